@@ -3,38 +3,38 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from kanon.studio.jobs.runner import jobs
+from kanon.studio.jobs.runner import get_jobs
 from kanon.studio.shell.guard import Guard
-from kanon.studio.shell.serving import prepare, settled, until_it_ends
+from kanon.studio.shell.serving import check_settings, end_cleanly, prepare_server
 
 
 def main() -> None:
     """Draw the frame and the page that was chosen."""
     if not Guard.stands:
         raise RuntimeError("Nothing but the app below may serve the dashboard.")
-    if not settled():
+    if not check_settings():
         return
-    jobs()  # the worker gets ready while this process imports the rest
-    from kanon.studio.jobs.anonymisation import first
+    get_jobs()  # the worker gets ready while this process imports the rest
+    from kanon.studio.jobs.anonymisation import run_first_time
     from kanon.studio.session import state
-    from kanon.studio.session.server import imports_set_aside
+    from kanon.studio.session.server import set_imports_aside
     from kanon.studio.shell import reconnect
-    from kanon.studio.shell.glossary import glossary_control
-    from kanon.studio.shell.login import admit
-    from kanon.studio.shell.navigation import chosen_page, run_page
-    from kanon.studio.shell.project_menu import belongings
-    from kanon.studio.shell.tour import guide
+    from kanon.studio.shell.glossary import draw_glossary
+    from kanon.studio.shell.login import check_login
+    from kanon.studio.shell.navigation import run_page, select_page
+    from kanon.studio.shell.project_menu import draw_project_menu
+    from kanon.studio.shell.tour import draw_tour
 
-    imports_set_aside()
-    if not admit():
+    set_imports_aside()
+    if not check_login():
         return
-    page = chosen_page()
-    reconnect.welcome()
-    state.enter()
-    glossary_control()
-    belongings()
-    guide(page)
-    first()
+    page = select_page()
+    reconnect.restore_or_start()
+    state.mark_entered()
+    draw_glossary()
+    draw_project_menu()
+    draw_tour(page)
+    run_first_time()
     run_page(page)
 
 
@@ -42,5 +42,5 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 else:
-    prepare()
-    app = App(__file__, middleware=[Middleware(Guard)], lifespan=until_it_ends)
+    prepare_server()
+    app = App(__file__, middleware=[Middleware(Guard)], lifespan=end_cleanly)

@@ -13,10 +13,10 @@ def main() -> int:
 
         return command_line()
     except KeyboardInterrupt:  # before the command began
-        from kanon.cli.signals import status_when_stopped
+        from kanon.cli.signals import get_stop_status
 
         print("Interrupted; nothing was written.", file=sys.stderr)
-        return status_when_stopped()
+        return get_stop_status()
 
 
 def _prepare_process() -> None:

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanon.base.formatting import Counted
-from kanon.errors import PlanError, listing, quoted
+from kanon.base.formatting import CountedUnit
+from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.sensitive import Sensitive
 
@@ -70,7 +70,7 @@ class EquivalenceClasses:
         return int(self.counts.min()) if len(self.counts) else None
 
     @property
-    def of(self) -> Counted:
+    def of(self) -> CountedUnit:
         """What :attr:`hiding`, :attr:`highest_k` and :attr:`unique` count."""
         return "records" if self.persons is None else "persons"
 
@@ -114,7 +114,7 @@ class EquivalenceClasses:
     def cells(self) -> tuple[np.ndarray, ...]:
         """Per quasi-identifier the number of its cells at each node, int64. Shapes (N_j,)."""
         return tuple(
-            cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
+            count_cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
             for j, tree in enumerate(self.hierarchies)
         )
 
@@ -208,24 +208,24 @@ class EquivalenceClasses:
         for sensitive in self.sensitive:
             if sensitive.name == column:
                 return sensitive
-        names = listing((sensitive.name for sensitive in self.sensitive), most=12)
+        names = list_names((sensitive.name for sensitive in self.sensitive), most=12)
         raise PlanError(
-            f"The column {quoted(column)} is not sensitive; "
+            f"The column {quote(column)} is not sensitive; "
             + (f"choose from {names}." if names else "no column is.")
         )
 
 
-def cells_at(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def count_cells_at(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The number of records at each node, int64. Shape (n_nodes,).
 
-    >>> cells_at(3, np.array([0, 2, 0]), np.array([1, 5, 1])).tolist()
+    >>> count_cells_at(3, np.array([0, 2, 0]), np.array([1, 5, 1])).tolist()
     [2, 0, 5]
     """
     # Floats are exact for the records of any table, and faster to add up than integers.
     return np.bincount(nodes, weights=counts, minlength=n_nodes).astype(np.int64)
 
 
-def tuple_keys(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
+def number_tuples(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
     """One integer per tuple, in the lexicographic order of the tuples.
 
     Where the product of the node counts would not fit into 63 bits, the prefixes so far are
@@ -238,7 +238,7 @@ def tuple_keys(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
     node_counts
         The number of nodes of each attribute.
 
-    >>> tuple_keys(np.array([[0, 2], [1, 0], [0, 2]]), [2, 3]).tolist()
+    >>> number_tuples(np.array([[0, 2], [1, 0], [0, 2]]), [2, 3]).tolist()
     [2, 3, 2]
     """
     keys = np.zeros(len(nodes), dtype=np.int64)
@@ -266,7 +266,7 @@ def group_tuples(
     group : numpy.ndarray, shape (n,), int64
         Per tuple its position among the distinct ones.
     """
-    keys = tuple_keys(nodes, node_counts)
+    keys = number_tuples(nodes, node_counts)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     total = np.zeros(len(first), dtype=np.int64)
     np.add.at(total, group, counts)

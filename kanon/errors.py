@@ -24,45 +24,45 @@ _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 """Invisible signs that reverse the direction of the text after them."""
 
 
-def on_one_line(text: object) -> str:
+def join_lines(text: object) -> str:
     """A text without line ends, runs of blanks and signs that reverse its direction.
 
-    >>> on_one_line("two\\nlines \\u202eturned")
+    >>> join_lines("two\\nlines \\u202eturned")
     'two lines turned'
     """
     return " ".join(str(text).translate(_TURNING).split())
 
 
-def quoted(text: object, longest: int = 40) -> str:
+def quote(text: object, longest: int = 40) -> str:
     """A name or value in quotes, shortened, on one line.
 
-    >>> quoted("two\\nlines")
+    >>> quote("two\\nlines")
     "'two lines'"
-    >>> quoted("x" * 50, longest=5)
+    >>> quote("x" * 50, longest=5)
     "'xxxxx…'"
     """
-    flat = on_one_line(text).encode("utf-8", "replace").decode()  # no half characters
+    flat = join_lines(text).encode("utf-8", "replace").decode()  # no half characters
     return f"'{flat}'" if len(flat) <= longest else f"'{flat[:longest]}…'"
 
 
-def listing(items: Iterable[object], most: int = 5) -> str:
+def list_names(items: Iterable[object], most: int = 5) -> str:
     """Several names in quotes, at most ``most`` of them.
 
-    >>> listing(["a", "b", "c"], most=2)
+    >>> list_names(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
     names = list(items)
-    text = ", ".join(quoted(item) for item in names[:most])
+    text = ", ".join(quote(item) for item in names[:most])
     return text + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def withheld(error: BaseException) -> str:
+def describe_safely(error: BaseException) -> str:
     """Describe any exception for a log: types and places, without texts, which may hold cells.
 
     >>> try:
     ...     int("Alice")
     ... except ValueError as error:
-    ...     withheld(error)
+    ...     describe_safely(error)
     'ValueError at <doctest ...>:2'
     """
     lines: list[str] = []
@@ -104,9 +104,9 @@ class KanonError(Exception):
     @property
     def sentence(self) -> str:
         """The sentence with its values, for the person who holds the table; not for a log."""
-        return self._sentence.replace("{cells}", listing(self.cells))
+        return self._sentence.replace("{cells}", list_names(self.cells))
 
-    def within(self, place: str) -> Self:
+    def add_place(self, place: str) -> Self:
         """Return the same error with the place where it happened before its sentence."""
         return type(self)(f"{place}: {self._sentence}", self.cells)
 
@@ -156,7 +156,7 @@ class NotAFile(KanonError):
 
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"{quoted(path, 200)} is a pipe or a device, not a file. Save its output as a file, "
+            f"{quote(path, 200)} is a pipe or a device, not a file. Save its output as a file, "
             "and name that file."
         )
 

@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from kanon.cards import Card
-from kanon.errors import MetricError, PlanError, quoted
+from kanon.errors import MetricError, PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS, ExactNumbers
-from kanon.hierarchy.scaled_potentials import exact_decimal
+from kanon.hierarchy.scaled_potentials import read_decimal
 
 
 def _unit_factors(heights: Sequence[int]) -> list[Fraction]:
@@ -156,7 +156,7 @@ def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Met
     """
     metrics = {**METRICS, **(composed or {})}
     if name not in metrics:
-        raise MetricError(f"The metric {quoted(name)} is unknown; known are {', '.join(metrics)}.")
+        raise MetricError(f"The metric {quote(name)} is unknown; known are {', '.join(metrics)}.")
     return metrics[name]
 
 
@@ -188,7 +188,7 @@ def characteristics(metric: Metric) -> dict[str, str]:
     return {
         "counts": phase.counts,
         "multiplier": metric.multiplier,
-        "normalised": "yes" if phase.normalised else "no",
+        "normalised": "yes" if phase.is_normalised else "no",
     }
 
 
@@ -236,9 +236,9 @@ def potentials(
     """
     if metric.counts_records:
         if records is None:
-            raise MetricError(f"The metric {quoted(metric.name)} needs the records of a table.")
+            raise MetricError(f"The metric {quote(metric.name)} needs the records of a table.")
         return tuple(map(_bits_to_root, hierarchies, records))
-    return tuple(depth.floats() for depth in exact_potentials(metric, hierarchies))
+    return tuple(depth.convert_to_floats() for depth in exact_potentials(metric, hierarchies))
 
 
 def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[ExactNumbers, ...]:
@@ -364,7 +364,7 @@ def _sum_drawn_weights(tree: Hierarchy) -> ExactNumbers:
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
         above = values[place[tree.parent[node]]]
         weight = 0.0 if tree.weight is None else float(tree.weight[node])
-        depth = above + exact_decimal(weight)
+        depth = above + read_decimal(weight)
         place[node] = place_of.setdefault(depth, len(values))
         if place[node] == len(values):
             values.append(depth)
@@ -393,4 +393,4 @@ def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
         raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
     published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
     if name.casefold() in published | {other.casefold() for other in others}:
-        raise PlanError(f"The name {quoted(name)} is taken; choose another name.")
+        raise PlanError(f"The name {quote(name)} is taken; choose another name.")

@@ -2,7 +2,7 @@
 
     from kanon.notebook import Plan, cost_matrix, every_k, read_table, run, sweep
 
-docs/examples/first-steps.ipynb uses all of these. For other questions, ``lattice_graph`` and
+docs/examples/first-steps.ipynb uses all of these. For other questions, ``build_lattice_graph`` and
 ``Hierarchy`` (``to_graph``, ``from_graph``) give and take networkx graphs.
 """
 
@@ -13,11 +13,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.algorithms.catalogue import serves_every_k
-from kanon.algorithms.solution import Solution, solve
-from kanon.base.progress import no_progress
-from kanon.charts.curves import alteration_curve, curves_table
-from kanon.errors import PlanError, Unsatisfiable, listing, quoted
-from kanon.experiments.exploration import lattice_graph
+from kanon.algorithms.solution import Solution, run_algorithm
+from kanon.base.progress import ignore_progress
+from kanon.charts.curves import build_curves_table, draw_alteration_curve
+from kanon.errors import PlanError, Unsatisfiable, list_names, quote
+from kanon.experiments.exploration import build_lattice_graph
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import cut, matrix_of, matrix_table
@@ -33,9 +33,9 @@ __all__ = [
     "EveryK",
     "Hierarchy",
     "Plan",
+    "build_lattice_graph",
     "cost_matrix",
     "every_k",
-    "lattice_graph",
     "read_hierarchy",
     "read_table",
     "run",
@@ -61,13 +61,13 @@ class EveryK:
     def table(self) -> pd.DataFrame:
         """The cost of each release: a row per release, which serves every k up to its own."""
         assert self.solution.curves is not None
-        return curves_table(self.solution.curves)
+        return build_curves_table(self.solution.curves)
 
     def chart(self, k: int) -> go.Figure:
         """The alteration at every k by the plan's metric, with a mark at one k."""
         assert self.solution.curves is not None
         prepared = self.prepared
-        return alteration_curve(
+        return draw_alteration_curve(
             self.solution.curves, prepared.plan.metric, k, of=prepared.classes.of
         )
 
@@ -120,10 +120,10 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     """
     name = plan.algorithm.name
     if not serves_every_k(name):
-        raise PlanError(f"{quoted(name)} runs once per k; sweep runs it for several.")
+        raise PlanError(f"{quote(name)} runs once per k; sweep runs it for several.")
     prepared = prepare(plan, table, folder)
     metrics = measured_metrics(plan, [plan.metric.name])
-    return EveryK(prepared, solve(no_progress, name, prepared.check(), metrics))
+    return EveryK(prepared, run_algorithm(ignore_progress, name, prepared.check(), metrics))
 
 
 def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.DataFrame:
@@ -164,8 +164,8 @@ def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.Data
     classes, plan = prepared.classes, prepared.plan
     if column not in classes.attributes:
         raise PlanError(
-            f"{quoted(column)} is not a quasi-identifier; choose one of "
-            f"{listing(classes.attributes)}."
+            f"{quote(column)} is not a quasi-identifier; choose one of "
+            f"{list_names(classes.attributes)}."
         )
     place = classes.attributes.index(column)
     chosen = metric_named(metric, plan.composed_metrics) if metric else plan.metric

@@ -25,10 +25,17 @@ from pydantic import (
 )
 
 import kanon.algorithms
-from kanon.base.checked_json import Number, Strict, load_json, problem, read_json, write_json
+from kanon.base.checked_json import (
+    Number,
+    Strict,
+    describe_problem,
+    load_json,
+    read_json,
+    write_json,
+)
 from kanon.base.kinds import ColumnKind
 from kanon.cards import Card, Parameter, parts_of
-from kanon.errors import PlanError, PlanWarning, listing, quoted
+from kanon.errors import PlanError, PlanWarning, list_names, quote
 from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.hierarchy.plans import HierarchyPlan
@@ -43,12 +50,12 @@ from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 VERSION = 2  # of the plans that kanon writes
 
 
-def of_this_version(content: Any) -> tuple[Any, str]:
+def update_plan_version(content: Any) -> tuple[Any, str]:
     """Upgrade a parsed plan to this version; returns also a sentence on what changed, if anything.
 
-    >>> of_this_version({"version": 1})[0]
+    >>> update_plan_version({"version": 1})[0]
     {'version': 2}
-    >>> of_this_version({"version": 2})
+    >>> update_plan_version({"version": 2})
     ({'version': 2}, '')
     """
     if not isinstance(content, dict) or content.get("version") != 1:
@@ -88,7 +95,7 @@ class ReadPlan(Strict):
             try:
                 ColumnKind.parse(kind)
             except PlanError as error:
-                raise ValueError(f"column {quoted(name)}: {str(error).rstrip('.')}") from None
+                raise ValueError(f"column {quote(name)}: {str(error).rstrip('.')}") from None
         return kinds
 
     @property
@@ -111,7 +118,7 @@ class MetricPlan(Strict):
     multiplier: _Second
 
 
-def composed_metrics(parts: Mapping[str, MetricPlan]) -> dict[str, Metric]:
+def build_composed_metrics(parts: Mapping[str, MetricPlan]) -> dict[str, Metric]:
     """Metrics composed of two phases, by their names."""
     return {
         name: Metric(
@@ -143,14 +150,14 @@ class AlgorithmPlan(Strict):
     @classmethod
     def _check_known_keys(cls, raw: Any) -> Any:
         if isinstance(raw, dict):
-            choices = {part.name: part.choices for part in parameters_of(raw.get("name"))}
+            choices = {part.name: part.choices for part in get_own_parameters(raw.get("name"))}
             keys = [*cls.model_fields, *choices]
             texts = {key: _convert_choice(raw[key], choices[key]) for key in choices if key in raw}
             raw = {**raw, **texts}
             unknown = [key for key in raw if key not in keys]
             if unknown:
                 raise ValueError(
-                    f"the key {quoted(unknown[0])} is unknown; choose from {', '.join(keys)}"
+                    f"the key {quote(unknown[0])} is unknown; choose from {', '.join(keys)}"
                 )
         return raw
 
@@ -167,13 +174,13 @@ def _convert_choice(value: Any, choices: Iterable[str]) -> Any:
     return value
 
 
-def parameters_of(algorithm: object) -> tuple[Parameter, ...]:
+def get_own_parameters(algorithm: object) -> tuple[Parameter, ...]:
     """The own parameters of an algorithm; none for an unknown one."""
     module = parts_of(kanon.algorithms).get(algorithm) if isinstance(algorithm, str) else None
     return () if module is None else tuple(module.CARD.parameters)
 
 
-_MODEL_NAMES = ", ".join(map(quoted, MODELS))
+_MODEL_NAMES = ", ".join(map(quote, MODELS))
 _K = k_anonymity.CARD.name
 
 
@@ -248,7 +255,7 @@ class Plan(Strict):
         PlanWarning
             The plan is of an earlier version, whose figures differ.
         """
-        content, change = of_this_version(content)
+        content, change = update_plan_version(content)
         if change:
             warnings.warn(change, PlanWarning, stacklevel=2)
         try:
@@ -357,7 +364,7 @@ class Plan(Strict):
     @property
     def composed_metrics(self) -> dict[str, Metric]:
         """The metrics that the plan composes."""
-        return composed_metrics(self.metrics)
+        return build_composed_metrics(self.metrics)
 
     def _build_model(self, place: int, part: ModelPlan) -> Model:
         key = f"privacy.{place}"
@@ -367,7 +374,7 @@ class Plan(Strict):
         try:
             return part.made(column)
         except PlanError as error:
-            raise error.within(f"Plan key {key}") from None
+            raise error.add_place(f"Plan key {key}") from None
 
     def _find_sensitive_column(self, key: str, column: str | None) -> str:
         columns = self.roles.columns(Role.SENSITIVE)
@@ -378,9 +385,11 @@ class Plan(Strict):
         if not columns:
             problem = "no column has the role sensitive"
         elif column is None:
-            problem = f"name one of the sensitive columns, {listing(columns, most=12)}"
+            problem = f"name one of the sensitive columns, {list_names(columns, most=12)}"
         else:
-            problem = f"{quoted(column)} is not sensitive; choose from {listing(columns, most=12)}"
+            problem = (
+                f"{quote(column)} is not sensitive; choose from {list_names(columns, most=12)}"
+            )
         raise PlanError(f"Plan key {key}: {problem}.")
 
     def _check_names(self) -> None:
@@ -395,7 +404,7 @@ class Plan(Strict):
             given = getattr(self.algorithm, key)
             if given not in names:
                 raise PlanError(
-                    f"Plan key algorithm.{key}: {quoted(given)} is unknown; "
+                    f"Plan key algorithm.{key}: {quote(given)} is unknown; "
                     f"choose from {', '.join(names)}."
                 )
         self._check_person()
@@ -405,8 +414,8 @@ class Plan(Strict):
         for column, weight in self.algorithm.attribute_weights.items():
             if column not in self.roles.quasi_identifiers:
                 raise PlanError(
-                    f"Plan key algorithm.attribute_weights: {quoted(column)} is not one of the "
-                    f"quasi-identifiers ({listing(self.roles.quasi_identifiers, most=12)})."
+                    f"Plan key algorithm.attribute_weights: {quote(column)} is not one of the "
+                    f"quasi-identifiers ({list_names(self.roles.quasi_identifiers, most=12)})."
                 )
             if not 0 <= weight <= LARGEST_WEIGHT:
                 raise PlanError(
@@ -421,7 +430,7 @@ class Plan(Strict):
         role = self.roles.roles.get(self.person)
         problem = "is not among the columns" if role is None else f"has the role {role}"
         raise PlanError(
-            f"Plan key person: {quoted(self.person)} {problem}. The column that identifies the "
+            f"Plan key person: {quote(self.person)} {problem}. The column that identifies the "
             "person needs the role identifier."
         )
 
@@ -432,35 +441,35 @@ class Plan(Strict):
                 continue
             lacks = "no hierarchy" if column.role is Role.SENSITIVE else f"the role {column.role}"
             raise PlanError(
-                f"Plan key columns.{name}.level: {quoted(name)} has {lacks}. Only a sensitive "
+                f"Plan key columns.{name}.level: {quote(name)} has {lacks}. Only a sensitive "
                 "column with a hierarchy can be coarsened to a level."
             )
 
     def _check_options(self) -> None:
         algorithm = self.algorithm
-        for parameter in parameters_of(algorithm.name):
+        for parameter in get_own_parameters(algorithm.name):
             value = algorithm.options.get(parameter.name, parameter.default)
             if not isinstance(value, str) or value not in parameter.choices:
                 raise PlanError(
-                    f"Plan key algorithm.{parameter.name}: {quoted(value)} is not allowed; "
+                    f"Plan key algorithm.{parameter.name}: {quote(value)} is not allowed; "
                     f"choose from {', '.join(parameter.choices)}."
                 )
         uses = parts_of(kanon.algorithms)[algorithm.name].CARD.uses
         if LOOKS_AT[algorithm.strategy] and "strategy" not in uses:
             raise PlanError(
-                f"The algorithm {quoted(algorithm.name)} merges no pairs; the strategy "
-                f"{quoted(algorithm.strategy)} needs 'gaa'."
+                f"The algorithm {quote(algorithm.name)} merges no pairs; the strategy "
+                f"{quote(algorithm.strategy)} needs 'gaa'."
             )
         if algorithm.node is not None:
             if "node" not in uses:
                 raise PlanError(
-                    f"Plan key algorithm.node: the algorithm {quoted(algorithm.name)} uses no node."
+                    f"Plan key algorithm.node: the algorithm {quote(algorithm.name)} uses no node."
                 )
             columns = self.roles.quasi_identifiers
             if sorted(algorithm.node) != sorted(columns):
                 raise PlanError(
                     "Plan key algorithm.node: give a level for each quasi-identifier "
-                    f"({listing(columns, most=12)}) and for no other column."
+                    f"({list_names(columns, most=12)}) and for no other column."
                 )
 
 
@@ -483,7 +492,7 @@ def _describe_plan_error(error: ValidationError) -> PlanError:
             f"{place}: the builder {{cells}} is unknown; choose from {names}.",
             [first["ctx"]["tag"]],
         )
-    return problem(first, path, "plan", PlanError)
+    return describe_problem(first, path, "plan", PlanError)
 
 
 def _join_place(place: Sequence[int | str]) -> str:

@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanon.base.formatting import counted
-from kanon.classes import EquivalenceClasses, cells_at, group_tuples, tuple_keys
+from kanon.base.formatting import count_noun
+from kanon.classes import EquivalenceClasses, count_cells_at, group_tuples, number_tuples
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 
 
-def ends(into: np.ndarray) -> np.ndarray:
+def find_merge_ends(into: np.ndarray) -> np.ndarray:
     """Follow chains of merges: the last cluster that each one was merged into.
 
-    >>> ends(np.array([2, 1, 3, 3])).tolist()
+    >>> find_merge_ends(np.array([2, 1, 3, 3])).tolist()
     [3, 1, 3, 3]
     """
     while True:  # each round doubles the length of the chains that are followed
@@ -27,16 +27,16 @@ def ends(into: np.ndarray) -> np.ndarray:
         into = further
 
 
-def renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
+def rename_merges(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
     """The classes of merges by their numbers in another path; -1 stays.
 
-    >>> renamed(np.array([[0, 1, -1]]), np.array([7, 9])).tolist()
+    >>> rename_merges(np.array([[0, 1, -1]]), np.array([7, 9])).tolist()
     [[7, 9, -1]]
     """
     return np.where(parts >= 0, names[parts], -1).astype(np.int32)
 
 
-def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
+def is_unchanged(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
     """Whether released nodes are unchanged: the original node, or a range of one value.
 
     Parameters
@@ -221,7 +221,7 @@ class Recoding:
         """
         node_cells = []
         for j, tree in enumerate(self.hierarchies):
-            cells = cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
+            cells = count_cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
             cells[tree.root] += self.suppressed_records
             node_cells.append(cells)
         return tuple(node_cells)
@@ -236,8 +236,8 @@ class Recoding:
         counts, node_cells = self.classes.counts[is_released], []
         for j, tree in enumerate(self.hierarchies):
             before = self.classes.nodes[is_released, j]
-            same = as_it_was(tree, self.nodes[self.assigned[is_released], j], before)
-            node_cells.append(cells_at(tree.n_nodes, before[same], counts[same]))
+            same = is_unchanged(tree, self.nodes[self.assigned[is_released], j], before)
+            node_cells.append(count_cells_at(tree.n_nodes, before[same], counts[same]))
         return tuple(node_cells)
 
     @cached_property
@@ -353,7 +353,7 @@ class MergePath:
         if k > self.classes.n_records:
             raise Unsatisfiable(
                 f"k = {k} cannot be reached: the table has "
-                f"{counted(self.classes.n_records, 'record')}. Choose a k of at most that number."
+                f"{count_noun(self.classes.n_records, 'record')}. Choose a k of at most that number."
             )
         if k > self.k_max:
             raise ValueError(f"this path ends at k = {self.k_max}")
@@ -379,7 +379,7 @@ class MergePath:
     def after(self, merges: int) -> Recoding:
         """The recoding after the first merges of the run."""
         limit = self.classes.n_classes + merges
-        top = ends(
+        top = find_merge_ends(
             np.where((self.into >= 0) & (self.into < limit), self.into, np.arange(len(self.into)))
         )[: self.classes.n_classes]
         # Group the remaining classes, as they are fewer than the original ones.
@@ -402,13 +402,13 @@ class MergePath:
         """
         live = np.flatnonzero(self.into < 0)
         node_counts = [tree.n_nodes for tree in self.classes.hierarchies]
-        live = live[np.argsort(tuple_keys(self.nodes[live], node_counts))]
+        live = live[np.argsort(number_tuples(self.nodes[live], node_counts))]
         n_live = len(live)
         assert n_live == further.classes.n_classes, "no two classes look the same"
         new = len(self.counts) + np.arange(len(further.parts))
         return MergePath(
             self.classes,
-            np.concatenate([self.parts, renamed(further.parts, np.concatenate([live, new]))]),
+            np.concatenate([self.parts, rename_merges(further.parts, np.concatenate([live, new]))]),
             np.concatenate([self.smallest, further.smallest]),
             np.concatenate([self.nodes, further.nodes[n_live:]]),
             np.concatenate([self.counts, further.counts[n_live:]]),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.values import DistinctCounts
-from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.errors import PlanError, TableError, list_names, quote
 
 SUPPRESSED = "suppressed"
 """The column of a release that marks suppressed records which are kept as blank rows."""
@@ -63,7 +63,7 @@ class Schema:
         reserved = [name for name in columns if str(name).casefold() == SUPPRESSED]
         if reserved:  # many databases ignore case
             raise TableError(
-                f"The table has a column {quoted(reserved[0])}, the name with which a release "
+                f"The table has a column {quote(reserved[0])}, the name with which a release "
                 "marks suppressed records. Rename that column."
             )
 
@@ -81,11 +81,11 @@ def check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
     names = Counter(str(column).strip() for column in columns)  # as they are written to a file
     twice = [name for name, count in names.items() if count > 1]
     if twice:
-        raise TableError(f"Two columns are called {quoted(twice[0])}. Give each its own name.")
+        raise TableError(f"Two columns are called {quote(twice[0])}. Give each its own name.")
     absent = [column for column in needed if column not in columns]
     if absent:
         raise PlanError(
-            f"The table has no column {quoted(absent[0])}; it has {listing(columns, most=12)}."
+            f"The table has no column {quote(absent[0])}; it has {list_names(columns, most=12)}."
         )
 
 
@@ -195,7 +195,7 @@ def suggest_person(
         name
         for name, column in columns.items()
         if roles[name] is Role.IDENTIFIER
-        and column.values < column.filled == n_records
+        and column.values < column.n_filled == n_records
         and tells_persons(column)
         and re.fullmatch(f"{_NUMBERS}|{_IDS}", _split_name(name)[-1])
         and not re.search(_OF_PLACES, name.lower())
@@ -214,7 +214,7 @@ def tells_persons(column: DistinctCounts) -> bool:
     >>> tells_persons(DistinctCounts(30, 40)), tells_persons(DistinctCounts(3, 400))
     (True, False)
     """
-    return _RECORDS_OF_A_PERSON * column.values >= column.filled
+    return _RECORDS_OF_A_PERSON * column.values >= column.n_filled
 
 
 def named_like(name: str) -> Suggestion | None:
@@ -257,10 +257,10 @@ def _split_name(name: str) -> list[str]:
 def _suggest_role(name: str, column: DistinctCounts) -> Suggestion:
     by_name = named_like(name)
     has_number_name = re.fullmatch(f"{_NUMBERS}|{_IDS}", _split_name(name)[-1])
-    if has_number_name and tells_apart(column.values, column.filled):
+    if has_number_name and tells_apart(column.values, column.n_filled):
         return Suggestion(Role.IDENTIFIER, "Suggested: its name suggests a number or id.")
     if by_name is not None and by_name.role is Role.IDENTIFIER and _has_few_values(column):
-        many = f"{thin(column.filled)} records share {counted(column.values, 'value')}"
+        many = f"{write_count(column.n_filled)} records share {count_noun(column.values, 'value')}"
         return Suggestion(
             Role.INSENSITIVE,
             f"Undecided: its name suggests a person, but {many}. Please choose.",
@@ -268,7 +268,7 @@ def _suggest_role(name: str, column: DistinctCounts) -> Suggestion:
         )
     if by_name is not None:
         return Suggestion(by_name.role, f"Suggested: {by_name.reason}.")
-    if column.filled > 20 and column.values == column.filled:
+    if column.n_filled > 20 and column.values == column.n_filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has its own value.")
     if has_number_name and column.values > _FEW_VALUES and tells_persons(column):
         return Suggestion(Role.IDENTIFIER, "Suggested: its name suggests a number or id.")
@@ -292,9 +292,9 @@ def singles_out(column: DistinctCounts) -> str:
     >>> singles_out(DistinctCounts(values=30, filled=40))
     '30 values in 40 records single people out.'
     """
-    if not tells_apart(column.values, column.filled):
+    if not tells_apart(column.values, column.n_filled):
         return ""
-    return f"{thin(column.values)} values in {thin(column.filled)} records single people out."
+    return f"{write_count(column.values)} values in {write_count(column.n_filled)} records single people out."
 
 
 def tells_apart(distinct: int, records: int) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kanon.base.kinds import ColumnKind, numbers, sizes
+from kanon.base.kinds import ColumnKind, compute_sort_sizes, read_numbers
 from kanon.base.spelling import fold_spelling
 from kanon.base.values import MISSING_LABEL
 
@@ -32,11 +32,11 @@ def order_of_values(texts: Sequence[str], kind: ColumnKind | None = None) -> tup
     (['10', 'a', 'b'], False)
     """
     present = sorted(text for text in texts if text != MISSING_LABEL)
-    keys = sizes(present, kind)
+    keys = compute_sort_sizes(present, kind)
     values = present
     if keys is not None:
         values = [present[place] for place in np.argsort(keys, kind="stable")]
-    numeric = keys is not None and numbers(present, kind) is not None
+    numeric = keys is not None and read_numbers(present, kind) is not None
     return values + [MISSING_LABEL] * (len(present) < len(texts)), numeric
 
 

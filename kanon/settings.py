@@ -1,6 +1,6 @@
-"""The limits that an operator may change: ``settings.toml``, and the operator's own file.
+"""The limits that an operator may change: ``get_settings.toml``, and the operator's own file.
 
->>> settings().job_minutes > 0
+>>> get_settings().job_minutes > 0
 True
 """
 
@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import thin
-from kanon.errors import NotAFile, SettingsError, quoted
+from kanon.base.formatting import write_count
+from kanon.errors import NotAFile, SettingsError, quote
 
 VARIABLE = "KANON_SETTINGS"
 """The environment variable that names the operator's file."""
@@ -27,7 +27,7 @@ def _create_limit(least: float, most: float) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Every limit; ``settings.toml`` says what each means.
+    """Every limit; ``get_settings.toml`` says what each means.
 
     The metadata of a field has its least and greatest value.
     """
@@ -62,7 +62,7 @@ class Settings:
     original_values_downloads: bool = True
 
 
-def settings() -> Settings:
+def get_settings() -> Settings:
     """The limits in force: the defaults, with the changes of the operator's file.
 
     Each file is read once.
@@ -79,13 +79,13 @@ MEGABYTE = 1 << 20
 """The bytes of a megabyte, as browsers and Streamlit count them."""
 
 
-def bytes_of(name: str) -> int:
+def get_byte_limit(name: str) -> int:
     """A limit in megabytes, in bytes.
 
-    >>> bytes_of("upload_megabytes") == settings().upload_megabytes * MEGABYTE
+    >>> get_byte_limit("upload_megabytes") == get_settings().upload_megabytes * MEGABYTE
     True
     """
-    return int(getattr(settings(), name)) * MEGABYTE
+    return int(getattr(get_settings(), name)) * MEGABYTE
 
 
 def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
@@ -109,14 +109,14 @@ def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
         return content, max(len(content), os.fstat(file.fileno()).st_size)
 
 
-def exceeded(name: str, finding: str) -> str:
+def describe_exceeded_limit(name: str, finding: str) -> str:
     """Describe an exceeded limit: what was found, what is allowed, and where to change it.
 
-    >>> exceeded("kept_sessions", "There are 21 sessions")
+    >>> describe_exceeded_limit("kept_sessions", "There are 21 sessions")
     'There are 21 sessions; the most allowed is 20 (kept_sessions, see docs/operate/limits.md).'
     """
-    limit = getattr(settings(), name)
-    most = thin(limit) if limit >= 1 else f"{limit:g}"
+    limit = getattr(get_settings(), name)
+    most = write_count(limit) if limit >= 1 else f"{limit:g}"
     unit = " MB" if name.endswith("_megabytes") else ""
     return f"{finding}; the most allowed is {most}{unit} ({name}, see docs/operate/limits.md)."
 
@@ -130,7 +130,7 @@ def _read_settings(operators_file: str) -> Settings:
 
 
 def _read_values(path: Path) -> dict[str, Any]:
-    place = f"The settings file {quoted(path.name)}"
+    place = f"The settings file {quote(path.name)}"
     try:
         content, size = read_up_to(MEGABYTE, path)
         if size > MEGABYTE:
@@ -144,7 +144,7 @@ def _read_values(path: Path) -> dict[str, Any]:
     for name, value in values.items():
         if name not in limits:
             raise SettingsError(
-                f"{place} has the unknown name {quoted(name)}; choose from {', '.join(limits)}."
+                f"{place} has the unknown name {quote(name)}; choose from {', '.join(limits)}."
             )
         _check_limit(place, name, value, limits[name])
     return values

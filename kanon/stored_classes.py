@@ -10,14 +10,14 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding, Trace
 from kanon.sensitive import Sensitive
-from kanon.settings import exceeded, settings
+from kanon.settings import describe_exceeded_limit, get_settings
 
 PartWork = Callable[[pa.Table, Progress], pa.Table]
 """Processes the rows of a part: a function of a module or a callable frozen dataclass, so that it
@@ -39,7 +39,7 @@ class ClassSizes:
     def n_records(self) -> int:
         return int(self.sizes @ self.classes)
 
-    def at_least(self, k: int) -> ClassSizes:
+    def select_at_least(self, k: int) -> ClassSizes:
         """The classes of k records or more.
 
         >>> some = ClassSizes(np.array([1, 4]), np.array([3, 2])).at_least(2)
@@ -85,7 +85,7 @@ class TupleNumbers:
                 return place, number[column]
         raise ValueError(column)
 
-    def packed(self, tuples: np.ndarray) -> np.ndarray:
+    def encode_tuples(self, tuples: np.ndarray) -> np.ndarray:
         """The numbers of some tuples. Shape (n, q), int64."""
         packed = np.zeros((len(tuples), len(self.numbers)), dtype=np.int64)
         for place, number in enumerate(self.numbers):
@@ -93,7 +93,7 @@ class TupleNumbers:
                 packed[:, place] += tuples[:, j].astype(np.int64) * factor
         return packed
 
-    def unpacked(self, numbers: np.ndarray) -> np.ndarray:
+    def decode_tuples(self, numbers: np.ndarray) -> np.ndarray:
         """The tuples of some numbers. Shape (n, m), int32."""
         unpacked = np.empty((len(numbers), len(self.sizes)), dtype=np.int32)
         for place, number in enumerate(self.numbers):
@@ -111,7 +111,7 @@ class PartCut:
     node: int  # the node of its hierarchy
 
 
-def below(tree: Hierarchy, node: int) -> np.ndarray:
+def is_below_node(tree: Hierarchy, node: int) -> np.ndarray:
     """Whether each node is a node or below it. Shape (N,), bool."""
     # In a chain of only children, which share a range, the lower one has the smaller number.
     inside = (tree.first >= tree.first[node]) & (tree.last <= tree.last[node])
@@ -128,7 +128,7 @@ class StoredGroups(ABC):
         """The classes after each node is raised to another."""
 
     @abstractmethod
-    def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
+    def count_cells_below(self, k: int) -> tuple[np.ndarray, ...]:
         """The cells of the records in classes of fewer than k records, by their nodes."""
 
     @abstractmethod
@@ -166,7 +166,7 @@ class StoredRecoding(Recoding, ABC):
         """The released classes without sensitive values."""
 
     @abstractmethod
-    def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def read_lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The original classes with the lowest hashes, of parts that were merged."""
 
     @abstractmethod
@@ -207,7 +207,7 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def refusal(self) -> PlanError:
-        return too_many_classes(self._number)
+        return get_class_limit_error(self._number)
 
     @property
     def cells(self) -> tuple[np.ndarray, ...]:
@@ -240,15 +240,15 @@ class StoredClasses(EquivalenceClasses, ABC):
         """The classes as they are."""
 
     @abstractmethod
-    def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> StoredRecoding:
+    def raise_to_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> StoredRecoding:
         """The recoding that raises each node to another, in all records."""
 
     @abstractmethod
-    def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
+    def count_part_cells(self, cuts: Sequence[PartCut], part: int) -> PartCells:
         """The numbers of classes and records of a part by node."""
 
     @abstractmethod
-    def merged(
+    def merge_parts(
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> StoredRecoding:
         """Merge the classes of each part separately, within the engine."""
@@ -265,11 +265,13 @@ class PartMerge(Protocol):
         """The table of a part with its released tuples."""
 
 
-def released_stay(recoding: Recoding) -> bool:
+def has_released_in_engine(recoding: Recoding) -> bool:
     """Whether even the released classes are too many to fetch."""
-    return recoding.in_engine and recoding.n_classes > settings().classes
+    return recoding.in_engine and recoding.n_classes > get_settings().classes
 
 
-def too_many_classes(number: int) -> PlanError:
-    what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
-    return PlanError(exceeded("classes", what))
+def get_class_limit_error(number: int) -> PlanError:
+    what = (
+        f"The quasi-identifiers have {write_count(number)} different combinations of values or more"
+    )
+    return PlanError(describe_exceeded_limit("classes", what))

@@ -14,27 +14,27 @@ import pandas as pd
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.gaa import merge_path
 from kanon.algorithms.lower_bound import lower_bound
-from kanon.algorithms.solution import solve
+from kanon.algorithms.solution import run_algorithm
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError
-from kanon.kernels.dispatchers import all_is_compiled, note_that_all_is_compiled
-from kanon.measures.along import curves_along
-from kanon.measures.linkage import linkage, people_below
-from kanon.measures.summary import summary
-from kanon.plan import VERSION, Plan, parameters_of
+from kanon.kernels.dispatchers import is_everything_cached, mark_everything_cached
+from kanon.measures.along import measure_curves
+from kanon.measures.linkage import count_people_below, measure_linkage
+from kanon.measures.summary import measure_release
+from kanon.plan import VERSION, Plan, get_own_parameters
 from kanon.run import prepare
 
 _TABLE = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("abaaabab")})
 
 
-def warm_first() -> None:
+def load_first_kernels() -> None:
     """Run what a new user's first result needs, on eight records: merging by cost alone."""
     plan, task = _prepare_small_run({"name": "gaa"})
-    solve(no_progress, "gaa", task, [plan.metric])
+    run_algorithm(ignore_progress, "gaa", task, [plan.metric])
 
 
-def warm(names: Collection[str] = ()) -> None:
+def load_kernels(names: Collection[str] = ()) -> None:
     """Run compiled kernels once, on eight records."""
     settings = [setting for setting in _list_settings() if not names or setting["name"] in names]
     for algorithm in settings:
@@ -43,17 +43,19 @@ def warm(names: Collection[str] = ()) -> None:
                 plan, task = _prepare_small_run(algorithm, models)
             except PlanError:  # not every algorithm meets every model
                 continue
-            solve(no_progress, plan.algorithm.name, task, [plan.metric])
+            run_algorithm(ignore_progress, plan.algorithm.name, task, [plan.metric])
     if names and "gaa" not in names:
         return
     plan, task = _prepare_small_run({"name": "gaa"})
     classes, path = task.classes, merge_path(task)
-    curves_along(path, [plan.metric])
+    measure_curves(path, [plan.metric])
     lower_bound(task, closely=False)
     lower_bound(task)
-    summary(path.at(2), [plan.metric])
-    linkage(classes, classes, classes.attributes)  # one compilation: with rows beside it or not
-    people_below(classes, classes)
+    measure_release(path.at(2), [plan.metric])
+    measure_linkage(
+        classes, classes, classes.attributes
+    )  # one compilation: with rows beside it or not
+    count_people_below(classes, classes)
 
 
 def _prepare_small_run(
@@ -82,7 +84,7 @@ def _list_settings() -> Iterator[dict[str, Any]]:
         if name == "levels":
             setting["node"] = {"age": 1}
         yield setting
-        for parameter in parameters_of(name):
+        for parameter in get_own_parameters(name):
             for choice in parameter.choices:
                 yield {**setting, parameter.name: choice}
     yield {"name": "gaa", "tie_seed": 1}
@@ -93,12 +95,12 @@ def _is_merging(module: ModuleType) -> bool:
     return module.CARD.family == "merging" or hasattr(module, "merge_chosen")
 
 
-def warm_rest() -> None:
-    if not all_is_compiled():
+def load_remaining_kernels() -> None:
+    if not is_everything_cached():
         # The first result has what it needs of merging; the rest of it takes longest.
         for names in reversed(_split_algorithms()):
-            warm(names)
-        note_that_all_is_compiled()
+            load_kernels(names)
+        mark_everything_cached()
 
 
 def _split_algorithms() -> tuple[list[str], list[str]]:
@@ -109,5 +111,5 @@ def _split_algorithms() -> tuple[list[str], list[str]]:
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2) as processes:
-        list(processes.map(warm, _split_algorithms()))
-    note_that_all_is_compiled()
+        list(processes.map(load_kernels, _split_algorithms()))
+    mark_everything_cached()

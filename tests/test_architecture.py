@@ -16,12 +16,12 @@ import kanon.algorithms
 from kanon.algorithms.algorithm_card import AlgorithmCard, Setting
 from kanon.algorithms.catalogue import FAMILIES
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import MergePath, Recoding
@@ -265,7 +265,7 @@ def small_task(k: int, tie_seed: int | None = None) -> Task:
         np.array([node for node, _ in counted], dtype=np.int32),
         np.array([count for _, count in counted], dtype=np.int64),
     )
-    depths = scaled_potentials(exact_potentials(metric_named("nllm"), trees), len(rows))
+    depths = scale_potentials(exact_potentials(metric_named("nllm"), trees), len(rows))
     return Task(classes, depths, k, tie_seed=tie_seed, suppression=0, node=(2, 1))
 
 
@@ -316,7 +316,7 @@ def test_an_algorithm_keeps_its_contract(name, k, tie_seed):
     assert sorted(sizes) == [tuple(row) for row in recoding.nodes.tolist()], "canonical order"
     assert [sizes[tuple(row)] for row in recoding.nodes.tolist()] == recoding.counts.tolist()
     assert all(0 <= part <= 1 for part in told)
-    again = ALGORITHMS[name].anonymise(task, no_progress)
+    again = ALGORITHMS[name].anonymise(task, ignore_progress)
     assert np.array_equal(again.targets, recoding.targets)
     assert all(map(np.array_equal, arrays, copies)), "nothing that is given is changed"
 
@@ -329,8 +329,8 @@ def test_an_algorithm_refuses_what_no_release_can_meet(name):
 
 @pytest.mark.parametrize("name", [n for n, m in ALGORITHMS.items() if hasattr(m, "merge_path")])
 def test_an_algorithm_that_serves_every_k_equals_its_single_runs(name):
-    path = ALGORITHMS[name].merge_path(small_task(11), no_progress)
+    path = ALGORITHMS[name].merge_path(small_task(11), ignore_progress)
     assert isinstance(path, MergePath)
     for k in range(1, 12):
-        alone = ALGORITHMS[name].anonymise(small_task(k), no_progress)
+        alone = ALGORITHMS[name].anonymise(small_task(k), ignore_progress)
         assert np.array_equal(path.at(k).targets, alone.targets)

@@ -17,10 +17,10 @@ from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan
 from kanon.release.check import check_release
 from kanon.release.common_classes import Release
-from kanon.release.composition import combine
-from kanon.release.drift import check_next
-from kanon.report.contents import gather
-from kanon.report.origin import canonical_plan
+from kanon.release.composition import combine_releases
+from kanon.release.drift import check_next_table
+from kanon.report.contents import collect_report
+from kanon.report.origin import write_canonical_plan
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
@@ -97,7 +97,7 @@ def test_everything_is_counted_on_the_mapped_column(table):
     assert measured == pytest.approx(expected[:3])
     assert table["ill"].isin(GROUP_OF).sum() == table["ill"].notna().sum(), "it was not changed"
 
-    excerpt = done.prepared.source.excerpt(done.recoding, 30)
+    excerpt = done.prepared.source.get_excerpt(done.recoding, 30)
     assert excerpt.before["ill"].equals(kept["ill"]), "as they were, not as they were counted"
     assert excerpt.after["ill"].equals(released["ill"])
 
@@ -154,7 +154,7 @@ UNEVEN = Hierarchy.from_entries(
 def test_a_value_becomes_its_highest_group_of_at_most_the_level(level, labels, allowed):
     one = Coarsening("ill", UNEVEN, level)
     assert one.cells(pd.Series(list("abcdA"))).tolist() == labels, "A stood in the table so"
-    assert one.allowed == allowed
+    assert one.group_labels == allowed
     assert one.n_groups == len(set(labels[:4]))
 
 
@@ -190,26 +190,28 @@ def test_a_file_is_checked_whatever_its_labels_look_like(kind):
 
 # --- told -----------------------------------------------------------------------------------
 def test_report_plan_and_remarks_say_it():
-    report = gather(plan(), TABLE, date=datetime.date(2026, 1, 31))
+    report = collect_report(plan(), TABLE, date=datetime.date(2026, 1, 31))
     (profile,) = [one for one in report.profile if one.name == "ill"]
     assert profile.fate == "coarsened to level 1 of its hierarchy"
     assert "Coarsened before anything was counted: 'ill'." in report.leaves
     assert "Left as they are" not in report.leaves
-    assert dict(report.plan_said)["Coarsened"].startswith("ill to level 1 of 2")
+    assert dict(report.plan_terms)["Coarsened"].startswith("ill to level 1 of 2")
     assert [one.column for one in report.hierarchies] == ["town", "age", "ill"]
     assert [one.column for one in report.remarks if one.kind == "coarsened"] == ["ill"]
     assert json.loads(report.plan)["columns"]["ill"]["level"] == 1
-    assert any("'ill' was coarsened before anything was counted" in one for one in report.in_words)
+    assert any(
+        "'ill' was coarsened before anything was counted" in one for one in report.plain_sentences
+    )
     known = {one.level.title: (one.before, one.after) for one in report.risks if one.column}
     # Before, too, it is counted in groups: each class of the table has both.
     assert known["Distinct l-diversity"] == (2, 2)
 
 
 def test_the_plan_keeps_it_and_an_earlier_plan_its_meaning():
-    kept = Plan.from_json(canonical_plan(plan()))
+    kept = Plan.from_json(write_canonical_plan(plan()))
     assert kept.coarsened == plan().coarsened
     old = plan({key: value for key, value in ILL.items() if key != "level"})
-    assert "groups" not in canonical_plan(old), "a hierarchy without a level decides nothing"
+    assert "groups" not in write_canonical_plan(old), "a hierarchy without a level decides nothing"
     assert (
         quiet(old, TABLE).released(order="table")["ill"].dropna().tolist()
         == TABLE["ill"].dropna().tolist()
@@ -218,9 +220,9 @@ def test_the_plan_keeps_it_and_an_earlier_plan_its_meaning():
 
 def test_the_next_table_is_checked_by_groups():
     other = TABLE.assign(ill=["flu", "gout", "asthma", None, "cold", "cold", "gout", "flu"])
-    assert check_next(plan(), other, before=TABLE) == ()
+    assert check_next_table(plan(), other, before=TABLE) == ()
     strange = other.assign(ill=other["ill"].replace("gout", "plague"))
-    (found,) = check_next(plan(), strange, before=TABLE)
+    (found,) = check_next_table(plan(), strange, before=TABLE)
     assert (found.kind, found.column, found.stops) == ("new-values", "ill", True)
 
 
@@ -257,8 +259,8 @@ def test_releases_that_show_other_groups_are_not_combined():
         Release.of(quiet(one, TABLE)) for one in (plan(), plan({**ILL, "level": 2}), plan(k=3))
     ]
     with pytest.raises(PlanError, match="'ill' is coarsened differently"):
-        combine(releases[:2], TABLE)
-    (learnt,) = combine([releases[0], releases[2]], TABLE).learnt
+        combine_releases(releases[:2], TABLE)
+    (learnt,) = combine_releases([releases[0], releases[2]], TABLE).learnt
     assert learnt.values == 2, "the groups, and no value below them"
 
 
@@ -266,7 +268,7 @@ def test_a_coarsened_column_is_compared_as_it_is_shown():
     """A record without a town is dropped, and with it a disease that no group has."""
     table = pd.concat([TABLE, TABLE[:1].assign(town=None, ill="plague")], ignore_index=True)
     wanted = plan(read={"missing": "drop-records"})
-    both = combine([Release.of(quiet(wanted, table)) for _ in range(2)], table)
+    both = combine_releases([Release.of(quiet(wanted, table)) for _ in range(2)], table)
     assert both.together.n_records == len(TABLE)
     (learnt,) = both.learnt
     assert learnt.values == 2, "the groups, and no value below them"

@@ -16,14 +16,14 @@ from kanon.hierarchy.build import suppression
 from kanon.hierarchy.files import read_hierarchy
 from kanon.plan import Plan
 from kanon.schema import Role, Schema
-from kanon.settings import MEGABYTE, settings
+from kanon.settings import MEGABYTE, get_settings
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.opening import open_address, open_source, open_table
 from kanon.sources.stored import open_stored
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.lanes import STUDY
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import Request, cancelled_run
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.session.work import JobRequest, add_run_cancelled_notice
 from kanon.studio.widgets import controls
 from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 
@@ -164,7 +164,7 @@ def test_the_browser_the_server_and_the_settings_agree_on_uploads(start, limits)
         controls._prepare_server.clear()
         limits()
         controls._prepare_server()
-    assert config.get_option("server.maxUploadSize") == settings().upload_megabytes == 200
+    assert config.get_option("server.maxUploadSize") == get_settings().upload_megabytes == 200
 
 
 def test_what_is_uploaded_is_not_written_to_a_disk():
@@ -191,7 +191,7 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
     limits(jobs_at_once=3, long_jobs_at_once=5, studies_at_once=0)
     monkeypatch.setattr(runner, "Jobs", lambda places, **_: places)
-    assert runner.jobs.__wrapped__() == (3, 5, 0)
+    assert runner.get_jobs.__wrapped__() == (3, 5, 0)
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,13 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
             given.update(how)
 
     monkeypatch.setattr(runner, "jobs", Recorder)
-    session = sample_work("hospital")
+    session = open_sample("hospital")
     monkeypatch.setattr(runner.state, "work", lambda: session)
     monkeypatch.setattr(runner.state, "put", lambda work: None)
     monkeypatch.setattr(runner.state, "visitor", lambda: "somebody")
-    runner.run(lambda work: Request("run", len, (), cancelled_run, limit=limit, lane="study"))
+    runner.run_request(
+        lambda work: JobRequest("run", len, (), add_run_cancelled_notice, limit=limit, lane="study")
+    )
     assert (given["visitor"], given["lane"]) == ("somebody", STUDY)
     assert given["deadline"] == 60 * minutes
     assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")

@@ -12,8 +12,8 @@ from kanon.cards import Card
 from kanon.errors import HierarchyError, MetricError
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.intermediate_costs import COMPOSED
-from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.ranges import LeafRange, add_ranges, build_flat_hierarchy
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import (
     METRICS,
     MULTIPLIERS,
@@ -177,7 +177,9 @@ def test_the_other_reading_counts_a_leaf_as_one_of_itself(forest):
 
 def test_a_range_of_one_value_has_lost_nothing():
     """Of 3 values a range of two costs a leaf 2/3 and leaves 1/3 to lose, that of one costs 0."""
-    tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3]")])
+    tree = add_ranges(
+        build_flat_hierarchy(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3]")]
+    )
     (depth,) = potentials(metric_named("ncp"), [tree])
     assert tree.labels == ("1", "2", "3", "*", "[1, 2]", "[3]")
     assert depth == pytest.approx([1, 1, 1, 0, 1 / 3, 1], rel=1e-12)
@@ -289,7 +291,7 @@ def largest_power(depths, n_records):
 def test_potentials_are_scaled_by_the_largest_power_of_two_that_fits(values, n_records):
     depths = [np.array(part) for part in values]
     power = largest_power(depths, n_records)
-    found = scaled_potentials(depths, n_records)
+    found = scale_potentials(depths, n_records)
     for scaled, depth in zip(found, depths, strict=True):
         assert scaled.dtype == np.int64
         assert scaled.tolist() == [round(Fraction(x) * Fraction(2) ** power) for x in depth]
@@ -301,7 +303,7 @@ def test_potentials_are_scaled_by_the_largest_power_of_two_that_fits(values, n_r
 def test_scaled_potentials_keep_every_cost_in_range_and_in_order(name, forest, n_records):
     built = [plain.build() for plain in forest]
     depths = potentials(metric_named(name), built)
-    found = scaled_potentials(depths, n_records)
+    found = scale_potentials(depths, n_records)
     assert n_records * len(built) * max(int(depth.max()) for depth in found) < 2**63
     for tree, depth, scaled in zip(built, depths, found, strict=True):
         assert scaled[tree.root] == 0
@@ -311,16 +313,16 @@ def test_scaled_potentials_keep_every_cost_in_range_and_in_order(name, forest, n
 
 def test_attribute_weights_scale_an_attribute():
     depths = [np.array([1.0, 0.0]), np.array([1.0, 0.0])]
-    found = scaled_potentials(depths, 10, [2.0, 0.5])
+    found = scale_potentials(depths, 10, [2.0, 0.5])
     assert found[0][0] == 4 * found[1][0]
-    assert scaled_potentials(depths, 10, [0.0, 1.0])[0].tolist() == [0, 0]
-    assert [d.tolist() for d in scaled_potentials(depths, 10, [0, 0])] == [[0, 0], [0, 0]]
+    assert scale_potentials(depths, 10, [0.0, 1.0])[0].tolist() == [0, 0]
+    assert [d.tolist() for d in scale_potentials(depths, 10, [0, 0])] == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
 def test_bad_attribute_weights_are_refused(weight):
     with pytest.raises(MetricError, match="at least 0"):
-        scaled_potentials([np.array([1.0, 0.0])], 10, [weight])
+        scale_potentials([np.array([1.0, 0.0])], 10, [weight])
 
 
 def test_huge_weights_are_refused_or_work_but_never_overflow():
@@ -328,7 +330,7 @@ def test_huge_weights_are_refused_or_work_but_never_overflow():
     huge = PlainTree({"*": None, "A": "*", "a": "A"}, {"A": 1e308, "a": 1e308})
     try:
         depths = potentials(metric_named("custom"), [huge.build()])
-        scaled = scaled_potentials(depths, 10, [1.5])
+        scaled = scale_potentials(depths, 10, [1.5])
     except (HierarchyError, MetricError) as error:
         assert "weight" in error.sentence
     else:

@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 
 from kanon.errors import MetricError, PlanError, Unsatisfiable
 from kanon.metrics import metric_named, potentials
-from kanon.notebook import Hierarchy, Plan, cost_matrix, every_k, lattice_graph, run
+from kanon.notebook import Hierarchy, Plan, build_lattice_graph, cost_matrix, every_k, run
 from support.dashboard import PEOPLE
 from support.paths import ROOT
 from support.plans import qi
@@ -134,7 +134,7 @@ def test_a_cost_matrix_is_a_table():
 
 
 def test_the_lattice_as_a_graph_says_what_counting_by_hand_says():
-    graph = lattice_graph(plan(), PEOPLE)
+    graph = build_lattice_graph(plan(), PEOPLE)
     trees = run(plan(), PEOPLE).prepared.classes.hierarchies
     levels = [range(tree.height) for tree in trees]
     assert list(graph) == list(itertools.product(*levels))
@@ -168,7 +168,7 @@ def test_the_lattice_as_a_graph_says_what_counting_by_hand_says():
 def test_a_lattice_too_large_to_be_counted_is_no_graph(monkeypatch):
     monkeypatch.setattr("kanon.experiments.exploration.COMPLETE", 7)
     with pytest.raises(PlanError, match="8 nodes; up to 7"):
-        lattice_graph(plan(), PEOPLE)
+        build_lattice_graph(plan(), PEOPLE)
 
 
 def test_a_notebook_makes_hierarchies_from_graphs():

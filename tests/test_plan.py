@@ -15,7 +15,7 @@ from pandas.testing import assert_frame_equal
 from kanon import errors
 from kanon.plan import Plan
 from kanon.run import run
-from kanon.studio.session.text import plain
+from kanon.studio.session.text import escape_markdown
 from support.people_plans import HIERARCHY, PEOPLE, changed, check_sentence, plan_with
 from support.plans import qi, qi_with
 from support.random_tables import examples, plans, problems
@@ -174,7 +174,7 @@ def test_a_plan_with_a_value_where_none_belongs_keeps_it_out_of_the_text():
 
 
 def test_errors_survive_the_way_to_another_process():
-    error = errors.CoverageError("Column 'a': {cells} is missing.", ["x"]).within("Here")
+    error = errors.CoverageError("Column 'a': {cells} is missing.", ["x"]).add_place("Here")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
     assert type(again) is errors.CoverageError
     assert (again.sentence, str(again)) == (error.sentence, str(error))
@@ -184,7 +184,7 @@ def test_errors_survive_the_way_to_another_process():
 @given(st.text(max_size=60), st.integers(1, 50))
 @examples(50)
 def test_quotes_are_short_and_on_one_line(text, longest):
-    shown = errors.quoted(text, longest)
+    shown = errors.quote(text, longest)
     assert len(shown.splitlines()) == 1
     assert len(shown) <= longest + 3
 
@@ -192,13 +192,13 @@ def test_quotes_are_short_and_on_one_line(text, longest):
 def test_a_name_turns_no_sentence_around():
     """A right-to-left override in a column's name would reverse what is said of it."""
     name = "age\u202e\u2066x"
-    assert errors.quoted(name) == "'agex'" and plain(name) == "agex"
-    assert errors.quoted("שם") == "'שם'", "letters that run the other way are letters"
+    assert errors.quote(name) == "'agex'" and escape_markdown(name) == "agex"
+    assert errors.quote("שם") == "'שם'", "letters that run the other way are letters"
 
 
 def test_listings_say_how_many_more():
-    assert errors.listing("abcdefg") == "'a', 'b', 'c', 'd', 'e' and 2 more"
-    assert errors.listing([]) == ""
+    assert errors.list_names("abcdefg") == "'a', 'b', 'c', 'd', 'e' and 2 more"
+    assert errors.list_names([]) == ""
 
 
 # --- Round trip ---------------------------------------------------------------------------------

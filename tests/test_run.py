@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 
 from kanon.algorithms.catalogue import algorithms, serves_every_k
 from kanon.algorithms.lower_bound import lower_bound
-from kanon.algorithms.solution import solve
+from kanon.algorithms.solution import run_algorithm
 from kanon.errors import MetricError, PrivacyWarning, TableError, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.measures import alteration
@@ -21,11 +21,11 @@ from kanon.plan import Plan
 from kanon.run import finished, prepare, run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address
-from kanon.sources.coverage import counted_values, lacking_values
-from kanon.sources.exposure import exposure
-from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns
+from kanon.sources.coverage import count_values, find_uncovered_values
+from kanon.sources.exposure import measure_exposure
+from kanon.sources.memory import MemorySource, MemoryTable, build_column_classes
 from kanon.sources.opening import open_address
-from kanon.sources.rows import rise_of_rows
+from kanon.sources.rows import compute_rise
 from support.people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
 from support.plans import make_plan, plan_content, qi, qi_with
 from support.random_tables import examples, problems
@@ -238,7 +238,7 @@ def test_one_run_serves_every_k_or_says_so():
     prepared = prepare(Plan.from_content(plan_with()), PEOPLE)
     told: list[float] = []
     for name in ("gaa", "gaa-small"):
-        found = solve(
+        found = run_algorithm(
             lambda part, text: told.append(part), name, prepared.task(), [metric_named("ncp")]
         )
         assert (found.path is None) == (name == "gaa-small")
@@ -279,7 +279,7 @@ def test_a_lower_bound_is_in_percent_of_the_same_whole_as_the_alteration():
 
 def test_a_release_that_breaks_the_plan_is_never_handed_out():
     prepared = prepare(Plan.from_content(plan_with()), PEOPLE)
-    broken = solve(lambda part, text: None, "gaa", prepared.task(), []).at(1)
+    broken = run_algorithm(lambda part, text: None, "gaa", prepared.task(), []).at(1)
     with pytest.raises(AssertionError, match="breaks"):
         finished(prepared, broken, 0.0)
 
@@ -296,7 +296,7 @@ def test_a_source_counts_the_classes(problem):
     assert found.n_records == len(problem.rows)
     assert found.min_k == min(problem.sizes.values())
     assert found.unique_records == sum(size == 1 for size in problem.sizes.values())
-    shown = exposure(classes_of_columns(problem.frame(), problem.columns))
+    shown = measure_exposure(build_column_classes(problem.frame(), problem.columns))
     assert np.repeat(shown.sizes, shown.classes).tolist() == sorted(problem.sizes.values())
     assert (shown.n_records, shown.n_classes) == (len(problem.rows), len(problem.sizes))
 
@@ -309,8 +309,12 @@ def test_the_order_of_attributes_is_the_plans():
 
 def test_coverage_names_the_most_frequent_first():
     column = pd.Series(["x", "y", "y", "F", None, "z", "z", "z"])
-    assert lacking_values(counted_values(column), suppression(["F"])) == {"z": 3, "y": 2, "x": 1}
-    assert list(lacking_values(counted_values(column), suppression(["F"]))) == ["z", "y", "x"]
+    assert find_uncovered_values(count_values(column), suppression(["F"])) == {
+        "z": 3,
+        "y": 2,
+        "x": 1,
+    }
+    assert list(find_uncovered_values(count_values(column), suppression(["F"]))) == ["z", "y", "x"]
 
 
 @examples(40)
@@ -328,7 +332,7 @@ def test_a_preview_shows_rows_of_the_release_and_how_far_they_rose(problem, data
     shown = source.release_rows(done.recoding, rows_given)
     released = done.released(order="table")
     assert shown.to_numpy().tolist() == released.iloc[rows].to_numpy().tolist()
-    rise = rise_of_rows(source.row_class[rows_given], done.recoding)
+    rise = compute_rise(source.row_class[rows_given], done.recoding)
     for row, risen in zip(rows, rise.tolist(), strict=True):
         for j, tree in enumerate(problem.trees):
             levels = tree.level[released.iloc[row, j]] - tree.level[problem.rows[row][j]]
@@ -341,7 +345,7 @@ def test_a_range_rises_by_the_share_of_values_that_it_covers():
     content = {**json.loads(plan.to_json()), "algorithm": {"name": "mondrian", "release": "ranges"}}
     done = run(Plan.from_content(content), table)
     assert sorted(done.released()["q"].unique()) == ["[20, 40]", "[50, 60]"]
-    rise = rise_of_rows(done.prepared.source.row_class, done.recoding)
+    rise = compute_rise(done.prepared.source.row_class, done.recoding)
     assert rise[:, 0].tolist() == [0.5, 0.5, 0.5, 0.25, 0.25], "(3 − 1) and (2 − 1) of 5 − 1"
 
 

@@ -9,17 +9,24 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.cli.main import main
 from kanon.errors import SettingsError, TableError
-from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
+from kanon.settings import (
+    DEFAULTS,
+    VARIABLE,
+    Settings,
+    describe_exceeded_limit,
+    get_byte_limit,
+    get_settings,
+)
 from kanon.studio.jobs import runner
-from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.text import plain
+from kanon.studio.session.table_loading import open_sample, open_uploaded_table
+from kanon.studio.session.text import escape_markdown
 from support.dashboard import APP, WORK
 from support.plans import qi
 
 
 def test_the_defaults_are_those_of_the_file(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    found = settings()
+    found = get_settings()
     assert (found.upload_megabytes, found.job_minutes, found.keep_minutes) == (200, 10, 30)
     assert found.kept_sessions == 20
     with pytest.raises(FrozenInstanceError):
@@ -37,10 +44,10 @@ def test_every_setting_has_a_default_below_a_comment():
 
 def test_an_own_file_overrules_what_it_names_and_nothing_else(limits, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    usual = settings()
+    usual = get_settings()
     limits(rows=7, keep_minutes=0.5)
-    assert (settings().rows, settings().keep_minutes) == (7, 0.5)
-    assert (settings().columns, settings().classes) == (usual.columns, usual.classes)
+    assert (get_settings().rows, get_settings().keep_minutes) == (7, 0.5)
+    assert (get_settings().columns, get_settings().classes) == (usual.columns, usual.classes)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +74,7 @@ def test_what_is_not_allowed_is_refused_with_one_sentence(tmp_path, monkeypatch,
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     monkeypatch.setenv(VARIABLE, str(path))
     with pytest.raises(SettingsError) as refused:
-        settings()
+        get_settings()
     assert sentence in refused.value.sentence
     assert refused.value.sentence.startswith("The settings file '0.toml'")
 
@@ -75,7 +82,7 @@ def test_what_is_not_allowed_is_refused_with_one_sentence(tmp_path, monkeypatch,
 def test_a_file_that_is_not_there_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "absent.toml"))
     with pytest.raises(SettingsError, match=r"'absent.toml', named by KANON_SETTINGS, cannot"):
-        settings()
+        get_settings()
 
 
 @pytest.fixture
@@ -83,7 +90,7 @@ def unfit(limits):
     """A settings file with a mistake, and the sentence about it."""
     limits(rows=0)
     with pytest.raises(SettingsError) as refused:
-        settings()
+        get_settings()
     return refused.value.sentence
 
 
@@ -91,7 +98,7 @@ def test_no_page_is_drawn_under_settings_that_cannot_be_read(unfit, monkeypatch)
     monkeypatch.setattr(runner, "jobs", lambda: pytest.fail("a worker began"))
     at = AppTest.from_file(str(APP), default_timeout=30).run()
     assert not at.exception and WORK not in at.session_state
-    assert [one.value for one in at.error] == [plain(unfit)]
+    assert [one.value for one in at.error] == [escape_markdown(unfit)]
     assert [one.type for one in at.main] == ["main", "error"] and len(at.sidebar) == 0
 
 
@@ -139,22 +146,26 @@ def test_the_page_on_limits_has_every_limit_with_its_default_and_sentence(monkey
 
 def test_a_limit_below_one_is_told_as_it_is(limits):
     limits(job_minutes=0.01)
-    assert "the most allowed is 0.01 (job_minutes" in exceeded("job_minutes", "It took more")
+    assert "the most allowed is 0.01 (job_minutes" in describe_exceeded_limit(
+        "job_minutes", "It took more"
+    )
 
 
 def test_samples_are_there_however_small_a_table_may_be(limits):
     limits(rows=150, columns=2, cells=300)
-    work = sample_work("census")
+    work = open_sample("census")
     assert work.table.records.n_records == 30_000
     with pytest.raises(TableError, match="the most allowed is 2 "):
-        uploaded_work(work.table.content, "census.csv", 1)
+        open_uploaded_table(work.table.content, "census.csv", 1)
 
 
 def test_a_limit_that_is_hit_says_what_is_allowed_and_where_that_is_set(limits):
     limits(upload_megabytes=5, rows=1_000)
-    assert bytes_of("upload_megabytes") == 5 * 2**20
-    assert exceeded("upload_megabytes", "The file has 6 MB") == (
+    assert get_byte_limit("upload_megabytes") == 5 * 2**20
+    assert describe_exceeded_limit("upload_megabytes", "The file has 6 MB") == (
         "The file has 6 MB; the most allowed is 5 MB (upload_megabytes, "
         "see docs/operate/limits.md)."
     )
-    assert "the most allowed is 1\u202f000 (rows, " in exceeded("rows", "It has more")
+    assert "the most allowed is 1\u202f000 (rows, " in describe_exceeded_limit(
+        "rows", "It has more"
+    )

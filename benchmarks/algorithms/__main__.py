@@ -9,7 +9,7 @@ from benchmarks.algorithms.page import PAGE, page
 from benchmarks.case import CaseError
 from benchmarks.plans import adult_path
 from kanon.sources.opening import open_table
-from kanon.warm import warm
+from kanon.warm import load_kernels
 
 
 def _tell(doing: str) -> None:
@@ -19,7 +19,7 @@ def _tell(doing: str) -> None:
 if __name__ == "__main__":
     try:
         table = open_table(adult_path()).table
-        warm()  # what set-up has compiled is loaded
+        load_kernels()  # what set-up has compiled is loaded
         found = measure(table, progress=_tell)
         PAGE.write_text(page(found), "utf-8")
     except CaseError as error:

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.algorithms.measured import SEARCHED, Findings
 from benchmarks.algorithms.tables import LEVELS, LOST, NEWER, OLDER, mean
-from kanon.experiments.searches import Searches, tally, times_as_long
+from kanon.experiments.searches import Searches, compute_time_ratio, count_comparisons
 
 __all__ = ["CLAIMS", "figures"]
 
@@ -45,20 +45,22 @@ def _nodes(its: Searches, name: str) -> np.ndarray:
 def figures(found: Findings) -> dict[str, float]:
     """The numbers in the sentences."""
     runs = list(_runs(found))
-    rises = [(its.along(LEVELS, NEWER), its.along(LEVELS, DATAFLY), its.ks) for its in runs]
+    rises = [
+        (its.get_values(LEVELS, NEWER), its.get_values(LEVELS, DATAFLY), its.ks) for its in runs
+    ]
     higher = [k for ours, theirs, ks in rises for k in np.array(ks)[ours > theirs].tolist()]
     shaped = list(_runs(found, True, PUBLISHED_HEIGHTS))
     gaps = [-_gap(its, LEVELS, DATAFLY) for its in shaped]
     lost = [_gap(its, LOST, SAMARATI) for its in runs]
-    slower = [times_as_long(its, NEWER, DATAFLY) for its in runs]
-    slowest = [times_as_long(its, SAMARATI, NEWER) for its in runs]
+    slower = [compute_time_ratio(its, NEWER, DATAFLY) for its in runs]
+    slowest = [compute_time_ratio(its, SAMARATI, NEWER) for its in runs]
     (shape,) = _runs(found, False, PUBLISHED_HEIGHTS)
     nodes = _nodes(shape, SAMARATI)
     return {
         "runs": len(runs),
         "points": sum(len(its.ks) for its in runs),
-        "as_samarati": sum(tally(its, LEVELS, NEWER, SAMARATI).equal for its in runs),
-        "apart": max(int((its.along(LEVELS, NEWER) - its.along(LEVELS, SAMARATI)).max())
+        "as_samarati": sum(count_comparisons(its, LEVELS, NEWER, SAMARATI).equal for its in runs),
+        "apart": max(int((its.get_values(LEVELS, NEWER) - its.get_values(LEVELS, SAMARATI)).max())
                      for its in runs),
         "upto": max(k for k in runs[0].ks if k < min(higher, default=np.inf)),
         "higher": len(higher),
@@ -85,19 +87,25 @@ def _more_at_the_same_level(found: Findings) -> bool:
     """Of the points at which both rise as many levels, whether there are more of greater loss."""
     less = more = 0
     for its in _runs(found):
-        ours, theirs = its.along(LOST, NEWER), its.along(LOST, DATAFLY)
-        same = (its.along(LEVELS, NEWER) == its.along(LEVELS, DATAFLY)) & ~np.isclose(ours, theirs)
+        ours, theirs = its.get_values(LOST, NEWER), its.get_values(LOST, DATAFLY)
+        same = (its.get_values(LEVELS, NEWER) == its.get_values(LEVELS, DATAFLY)) & ~np.isclose(
+            ours, theirs
+        )
         less, more = less + (same & (ours < theirs)).sum(), more + (same & (ours > theirs)).sum()
     return bool(more > less)
 
 
 CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
     "Samarati never rises more levels than the others": lambda found: (
-        not any(tally(its, LEVELS, SAMARATI, [NEWER, DATAFLY]).more for its in _runs(found))
+        not any(
+            count_comparisons(its, LEVELS, SAMARATI, [NEWER, DATAFLY]).more for its in _runs(found)
+        )
     ),
     "where nothing is suppressed Improved greedy never rises more levels than Datafly": (
         lambda found: (
-            not any(tally(its, LEVELS, NEWER, DATAFLY).more for its in _runs(found, False))
+            not any(
+                count_comparisons(its, LEVELS, NEWER, DATAFLY).more for its in _runs(found, False)
+            )
         )
     ),
     "in the published heights Improved greedy rises fewer levels where records are suppressed": (
@@ -107,7 +115,7 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
     ),
     "in the published heights both rise as many levels where nothing is suppressed": (
         lambda found: all(
-            tally(its, LEVELS, NEWER, DATAFLY).equal == len(its.ks)
+            count_comparisons(its, LEVELS, NEWER, DATAFLY).equal == len(its.ks)
             for its in _runs(found, False, PUBLISHED_HEIGHTS)
         )
     ),
@@ -134,12 +142,12 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
         _more_at_the_same_level
     ),
     "Datafly takes least time": lambda found: all(
-        times_as_long(its, other, DATAFLY) > 1
+        compute_time_ratio(its, other, DATAFLY) > 1
         for its in _runs(found)
         for other in (NEWER, SAMARATI)
     ),
     "Samarati takes most on Adult": lambda found: all(
-        times_as_long(its, SAMARATI, NEWER) > 1
+        compute_time_ratio(its, SAMARATI, NEWER) > 1
         for name in SEARCHED[:2]
         for its in _runs(found, table=name)
     ),

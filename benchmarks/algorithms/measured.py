@@ -16,17 +16,17 @@ from benchmarks.plans import adult_content, content
 from benchmarks.provenance import machine
 from kanon.algorithms.catalogue import algorithm_named, algorithms, check_task, short_title, uses
 from kanon.algorithms.gaa import PARTS
-from kanon.algorithms.lattice_size import n_nodes
+from kanon.algorithms.lattice_size import count_lattice_nodes
 from kanon.algorithms.mdav import RANGES
 from kanon.algorithms.search import LOSS
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.searches import Searches, measure_searches
 from kanon.hierarchy.files import to_nodes
 from kanon.measures import alteration, general_loss
 from kanon.metrics import PUBLISHED, metric_named
-from kanon.plan import Plan, parameters_of
+from kanon.plan import Plan, get_own_parameters
 from kanon.recoding import Recoding
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
@@ -162,7 +162,7 @@ class Result:
     @property
     def mean(self) -> float:
         """The mean alteration over the seven metrics."""
-        return alteration.mean_of(self.alteration)
+        return alteration.compute_mean_alteration(self.alteration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ def _searches(
         for limit in SEARCH_LIMITS:
             progress(f"{name}: three searches, {100 * limit:g} % suppressed")
             task = _limited(prepared, limit).task()
-            results[name, limit] = measure_searches(no_progress, task, prepared.plan.metric, ks)
+            results[name, limit] = measure_searches(ignore_progress, task, prepared.plan.metric, ks)
     return results
 
 
@@ -288,7 +288,7 @@ def ways() -> list[Way]:
         found += [Way(name, limit) for limit in limits]
         found += [
             Way(name, None, parameter.name, choice)
-            for parameter in parameters_of(name)
+            for parameter in get_own_parameters(name)
             if parameter.name not in (LOSS.name, PARTS.name, RANGES.name)
             for choice in parameter.choices
             if choice != parameter.default and (name, choice) != TAKES_MINUTES
@@ -330,10 +330,10 @@ def side_by_side(
                 break
             progress(f"{about}: {way.title} {way.allowed}, k = {k}")
             started = time.perf_counter()
-            recoding = algorithm_named(way.algorithm).anonymise(task, no_progress)
+            recoding = algorithm_named(way.algorithm).anonymise(task, ignore_progress)
             results[way, k] = _result(recoding, time.perf_counter() - started)
     classes = prepared.classes
-    size = n_nodes(classes.hierarchies)
+    size = count_lattice_nodes(classes.hierarchies)
     found = Side(results, refused, classes.n_records, classes.n_classes, size)
     _check(found)
     return found

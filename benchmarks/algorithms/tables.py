@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.algorithms.measured import LIMITS, MEASURED, NOT_RUN, Findings, Result, Side, Way
 from benchmarks.markdown import seconds, table, thousands
 from kanon.algorithms.catalogue import algorithm_named, algorithms, short_title, uses
-from kanon.experiments.searches import SEARCHES, Searches, tally
+from kanon.experiments.searches import SEARCHES, Searches, count_comparisons
 from kanon.metrics import METRICS
 
 __all__ = [
@@ -162,14 +162,16 @@ def nodes(side: Side) -> str:
 
 def mean(found: Searches, measure: str, name: str) -> float:
     """The mean over k of a measure of one search; of iloss in percent of a cell."""
-    return float(np.mean(found.along(measure, name))) * (100 if measure == LOST else 1)
+    return float(np.mean(found.get_values(measure, name))) * (100 if measure == LOST else 1)
 
 
 def comparisons(found: Findings, measure: str) -> str:
     """At how many k Improved greedy has less, as much and more; the means: a row per run."""
     body = []
     for place, its in found.searches.items():
-        counts = [str(each) for other in OLDER for each in tally(its, measure, NEWER, other)]
+        counts = [
+            str(each) for other in OLDER for each in count_comparisons(its, measure, NEWER, other)
+        ]
         means = [f"{mean(its, measure, name):.2f}" for name in (NEWER, *OLDER)]
         body.append([searches_title(place), *counts, *means])
     head = [f"{what} {short_title(other)}" for other in OLDER for what in "<=>"]
@@ -183,8 +185,8 @@ def searched(found: Searches) -> str:
     body = [
         [
             thousands(k),
-            *(str(int(found.along(LEVELS, name)[place])) for name in order),
-            *(f"{100 * found.along(LOST, name)[place]:.2f}" for name in order),
+            *(str(int(found.get_values(LEVELS, name)[place])) for name in order),
+            *(f"{100 * found.get_values(LOST, name)[place]:.2f}" for name in order),
         ]
         for place, k in enumerate(found.ks)
     ]
@@ -194,7 +196,7 @@ def searched(found: Searches) -> str:
 
 def times(found: Searches) -> str:
     """Seconds of the three searches, a row per k."""
-    rows = zip(found.ks, *(found.along("seconds", name) for name in SEARCHES), strict=True)
+    rows = zip(found.ks, *(found.get_values("seconds", name) for name in SEARCHES), strict=True)
     body = [[thousands(k), *map(seconds, taken)] for k, *taken in rows]
     return table(["k", *(f"{short_title(name)}, s" for name in SEARCHES)], body)
 

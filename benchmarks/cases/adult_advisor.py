@@ -6,11 +6,15 @@ from benchmarks.case import Case
 from benchmarks.markdown import aim, spread, table
 from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.experiments.advisor.advice import advise
-from kanon.experiments.advisor.ways import MEASURED, runs_of, ways
+from kanon.experiments.advisor.ways import (
+    ADVISOR_METRICS,
+    create_advisor_runs,
+    list_advisor_configurations,
+)
 from kanon.experiments.comparison import PAPER_K
-from kanon.experiments.sweep import solve_sweep
+from kanon.experiments.sweep import run_sweep
 from kanon.sources.opening import open_table
 
 __all__ = ["CASE"]
@@ -24,9 +28,9 @@ MOST_SECONDS = 120
 def _run() -> str:
     adult = open_table(adult_path()).table
     prepared = adult_with_sensitive(adult, COLUMN, "nllm", ADVISED_K[0])
-    runs = runs_of(prepared, ways(False))
+    runs = create_advisor_runs(prepared, list_advisor_configurations(False))
     (seven, every), _ = alternately(
-        lambda: solve_sweep(no_progress, runs, PAPER_K, MEASURED, 2),
+        lambda: run_sweep(ignore_progress, runs, PAPER_K, ADVISOR_METRICS, 2),
         lambda: advise(prepared.plan, adult, ADVISED_K, workers=2),
         repetitions=REPETITIONS,
     )

@@ -24,9 +24,9 @@ from kanon.algorithms import (
 )
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import CellLoss, begin
+from kanon.algorithms.search import CellLoss, begin_search
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.run import prepare
@@ -56,7 +56,7 @@ def _task() -> Task:
 
 def _every_node(task: Task) -> tuple[int, Node, Lattice]:
     """The least loss and its node, by counting the classes of all nodes."""
-    lattice = begin(task, no_progress)
+    lattice = begin_search(task, ignore_progress)
     loss = CellLoss(lattice)
     best = min(
         (loss.of(node, found), node)
@@ -68,7 +68,7 @@ def _every_node(task: Task) -> tuple[int, Node, Lattice]:
 
 def _loss(task: Task, recoding: Recoding) -> int:
     """The loss of a full-domain release, as the search counts it."""
-    lattice, node = begin(task, no_progress), recoding.trace.node
+    lattice, node = begin_search(task, ignore_progress), recoding.trace.node
     assert node is not None
     return CellLoss(lattice).of(node, lattice.evaluate(node))
 

@@ -13,15 +13,21 @@ from benchmarks.markdown import aim, seconds, table, times
 from benchmarks.plans import adult_content, adult_path
 from benchmarks.timing import alternately
 from kanon.algorithms import gaa
-from kanon.base.parallel import cores
-from kanon.base.progress import no_progress
-from kanon.experiments.simulated.files import made_with, read_study, written_study
-from kanon.experiments.simulated.study import RunResult, Study, lacking, run_study, study_of
+from kanon.base.parallel import count_cores
+from kanon.base.progress import ignore_progress
+from kanon.experiments.simulated.files import create_study_inputs, read_study, write_study
+from kanon.experiments.simulated.study import (
+    RunResult,
+    Study,
+    create_study,
+    list_missing_runs,
+    run_study,
+)
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.opening import open_table
 from kanon.strategies import SCOPES
-from kanon.studio.jobs.partial_results import simulate_runs
+from kanon.studio.jobs.partial_results import run_simulations
 from kanon.studio.jobs.pool import Jobs
 
 __all__ = ["CASE", "ENOUGH", "MOST_CANCEL", "MOST_SECONDS"]
@@ -40,7 +46,7 @@ def _run() -> str:
     prepared = prepare(plan, open_table(adult_path()).table)
     rows, spent = [], {}
     for scope in SCOPES:
-        study = study_of(prepared.guided_by(scope=scope))
+        study = create_study(prepared.guided_by(scope=scope))
         (alone,), _ = alternately(partial(gaa.merge_path, study.task), repetitions=3)
         spent[scope], found = _timed(study)
         rows.append(
@@ -54,7 +60,7 @@ def _run() -> str:
         if scope == "table":
             _check_going_on(study, found)
             late = _cancelled(study)
-    header = ["all 147 results", f"s on {cores()} cores", "s of one run of S1", "ratio"]
+    header = ["all 147 results", f"s on {count_cores()} cores", "s of one run of S1", "ratio"]
     return "\n\n".join(
         [
             "All nine columns are quasi-identifiers, Total guides, areas on k from 3 to 5000 over "
@@ -75,7 +81,7 @@ def _run() -> str:
 def _timed(study: Study) -> tuple[float, list[RunResult]]:
     results: list[RunResult] = []
     started = time.perf_counter()
-    run_study(no_progress, study, lacking([]), results.append)
+    run_study(ignore_progress, study, list_missing_runs([]), results.append)
     return time.perf_counter() - started, results
 
 
@@ -93,11 +99,11 @@ def _check_going_on(study: Study, whole: Sequence[RunResult]) -> None:
         kept.append(one)
 
     with suppress(_Stopped):
-        run_study(no_progress, study, lacking([]), keep)
-    made = made_with(study)
-    kept = read_study(written_study(made, kept), made)
-    run_study(no_progress, study, lacking(kept), kept.append)
-    if written_study(made, kept) != written_study(made, whole):
+        run_study(ignore_progress, study, list_missing_runs([]), keep)
+    made = create_study_inputs(study)
+    kept = read_study(write_study(made, kept), made)
+    run_study(ignore_progress, study, list_missing_runs(kept), kept.append)
+    if write_study(made, kept) != write_study(made, whole):
         raise CaseError("A study that was stopped came out otherwise.")
 
 
@@ -105,7 +111,7 @@ def _cancelled(study: Study) -> float:
     """How long it takes from the cancel of a study until its worker process has ended."""
     ended = threading.Event()
     with Jobs() as jobs:
-        job = jobs.submit(simulate_runs, study, lacking([]), after=ended.set)
+        job = jobs.submit(run_simulations, study, list_missing_runs([]), after=ended.set)
         while len(job.parts) < ENOUGH:
             if job.wait(0.05):
                 raise CaseError(f"The study ended before it was cancelled: {job.error}")

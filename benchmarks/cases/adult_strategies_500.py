@@ -6,7 +6,7 @@ from benchmarks.against_s1 import Against, against_s1, report
 from benchmarks.case import Case
 from benchmarks.markdown import thousands
 from benchmarks.plans import adult_path, adult_with_sensitive
-from kanon.experiments.simulated.columns import Column, Distribution, simulated, value_names
+from kanon.experiments.simulated.columns import Column, Distribution, draw_values, list_value_names
 from kanon.sources.opening import open_table
 
 __all__ = ["CASE"]
@@ -22,8 +22,8 @@ def _run() -> str:
     tables = {}
     for distribution in DISTRIBUTIONS:
         column = Column(distribution, VALUES)
-        names = value_names(column)
-        cells = [names[place] for place in simulated(len(adult), column, seed=1)]
+        names = list_value_names(column)
+        cells = [names[place] for place in draw_values(len(adult), column, seed=1)]
         table = adult.assign(drawn=cells)
         results: list[Against] = []
         for metric in METRICS:

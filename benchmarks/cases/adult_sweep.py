@@ -18,7 +18,7 @@ from benchmarks.plans import adult_content, adult_path, adult_task
 from benchmarks.reference import scan
 from benchmarks.timing import alternately
 from kanon.experiments.comparison import PAPER_K as KS
-from kanon.measures.summary import summary
+from kanon.measures.summary import measure_release
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.recoding import MergePath
 
@@ -73,7 +73,7 @@ def _check(curves: pd.DataFrame, paths: dict[str, MergePath]) -> None:
     if curves[["metric", "k"]].to_numpy().tolist() != [[m, k] for m in PUBLISHED for k in KS]:
         raise CaseError("CURVES.csv does not have one row per metric and k, in their order.")
     for row in curves.to_dict("records"):
-        found = summary(paths[row["metric"]].at(row["k"]), metrics)
+        found = measure_release(paths[row["metric"]].at(row["k"]), metrics)
         expected = {f"alteration_{name}": value for name, value in found["alteration"].items()}
         expected |= {name: found[name] for name in row if name in found}
         for name, value in expected.items():

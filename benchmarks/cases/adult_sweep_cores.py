@@ -8,10 +8,10 @@ from benchmarks.case import Case, CaseError
 from benchmarks.markdown import aim, spread, table
 from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
-from kanon.base.parallel import cores
-from kanon.base.progress import no_progress
+from kanon.base.parallel import count_cores
+from kanon.base.progress import ignore_progress
 from kanon.experiments.comparison import PAPER_K as KS
-from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep, tasks_of
+from kanon.experiments.sweep import Configuration, PlannedRun, create_tasks, run_sweep
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.sources.opening import open_table
@@ -29,13 +29,13 @@ WORTH = 0.8
 def _run() -> str:
     prepared = adult_with_sensitive(open_table(adult_path()).table, COLUMN, "nllm", max(KS))
     wanted = [Configuration(metric, one) for metric in PUBLISHED for one in CHOSEN]
-    runs = [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
+    runs = [PlannedRun("gaa", task) for task in create_tasks(prepared, wanted)]
     metrics = [metric_named(name) for name in PUBLISHED]
 
     def swept(workers: int) -> list[Curves | Points]:
-        return solve_sweep(no_progress, runs, KS, metrics, workers)
+        return run_sweep(ignore_progress, runs, KS, metrics, workers)
 
-    many = cores()
+    many = count_cores()
     (alone, together), (one, other) = alternately(
         lambda: swept(1), lambda: swept(many), repetitions=REPETITIONS
     )

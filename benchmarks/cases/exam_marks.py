@@ -9,7 +9,7 @@ from benchmarks.markdown import spread, table
 from benchmarks.timing import alternately
 from kanon.teaching.answers import AnswerChange, Answers
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
-from kanon.teaching.marks import ClassMarks, marked_class
+from kanon.teaching.marks import ClassMarks, mark_class
 
 __all__ = ["CASE"]
 
@@ -26,7 +26,7 @@ def _files(exam: ExerciseSet) -> list[tuple[str, bytes]]:
     """The files of a class: one changed by hand, one twice, one whose fingerprint is gone."""
     names = [question.id for question in exam.questions]
     answers = {
-        question.id: question.solution(exam.table_of(question)) for question in exam.questions
+        question.id: question.solution(exam.get_table(question)) for question in exam.questions
     }
     results = []
     for student in range(STUDENTS):
@@ -36,7 +36,7 @@ def _files(exam: ExerciseSet) -> list[tuple[str, bytes]]:
         ]
         given = Answers(
             version=2, set=exam.fingerprint, student=f"Student {student}", answers=answers, log=log
-        ).handed_in()
+        ).add_fingerprint()
         results.append(given.to_json().encode())
     results[3] = results[3].replace(b"Student 3", b"Student 33")
     results[7] = results[6]
@@ -49,7 +49,7 @@ def _run() -> str:
     files = _files(read_exercises(content))
 
     def marked() -> ClassMarks:
-        return marked_class(read_exercises(content), files)
+        return mark_class(read_exercises(content), files)
 
     (timed,), (marks,) = alternately(marked, repetitions=REPETITIONS)
     odd = int((marks.files["remark"] != "").sum())

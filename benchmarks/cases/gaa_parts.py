@@ -17,14 +17,14 @@ from benchmarks.tables import census_like
 from benchmarks.timing import Timed
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
-from kanon.base.parallel import cores
+from kanon.base.parallel import count_cores
 from kanon.measures.alteration import value
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.recoding import MergePath
 from kanon.run import run
 from kanon.sources.opening import open_table
-from kanon.warm import warm
+from kanon.warm import load_kernels
 
 __all__ = ["CASE", "largest"]
 
@@ -113,7 +113,7 @@ def _speed() -> str:
     return "\n\n".join(
         [
             f"{thousands(task.classes.n_classes)} classes of a generated table, merged for all k "
-            f"with nllm on {cores()} cores, all in turn in one process; cut and sample included. "
+            f"with nllm on {count_cores()} cores, all in turn in one process; cut and sample included. "
             f"*Loss*: how many times that of the whole run it is at k = {KS[0]}, and on the "
             "sample, as the run tells it.",
             table(
@@ -126,7 +126,7 @@ def _speed() -> str:
 
 def largest(records: int) -> dict[str, Any]:
     """Run a plan on a generated table; in a process of its own."""
-    warm(["gaa"])
+    load_kernels(["gaa"])
     drawn = census_like(records, pull=PULL)
     held = peak_megabytes()
     run_result = run(Plan.from_content(content(trees(), "nllm", KS[0])), drawn)

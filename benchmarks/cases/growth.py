@@ -18,13 +18,13 @@ from benchmarks.tables import COLUMNS, census_like
 from benchmarks.timing import Timed, exponent
 from kanon.algorithms import gaa
 from kanon.hierarchy.files import to_nodes
-from kanon.measures.along import curves_along
-from kanon.measures.summary import summary
+from kanon.measures.along import measure_curves
+from kanon.measures.summary import measure_release
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.opening import open_table
-from kanon.warm import warm
+from kanon.warm import load_kernels
 
 __all__ = ["CASE", "measured"]
 
@@ -59,7 +59,7 @@ def measured(path: str, metric: str) -> dict[str, Any]:
     dict
         ``classes``; per step its seconds, and the most MB that the process held until its end.
     """
-    warm()  # what set-up has compiled is loaded
+    load_kernels()  # what set-up has compiled is loaded
     results: dict[str, float] = {}
     peaks: dict[str, float] = {"start": peak_megabytes()}
     started = time.perf_counter()
@@ -77,12 +77,12 @@ def measured(path: str, metric: str) -> dict[str, Any]:
     merged = gaa.merge_path(prepared.task())
     took("merging")
     metrics = [metric_named(name) for name in PUBLISHED]
-    curves_along(merged, metrics)
+    measure_curves(merged, metrics)
     took("curves")
     recoding = merged.at(K)
     released = prepared.source.release(recoding)
     took("release")
-    summary(recoding, metrics)
+    measure_release(recoding, metrics)
     took("measures")
     assert len(released) == len(file.table)
     return {"classes": prepared.classes.n_classes, "seconds": results, "peaks": peaks}

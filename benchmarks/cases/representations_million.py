@@ -16,7 +16,7 @@ from benchmarks.tables import COLUMNS, census_like
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.learning.representations import REPRESENTATIONS, represent
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
@@ -39,14 +39,14 @@ def release_to(folder: str, records: int) -> dict[str, int]:
     trees = {name: COLUMNS[name].tree for name in _NAMES}
     source = MemorySource(drawn, Schema(dict.fromkeys(trees, Role.QUASI_IDENTIFIER)), trees)
     classes = source.classes
-    depths = scaled_potentials(
+    depths = scale_potentials(
         exact_potentials(metric_named("nllm"), classes.hierarchies), classes.n_records
     )
     recoding = gaa.anonymise(Task(classes, depths, K))
     np.savez(
         Path(folder, "release.npz"),
         original=classes.nodes, sizes=classes.counts, nodes=recoding.nodes, counts=recoding.counts,
-        assigned=recoding.assigned, of_record=source.class_of_rows(recoding),
+        assigned=recoding.assigned, of_record=source.get_released_positions(recoding),
     )  # fmt: skip
     return {"classes": classes.n_classes, "released": recoding.n_classes}
 

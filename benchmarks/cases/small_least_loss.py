@@ -14,7 +14,7 @@ from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
 
 __all__ = ["CASE", "random_task"]
@@ -40,7 +40,7 @@ def random_task(seed: int) -> Task:
     names = tuple(f"q{j}" for j in range(len(trees)))
     classes = EquivalenceClasses(names, trees, tuples, counts.astype(np.int64))
     metric = metric_named(str(rng.choice(["ncp", "nllm", "general-loss", "total"])))
-    costs = scaled_potentials(exact_potentials(metric, trees), records)
+    costs = scale_potentials(exact_potentials(metric, trees), records)
     return Task(classes, costs, k=int(rng.integers(2, 7)))
 
 

@@ -39,7 +39,7 @@ from benchmarks.timing import Timed
 from kanon.algorithms.catalogue import algorithm_named, short_title
 from kanon.cli.main import main
 from kanon.measures.privacy import privacy_summary
-from kanon.measures.summary import summary
+from kanon.measures.summary import measure_release
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
@@ -132,7 +132,7 @@ def measured(path: str, columns: Sequence[str], sensitive: str, calls: int) -> d
     spent = []
     for _ in range(calls):
         started = time.process_time()
-        classes = given.classes_of(columns, [sensitive])
+        classes = given.build_classes(columns, [sensitive])
         found = privacy_summary(classes)
         spent.append(time.process_time() - started)
     return {
@@ -203,7 +203,7 @@ def recoding_of(source: MemorySource, released: pd.DataFrame, record: Sequence[i
 
 def losses(recoding: Recoding, k: int) -> dict[str, Any]:
     """What kanon says of a release, whoever made it."""
-    return summary(recoding, [metric_named("ncp"), metric_named("nllm")], k)
+    return measure_release(recoding, [metric_named("ncp"), metric_named("nllm")], k)
 
 
 def _least(released: pd.DataFrame, columns: Sequence[str]) -> int:

@@ -24,13 +24,13 @@ from benchmarks.fresh import ROOT
 from benchmarks.plans import content
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
-from kanon.base.parallel import side_by_side
-from kanon.base.progress import Progress, no_progress
+from kanon.base.parallel import run_side_by_side
+from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
-from kanon.experiments.sweep import PlannedRun, solve_sweep
-from kanon.measures.along import Curves, Points, curves_along
-from kanon.measures.cells import whole_potentials
+from kanon.experiments.sweep import PlannedRun, run_sweep
+from kanon.measures.along import Curves, Points, measure_curves
+from kanon.measures.cells import scale_metric_potentials
 from kanon.measures.comparing import nauc
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
@@ -197,13 +197,13 @@ def measure(table: pd.DataFrame, wanted: Sequence[Reading]) -> Findings:
         first = _task(classes[wanted[0].grouping], Reading(), metric_named(PUBLISHED[0]))
         check_same(scan(first), merge_greedily(first))
     runs = iter(
-        side_by_side(
+        run_side_by_side(
             [
                 partial(_numbers, classes[reading.grouping], reading, guide)
                 for reading in wanted
                 for guide in range(len(PUBLISHED))
             ],
-            no_progress,
+            ignore_progress,
             "run",
         )
     )
@@ -220,7 +220,7 @@ def voters_areas() -> np.ndarray:
     chosen = content({**trees, "party": {"build": "suppression"}}, "nllm", 2)
     classes = prepare(Plan.from_content(chosen), table).classes
     works = [partial(_numbers, classes, Reading(), guide) for guide in range(len(PUBLISHED))]
-    return _areas(side_by_side(works, no_progress, "run"), classes.n_records)
+    return _areas(run_side_by_side(works, ignore_progress, "run"), classes.n_records)
 
 
 def _classes(table: pd.DataFrame, grouping: str) -> EquivalenceClasses:
@@ -244,7 +244,7 @@ def _metrics(leaf: int) -> list[Metric]:
 def _task(classes: EquivalenceClasses, reading: Reading, guide: Metric) -> Task:
     return Task(
         classes,
-        whole_potentials(classes, guide),
+        scale_metric_potentials(classes, guide),
         k=INTERVAL[1],
         weighted=reading.cost == "weighted",
         tie_seed=reading.ties if isinstance(reading.ties, int) else None,
@@ -270,9 +270,9 @@ def _numbers(
     found: Curves | Points
     if reading.scanned:
         path = scan(task, joint=reading.cost == "joint", reversed_ties=reading.ties == "reversed")
-        found = curves_along(path, metrics)
+        found = measure_curves(path, metrics)
     else:
-        (found,) = solve_sweep(told, [PlannedRun(reading.algorithm, task)], ks, metrics)
+        (found,) = run_sweep(told, [PlannedRun(reading.algorithm, task)], ks, metrics)
     return found.at(ks)
 
 

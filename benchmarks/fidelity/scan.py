@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kanon.algorithms.merging import search_order
+from kanon.algorithms.merging import choose_search_order
 from kanon.algorithms.task import Task, in_one_width
 from kanon.recoding import MergePath
 
@@ -133,7 +133,7 @@ def scan(task: Task, joint: bool = False, reversed_ties: bool = False) -> MergeP
     parts = np.full((size, 3), -1, dtype=np.int32)
     smallest = np.zeros(size, dtype=np.int64)
     merges = _merge(
-        nodes, counts, keys, radix, search_order(classes, task.potentials), live, parts, smallest,
+        nodes, counts, keys, radix, choose_search_order(classes, task.potentials), live, parts, smallest,
         parents, depths, task.k, joint, -1 if reversed_ties else 1,
     )  # fmt: skip
     made = size + merges

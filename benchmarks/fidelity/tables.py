@@ -24,7 +24,7 @@ from benchmarks.fidelity.published import (
 )
 from benchmarks.markdown import signed, table, thousands
 from kanon.learning.predicting import spearman
-from kanon.measures.comparing import ranks
+from kanon.measures.comparing import rank_values
 from kanon.metrics import METRICS, PUBLISHED
 
 __all__ = [
@@ -86,7 +86,7 @@ def side_by_side(found: Findings, reading: Reading, k: int) -> str:
     body = []
     for title, printed, own, exact in rows:
         shown = to_whole(own)
-        theirs, its = ranks(printed), ranks(shown)
+        theirs, its = rank_values(printed), rank_values(shown)
         body.append([
             f"**{title}**",
             *(
@@ -104,7 +104,7 @@ def misfits() -> list[str]:
     for k, cells in PUBLISHED_TABLES.items():
         rows = zip([*TITLES, "Average"], [*cells, AVERAGES[k]], PUBLISHED_RANKS[k], strict=True)
         for measured, row, printed in rows:
-            for guide, rank, said in zip(TITLES, ranks(row), printed, strict=True):
+            for guide, rank, said in zip(TITLES, rank_values(row), printed, strict=True):
                 if rank != said:
                     results.append(f"{FIGURES[k]}, {measured} under {guide}: {said}, not {rank}")
     return results

@@ -10,7 +10,7 @@ from benchmarks.learning.measured import CLASSIFIERS, Findings, Lesson
 from benchmarks.learning.tables import in_order, pairs
 from kanon.learning.experiments import bands
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.studio.utility.prediction import agreements_of, measures_used
+from kanon.studio.utility.prediction import compute_agreements, select_measures
 
 __all__ = ["CLAIMS"]
 
@@ -78,7 +78,7 @@ def _fill_child_is_worst(found: Findings) -> bool:
 
 def _nearly_every_measure_agrees(found: Findings) -> bool:
     for points in found.points.values():
-        agreed = agreements_of(points, measures_used(points))
+        agreed = compute_agreements(points, select_measures(points))
         own = agreed[agreed["score"].isin(CLASSIFIERS)]["agreement"].dropna()
         if (own > 0).mean() < 0.9:
             return False

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.plans import adult_path, adult_with_sensitive, voters
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.studies import (
     LearntScores,
@@ -21,11 +21,11 @@ from kanon.experiments.studies import (
     ReleaseMeasures,
     StudiedAlgorithm,
     Training,
-    experiment_of,
-    labels_of,
-    points_table,
-    predict,
+    build_points_table,
+    create_experiment,
+    get_target_labels,
     run_experiment,
+    run_prediction,
 )
 from kanon.learning.experiments import FIRST_SEEDS, Outcome, fits_of
 from kanon.learning.scores import by_chance, default_score
@@ -123,10 +123,10 @@ def lesson(name: str, trained: Any, seeds: int = FIRST_SEEDS) -> Lesson:
     """An experiment on a table, with the published network and the published k."""
     started = time.process_time()
     prepared = prepared_table(name)
-    labels = labels_of(prepared, TABLES[name])
-    experiment = experiment_of(prepared, PAPER_K, labels, "mlp", trained)
+    labels = get_target_labels(prepared, TABLES[name])
+    experiment = create_experiment(prepared, PAPER_K, labels, "mlp", trained)
     results: list[Outcome] = []
-    run_experiment(no_progress, experiment, fits_of(trained, "mlp", seeds), results.append)
+    run_experiment(ignore_progress, experiment, fits_of(trained, "mlp", seeds), results.append)
     return Lesson(
         tuple(results),
         experiment.ks,
@@ -142,11 +142,11 @@ def lesson(name: str, trained: Any, seeds: int = FIRST_SEEDS) -> Lesson:
 def points(name: str) -> pd.DataFrame:
     """Every release of a table measured by every measure and learnt from by every classifier."""
     prepared = prepared_table(name)
-    labels = labels_of(prepared, TABLES[name])
+    labels = get_target_labels(prepared, TABLES[name])
     prediction = Prediction(
         tuple(StudiedAlgorithm(each, prepared.guided_by(name=each).task()) for each in ALGORITHMS),
         labels,
-        prepared.source.histogram_of(TABLES[name]),
+        prepared.source.build_column_histogram(TABLES[name]),
         tuple(metric_named(each) for each in PUBLISHED),
         REPRESENTATION,
     )
@@ -158,8 +158,8 @@ def points(name: str) -> pd.DataFrame:
         for classifier in CLASSIFIERS
     ]
     results: list[ReleaseMeasures | LearntScores] = []
-    predict(no_progress, prediction, wanted, results.append)
-    return points_table(results, default_score(len(labels.labels)))
+    run_prediction(ignore_progress, prediction, wanted, results.append)
+    return build_points_table(results, default_score(len(labels.labels)))
 
 
 def measure(workers: int = 1) -> Findings:

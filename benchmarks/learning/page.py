@@ -22,7 +22,7 @@ from benchmarks.provenance import machine, made
 from kanon.algorithms.catalogue import short_title
 from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.studio.utility.prediction import agreement_said, agreements_of, measures_used
+from kanon.studio.utility.prediction import compute_agreements, describe_agreements, select_measures
 
 __all__ = ["PAGE", "page"]
 
@@ -43,10 +43,10 @@ def page(found: Findings) -> str:
     second = found.lessons["adult", "release"]
     parts: dict[str, str] = {}
     for name, points in found.points.items():
-        measures = measures_used(points)
-        agreed = agreements_of(points, measures)
+        measures = select_measures(points)
+        agreed = compute_agreements(points, measures)
         parts |= {
-            f"{name}_said": "\n".join(f"- {one}" for one in agreement_said(agreed, measures)),
+            f"{name}_said": "\n".join(f"- {one}" for one in describe_agreements(agreed, measures)),
             f"{name}_agreement": tables.agreement(agreed, measures),
             f"{name}_at_equal_k": tables.agreement(agreed, measures, "_at_equal_k"),
             f"{name}_releases": thousands(len(points)),

@@ -13,12 +13,16 @@ from playwright.sync_api import sync_playwright
 from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
 from benchmarks.learning.measured import CLASSIFIERS, Findings
-from kanon.charts.learning import agreement_chart, scores_chart, scores_finding
+from kanon.charts.learning import describe_scores, draw_agreement, draw_scores
 from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.experiments import bands
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
-from kanon.studio.utility.prediction import agreement_title, agreements_of, measures_used
+from kanon.studio.utility.prediction import (
+    compute_agreements,
+    describe_best_measure,
+    select_measures,
+)
 
 __all__ = ["PICTURES", "draw"]
 
@@ -39,8 +43,8 @@ def draw(found: Findings) -> None:
         if trained == "original":
             own = bands(lesson.outcomes, lesson.score, "proportional", live=True)
             chance = 0.5 if lesson.score == "auc" else lesson.most_frequent
-            title = f"{name}, live networks: {scores_finding(own, lesson.ks, score)}"
-            figure = scores_chart({"": own}, lesson.ks, score, title, chance=chance)
+            title = f"{name}, live networks: {describe_scores(own, lesson.ks, score)}"
+            figure = draw_scores({"": own}, lesson.ks, score, title, chance=chance)
         else:
             panels = {
                 f"trained in {REPRESENTATIONS[each].title}": bands(
@@ -49,16 +53,16 @@ def draw(found: Findings) -> None:
                 for each in REPRESENTATIONS
             }
             title = f"{name}: trained on the release for k = 100, live networks"
-            figure = scores_chart(panels, lesson.ks, score, title)
+            figure = draw_scores(panels, lesson.ks, score, title)
         _save(figure, f"utility-{name}-{trained}")
     learned = {each: EVERY[each].card.title for each in CLASSIFIERS}
     for name, points in found.points.items():
-        measures = measures_used(points)
-        agreed = agreements_of(points, measures)
+        measures = select_measures(points)
+        agreed = compute_agreements(points, measures)
         ordered = {each: measures[each] for each in dict.fromkeys(agreed["measure"])}
         score_name = next(one.score for key, one in found.lessons.items() if key[0] == name)
-        title = f"{name}: {agreement_title(agreed, measures, score_name)}"
-        _save(agreement_chart(agreed, ordered, learned, title), f"utility-{name}-agreement")
+        title = f"{name}: {describe_best_measure(agreed, measures, score_name)}"
+        _save(draw_agreement(agreed, ordered, learned, title), f"utility-{name}-agreement")
 
 
 def _save(figure: go.Figure, name: str) -> None:

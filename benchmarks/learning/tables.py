@@ -10,7 +10,7 @@ import pandas as pd
 from benchmarks.learning.measured import Lesson
 from benchmarks.markdown import table, thousands
 from kanon.cards import Card
-from kanon.charts.learning import best_at
+from kanon.charts.learning import find_best_per_k
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import Band, bands
 from kanon.learning.representations import REPRESENTATIONS
@@ -40,7 +40,7 @@ def dead(lesson: Lesson) -> int:
 def experiment_one(lesson: Lesson, live: bool) -> str:
     """Mean and deviation per k and representation; the best of each k in bold."""
     found = bands(lesson.outcomes, lesson.score, "proportional", live)
-    best = best_at(found)
+    best = find_best_per_k(found)
     rows = [
         [
             thousands(k),
@@ -56,7 +56,7 @@ def experiment_one(lesson: Lesson, live: bool) -> str:
 
 def not_best(lesson: Lesson, live: bool = False) -> list[int]:
     """The k at which another representation is better than the proportional one."""
-    best = best_at(bands(lesson.outcomes, lesson.score, "proportional", live))
+    best = find_best_per_k(bands(lesson.outcomes, lesson.score, "proportional", live))
     return [k for k, names in zip(lesson.ks, best, strict=True) if "proportional" not in names]
 
 

@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.solution import solve
-from kanon.experiments.sweep import PlannedRun, solve_sweep
+from kanon.algorithms.solution import run_algorithm
+from kanon.experiments.sweep import PlannedRun, run_sweep
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.stored_source import StoredSource, part_of, remove
+from kanon.sources.stored_source import StoredSource, get_part_path, remove_part
 from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.pool import Jobs
-from kanon.studio.jobs.stored_table import open_work, prepare_and_solve, write_release
+from kanon.studio.jobs.stored_table import open_stored_work, prepare_and_solve, write_release
 
 __all__ = ["STAGES", "Killed", "kill_workers"]
 
@@ -161,22 +161,22 @@ def _work(
     address, target = Address(str(path)), Address(str(path.with_name("release.parquet")))
     table = open_stored_file(address, "duckdb").records
     stored = prepare(plan, table)
-    solution = solve(lambda *_: None, "gaa", stored.task(), [])
+    solution = run_algorithm(lambda *_: None, "gaa", stored.task(), [])
     prepared: PreparedRun = prepare(plan, frame)
     task, metrics = prepared.check(), [metric_named(name) for name in PUBLISHED]
     runs = [PlannedRun("gaa", prepared.guided_by(metric=name).task()) for name in PUBLISHED]
     assert isinstance(stored.source, StoredSource)
 
     def write() -> Job:
-        part = part_of(target.path)
+        part = get_part_path(target.path)
         given = (stored.source, solution.at(plan.k), CONTENT, target, part, "")
-        return jobs.submit(write_release, *given, after=partial(remove, part))
+        return jobs.submit(write_release, *given, after=partial(remove_part, part))
 
     return {
-        "opening": lambda: jobs.submit(open_work, address, "duckdb", ReadSettings()),
+        "opening": lambda: jobs.submit(open_stored_work, address, "duckdb", ReadSettings()),
         "counting": lambda: jobs.submit(prepare_and_solve, CONTENT, table),
-        "merging": lambda: jobs.submit(solve, "gaa", task, metrics),
-        "sweeping": lambda: jobs.submit(solve_sweep, runs, [5, 50], metrics),
+        "merging": lambda: jobs.submit(run_algorithm, "gaa", task, metrics),
+        "sweeping": lambda: jobs.submit(run_sweep, runs, [5, 50], metrics),
         "writing": write,
     }
 

@@ -31,35 +31,40 @@ from benchmarks.reliability.broken_input import (
 from benchmarks.reliability.random_plans import draw_plan, draw_table
 from kanon.algorithms.catalogue import algorithms
 from kanon.errors import KanonError
-from kanon.experiments.simulated.files import StudyInputs, made_with, read_study, written_study
-from kanon.experiments.simulated.ranks import mean_ranks
-from kanon.experiments.simulated.study import RUNS, RunResult, lacking, study_of
+from kanon.experiments.simulated.files import (
+    StudyInputs,
+    create_study_inputs,
+    read_study,
+    write_study,
+)
+from kanon.experiments.simulated.ranks import compute_mean_ranks
+from kanon.experiments.simulated.study import RUNS, RunResult, create_study, list_missing_runs
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.bundle import read_bundle, write_bundle
 from kanon.hierarchy.files import parse_csv, parse_json, read_hierarchy, to_csv, to_json, to_nodes
 from kanon.hierarchy.tables import (
-    edge_table,
-    level_table,
-    tree_from_edges,
-    tree_from_levels,
-    tree_from_text,
+    build_edge_table,
+    build_level_table,
+    read_edge_table,
+    read_level_table,
+    read_pasted_tree,
 )
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
-from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Work
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.session.hierarchy_choices import set_role
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.work import SessionState
+from kanon.studio.shell.project_file import export_project, open_project
 from kanon.studio.widgets import tree_edits
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet, read_exercises
-from kanon.teaching.handout import handout
-from kanon.teaching.hints import hint
-from kanon.teaching.marks import marked_class, score
-from kanon.teaching.worked import worked
+from kanon.teaching.handout import write_handout
+from kanon.teaching.hints import get_hint
+from kanon.teaching.marks import mark_answers, mark_class
+from kanon.teaching.worked import explain_solution
 
 __all__ = ["SECRET", "TARGETS", "Target"]
 
@@ -202,10 +207,10 @@ def _make_upload(draw: Random) -> tuple[bytes, str]:
 
 
 def _upload(given: tuple[bytes, str]) -> None:
-    work = uploaded_work(*given, version=1)
+    work = open_uploaded_table(*given, version=1)
     for column, choice in work.table.choices.items():
-        if choice.tree is not None and tree_edits.drawable(choice.tree):
-            _sendable(tree_edits.picture(work, column, choice))
+        if choice.tree is not None and tree_edits.can_draw(choice.tree):
+            _sendable(tree_edits.build_drawing(work, column, choice))
 
 
 # --- hierarchies ----------------------------------------------------------------------------
@@ -241,7 +246,7 @@ def _take_lines(data: bytes) -> None:
         assert SECRET not in str(error), f"a value in {error!r}"
         raise
     finally:
-        _try(lambda: _is_tree(tree_from_text(data.decode("utf-8", "surrogateescape")).hierarchy))
+        _try(lambda: _is_tree(read_pasted_tree(data.decode("utf-8", "surrogateescape")).hierarchy))
     _is_tree(tree)
 
 
@@ -287,8 +292,8 @@ def _make_bundle(draw: Random) -> list[tuple[str, bytes]]:
 
 def _take_bundle(files: Sequence[tuple[str, bytes]]) -> None:
     for found in read_bundle(files, ["age", "zip", "Age "]):
-        if found.imported is not None:
-            _is_tree(found.imported.hierarchy)
+        if found.hierarchy_file is not None:
+            _is_tree(found.hierarchy_file.hierarchy)
         else:
             assert found.problem and "\n" not in found.problem, found.problem
 
@@ -327,12 +332,10 @@ def _projects() -> list[Any]:
     column = work.table.quasi_identifiers[0]
     tree = work.table.choices[column].tree
     assert tree is not None
-    edited = tree_edits.with_tree_drawn(
-        work, column, edit.insert_group_above(tree, tree.labels[:1])
-    )
-    kept = json.loads(saved_project(edited))
+    edited = tree_edits.set_tree(work, column, edit.insert_group_above(tree, tree.labels[:1]))
+    kept = json.loads(export_project(edited))
     kept["kept"] = [{"title": "first", "shown": True, "plan": dict(kept["plan"])}]
-    return [json.loads(saved_project(work)), kept]
+    return [json.loads(export_project(work)), kept]
 
 
 def _make_project(draw: Random) -> bytes:
@@ -341,16 +344,16 @@ def _make_project(draw: Random) -> bytes:
 
 def _take_project(data: bytes) -> None:
     """Open a project on the table that it is about; what is opened is saved and drawn again."""
-    opened = opened_project(_begun(), data)
+    opened = open_project(_begun(), data)
     for column, choice in opened.table.choices.items():
         if choice.tree is not None:
-            _sendable(tree_edits.picture(opened, column, choice))
+            _sendable(tree_edits.build_drawing(opened, column, choice))
     try:
-        again = saved_project(opened)
+        again = export_project(opened)
     except KanonError as error:
         check_sentence(error)
     else:
-        opened_project(_begun(), again.encode())
+        open_project(_begun(), again.encode())
 
 
 # --- exercises ------------------------------------------------------------------------------
@@ -387,7 +390,7 @@ def _exercises() -> ExerciseSet:
 def _answers() -> dict[str, Any]:
     """Right answers to all questions."""
     made = _exercises()
-    return {question.id: question.solution(made.table_of(question)) for question in made.questions}
+    return {question.id: question.solution(made.get_table(question)) for question in made.questions}
 
 
 def _make_exercises(draw: Random) -> tuple[bytes, bytes]:
@@ -402,23 +405,25 @@ def _make_exercises(draw: Random) -> tuple[bytes, bytes]:
 def _take_exercises(given: tuple[bytes, bytes]) -> None:
     """Mark broken answers; answer a broken set that can still be read, and print it."""
     exercises, answers = given
-    _try(lambda: score(_exercises(), read_answers(answers)))
-    marked_class(_exercises(), [("one", answers), ("other", answers)])
+    _try(lambda: mark_answers(_exercises(), read_answers(answers)))
+    mark_class(_exercises(), [("one", answers), ("other", answers)])
     try:
         made = read_exercises(exercises)
     except KanonError as error:
         assert SECRET not in str(error), f"a cell in {error!r}"
         raise
-    right = {question.id: question.solution(made.table_of(question)) for question in made.questions}
+    right = {
+        question.id: question.solution(made.get_table(question)) for question in made.questions
+    }
     for question in made.questions:
-        assert worked(question, made.table_of(question)).sentences
-        assert hint(question, made.table_of(question), right[question.id]) and hint(
-            question, made.table_of(question), 0
+        assert explain_solution(question, made.get_table(question)).sentences
+        assert get_hint(question, made.get_table(question), right[question.id]) and get_hint(
+            question, made.get_table(question), 0
         )
-    scored = score(made, Answers(set=made.fingerprint, student="A", answers=right))
+    scored = mark_answers(made, Answers(set=made.fingerprint, student="A", answers=right))
     assert scored.points == made.points, "a solution does not get all points"
     assert read_exercises(made.to_json().encode()).fingerprint == made.fingerprint
-    handout(made, solutions=True).encode()
+    write_handout(made, solutions=True).encode()
 
 
 # --- simulated studies ----------------------------------------------------------------------
@@ -432,13 +437,13 @@ def _study() -> tuple[StudyInputs, list[RunResult]]:
         "algorithm": {"name": "gaa"},
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
-    study = study_of(prepare(Plan.from_content(plan), _tables()[0]))
-    return made_with(study), [RunResult(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
+    study = create_study(prepare(Plan.from_content(plan), _tables()[0]))
+    return create_study_inputs(study), [RunResult(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
 
 
 def _make_study(draw: Random) -> bytes:
     made, found = _study()
-    return broken_json(draw, [json.loads(written_study(made, found[: draw.randint(0, 9)]))])
+    return broken_json(draw, [json.loads(write_study(made, found[: draw.randint(0, 9)]))])
 
 
 def _take_study(data: bytes) -> None:
@@ -449,9 +454,9 @@ def _take_study(data: bytes) -> None:
     except KanonError as error:
         assert SECRET not in str(error), f"a cell in {error!r}"
         raise
-    assert len(found) + len(lacking(found)) == len(RUNS)
-    assert mean_ranks(found).shape == (7, 4)
-    assert sorted(read_study(written_study(made, found), made)) == sorted(found)
+    assert len(found) + len(list_missing_runs(found)) == len(RUNS)
+    assert compute_mean_ranks(found).shape == (7, 4)
+    assert sorted(read_study(write_study(made, found), made)) == sorted(found)
 
 
 # --- the editor -----------------------------------------------------------------------------
@@ -508,20 +513,20 @@ _KINDS = ("move", "group", "rename", "ungroup", "insert", "weigh", "sort", "undo
 
 
 @cache
-def _begun() -> Work:
-    work = uploaded_work(_csv_seeds()[0], "t.csv", 1)
+def _begun() -> SessionState:
+    work = open_uploaded_table(_csv_seeds()[0], "t.csv", 1)
     for column in ("age", "zip", "ill"):
-        work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    return work.with_parts(replace(work.shared, shown="nllm"))
+        work = set_role(work, column, Role.QUASI_IDENTIFIER)
+    return work.replace_sections(replace(work.shared, shown="nllm"))
 
 
-def _operation(draw: Random, work: Work, column: str) -> dict[str, Any]:
+def _operation(draw: Random, work: SessionState, column: str) -> dict[str, Any]:
     """An operation as the browser component sends it."""
-    tree, version = work.table.choices[column].tree, work.table.history(column).version
+    tree, version = work.table.choices[column].tree, work.table.get_history(column).version
     assert tree is not None
     node = lambda: draw.randrange(tree.n_nodes)  # noqa: E731
     asked = {
-        "about": tree_edits.picture(work, column, work.table.choices[column])["about"],
+        "about": tree_edits.build_drawing(work, column, work.table.choices[column])["about"],
         "id": str(draw.random()),
         "base": version,
         "kind": draw.choice(_KINDS),
@@ -541,11 +546,11 @@ def _draw(seed: int) -> None:
     for _ in range(draw.randint(1, 8)):
         column = draw.choice(["age", "zip", "ill"])
         operation = _operation(draw, work, column)
-        work = tree_edits.edited(work, operation if isinstance(operation, dict) else {})
+        work = tree_edits.apply_operation(work, operation if isinstance(operation, dict) else {})
         for name in work.table.quasi_identifiers:
-            said = work.table.history(name).said
+            said = work.table.get_history(name).said
             assert "\n" not in said and "Traceback" not in said, said
-        _sendable(tree_edits.picture(work, column, work.table.choices[column]))
+        _sendable(tree_edits.build_drawing(work, column, work.table.choices[column]))
 
 
 def _sendable(picture: Mapping[str, Any]) -> None:
@@ -555,7 +560,7 @@ def _sendable(picture: Mapping[str, Any]) -> None:
 def _make_table(draw: Random) -> tuple[str, pd.DataFrame, Hierarchy]:
     """A table of levels or of edges with a few cells written over, as in the data editor."""
     tree, kind = draw.choice(_known_trees()), draw.choice(["levels", "edges"])
-    table = (level_table if kind == "levels" else edge_table)(tree).astype(object)
+    table = (build_level_table if kind == "levels" else build_edge_table)(tree).astype(object)
     for _ in range(draw.choice([1, 1, 2, 4])):
         row, column = draw.randrange(len(table)), draw.randrange(table.shape[1])
         cell = draw.choice(JUNK)
@@ -569,7 +574,7 @@ def _make_table(draw: Random) -> tuple[str, pd.DataFrame, Hierarchy]:
 
 def _take_table(given: tuple[str, pd.DataFrame, Hierarchy]) -> None:
     kind, table, tree = given
-    _is_tree(tree_from_levels(table, tree) if kind == "levels" else tree_from_edges(table))
+    _is_tree(read_level_table(table, tree) if kind == "levels" else read_edge_table(table))
 
 
 def check_sentence(error: KanonError) -> None:

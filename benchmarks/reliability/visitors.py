@@ -18,22 +18,22 @@ import pandas as pd
 
 from benchmarks.case import CaseError
 from benchmarks.reliability.kills import CONTENT
-from kanon.algorithms.solution import solve
-from kanon.experiments.simulated.study import lacking, study_of
-from kanon.experiments.sweep import PlannedRun, solve_sweep
+from kanon.algorithms.solution import run_algorithm
+from kanon.experiments.simulated.study import create_study, list_missing_runs
+from kanon.experiments.sweep import PlannedRun, run_sweep
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import prepare
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.read_settings import ReadSettings
 from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.lanes import STUDY
-from kanon.studio.jobs.partial_results import simulate_runs
+from kanon.studio.jobs.partial_results import run_simulations
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.processes import load_kernels
-from kanon.studio.jobs.stored_table import open_work, prepare_and_solve
+from kanon.studio.jobs.stored_table import open_stored_work, prepare_and_solve
 
 __all__ = ["Visited", "visit"]
 
@@ -74,7 +74,7 @@ def visit(seconds: float, seed: int) -> Visited:
     CaseError
         A calculation failed.
     """
-    found, draw, most = Visited(), Random(seed), settings()
+    found, draw, most = Visited(), Random(seed), get_settings()
     places = (most.jobs_at_once, most.long_jobs_at_once, most.studies_at_once)
     with tempfile.TemporaryDirectory() as folder, Jobs(places, warm=load_kernels) as jobs:
         short, heavy = _work(jobs, Path(folder))
@@ -132,28 +132,28 @@ def _work(jobs: Jobs, folder: Path) -> tuple[Submit, Mapping[str, list[Submit]]]
     )
     metrics = [metric_named(name) for name in PUBLISHED]
     runs = [PlannedRun("gaa", compared.guided_by(metric=name).task()) for name in PUBLISHED]
-    study = study_of(compared)
+    study = create_study(compared)
     _table(STORED, 3_000).to_parquet(folder / "table.parquet")
     stored = Address(str(folder / "table.parquet"))
 
     def asked(visitor: str, function: Callable[..., object], *given: object) -> Submit:
-        lane = STUDY if function is simulate_runs else 0
+        lane = STUDY if function is run_simulations else 0
         return partial(jobs.submit, function, *given, visitor=visitor, lane=lane)
 
     def opened(visitor: str) -> list[Submit]:
         table = open_stored_file(stored, "duckdb").records
         return [
-            asked(visitor, open_work, stored, "duckdb", ReadSettings()),
+            asked(visitor, open_stored_work, stored, "duckdb", ReadSettings()),
             asked(visitor, prepare_and_solve, CONTENT, table),
         ]
 
-    sweep = (solve_sweep, runs, [5, 50, 500], metrics)
-    return asked("short", solve, "gaa", small.check(), metrics[:1]), {
+    sweep = (run_sweep, runs, [5, 50, 500], metrics)
+    return asked("short", run_algorithm, "gaa", small.check(), metrics[:1]), {
         "a comparison": [asked("a comparison", *sweep)],
         "another comparison": [asked("another comparison", *sweep)],
-        "a run": [asked("a run", solve, "gaa", large.check(), metrics)],
+        "a run": [asked("a run", run_algorithm, "gaa", large.check(), metrics)],
         "a table in a file": opened("a table in a file"),
-        "a study": [asked("a study", simulate_runs, study, lacking([]))],
+        "a study": [asked("a study", run_simulations, study, list_missing_runs([]))],
     }
 
 

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.plans import adult_content
-from kanon.base.progress import no_progress
-from kanon.experiments.simulated.ranks import places
+from kanon.base.progress import ignore_progress
+from kanon.experiments.simulated.ranks import rank_strategies
 from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
     RunResult,
     StudyRun,
+    create_study,
     run_study,
-    study_of,
 )
 from kanon.plan import Plan
 from kanon.run import prepare
@@ -112,19 +112,21 @@ def measure(table: pd.DataFrame, readings: Sequence[Reading] = READINGS) -> Find
     studies: dict[Reading, Sequence[RunResult]] = {}
     for reading in readings:
         plan = Plan.from_content(adult_content(reading.guide, 2))
-        study = study_of(prepare(plan, table).guided_by(scope=reading.scope))
+        study = create_study(prepare(plan, table).guided_by(scope=reading.scope))
         task = replace(study.task, seed=reading.seed, tie_seed=reading.seed or None)
         results: list[RunResult] = []
-        run_study(no_progress, replace(study, task=task), RUNS, results.append)
+        run_study(ignore_progress, replace(study, task=task), RUNS, results.append)
         studies[reading] = results
     return Findings(studies, time.perf_counter() - started)
 
 
 def areas(found: Sequence[RunResult]) -> np.ndarray:
     """The mean areas over the columns. Shape (strategies, criteria)."""
-    return np.array([places(found, name).values.mean()[list(STRATEGIES)] for name in CRITERIA]).T
+    return np.array(
+        [rank_strategies(found, name).values.mean()[list(STRATEGIES)] for name in CRITERIA]
+    ).T
 
 
 def rank_table(found: Sequence[RunResult], criterion: str) -> np.ndarray:
     """The rank of each strategy on each column. Shape (strategies, columns)."""
-    return places(found, criterion).ranks.to_numpy(dtype=float).T
+    return rank_strategies(found, criterion).ranks.to_numpy(dtype=float).T

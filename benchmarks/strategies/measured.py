@@ -11,18 +11,18 @@ import pandas as pd
 
 from benchmarks.plans import adult_with_sensitive
 from benchmarks.strategies.published import INTERVAL
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.experiments.comparison import (
     K_PRESETS,
     PAPER_K,
     TIE_SEEDS,
     Comparison,
-    hundredfold,
-    lines_of,
+    build_lines,
+    get_percent_factor,
 )
 from kanon.experiments.criteria import L_CARD, T_CARD
-from kanon.experiments.sweep import PlannedRun, solve_sweep, tasks_of
-from kanon.experiments.titles import combined, guided
+from kanon.experiments.sweep import PlannedRun, create_tasks, run_sweep
+from kanon.experiments.titles import combine_settings, is_guided
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.comparing import Standing
 from kanon.metrics import PUBLISHED, metric_named
@@ -127,19 +127,22 @@ def measure(
         wanted = [
             replace(one, tie_seed=seed)
             for seed in (None, *tie_seeds)
-            for one in combined(guides, NAMES, list(SCOPES))
+            for one in combine_settings(guides, NAMES, list(SCOPES))
         ]
         n_runs += len(wanted)
         measured = [metric_named(name) for name in PUBLISHED]
-        runs = [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
-        lines = lines_of(
-            wanted, solve_sweep(no_progress, runs, KS, measured), measured, {column: best_l[column]}
+        runs = [PlannedRun("gaa", task) for task in create_tasks(prepared, wanted)]
+        lines = build_lines(
+            wanted,
+            run_sweep(ignore_progress, runs, KS, measured),
+            measured,
+            {column: best_l[column]},
         )
         for guide in guides:
             own = tuple(
                 line
                 for line in lines
-                if line.configuration.metric == guide or not guided(line.configuration)
+                if line.configuration.metric == guide or not is_guided(line.configuration)
             )
             board = Comparison(own, tuple(measured), prepared.classes.n_records, KS, column)
             areas = board.areas(*INTERVAL, points=KS)
@@ -149,7 +152,10 @@ def measure(
                 run = Run(column, guide, one.strategy, one.scope)
                 results[run] = _areas(areas, line.name, rows)
                 curves[run] = np.array(
-                    [hundredfold(row) * line.at(row, CURVE_KS, column)[0] for row in rows[:3]]
+                    [
+                        get_percent_factor(row) * line.at(row, CURVE_KS, column)[0]
+                        for row in rows[:3]
+                    ]
                 )
     return Findings(results, curves, best_l, n_runs, time.perf_counter() - started)
 

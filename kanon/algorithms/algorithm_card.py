@@ -22,5 +22,5 @@ class AlgorithmCard(Card):
     # its own settings: keys of plans and fields of pages, read by ``task.option``
     parameters: tuple[Parameter, ...] = ()
     needs_hierarchies: bool = True  # for every quasi-identifier
-    runs_stored: bool = False  # whether it runs on classes that stay in an engine
+    runs_in_engine: bool = False  # whether it runs on classes that stay in an engine
     one_k: bool = False  # whether a run for another k may take minutes

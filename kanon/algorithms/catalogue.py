@@ -6,7 +6,7 @@ from types import ModuleType
 
 import kanon.algorithms
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.cards import parts_of
 from kanon.errors import PlanError
 
@@ -84,7 +84,7 @@ def check_task(name: str, task: Task) -> None:
 def needs_memory(name: str, n_classes: int) -> str:
     """Why an algorithm cannot run on so many classes, in a sentence."""
     return (
-        f"{algorithm_named(name).CARD.title} needs all classes in memory, and {thin(n_classes)} "
+        f"{algorithm_named(name).CARD.title} needs all classes in memory, and {write_count(n_classes)} "
         "are more than the limit 'classes' allows (docs/operate/limits.md). Use 'gaa' or a "
         "full-domain algorithm such as 'optimal': they run in the engine that holds the rows."
     )
@@ -97,7 +97,7 @@ def runs_stored(name: str) -> bool:
     (True, True, False)
     """
     module = algorithm_named(name)
-    return module.CARD.family == "levels" or module.CARD.runs_stored
+    return module.CARD.family == "levels" or module.CARD.runs_in_engine
 
 
 def serves_every_k(name: str) -> bool:

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kanon.algorithms.merge_until_models_hold import repaired
-from kanon.algorithms.merging import search_order
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
+from kanon.algorithms.merging import choose_search_order
 from kanon.algorithms.task import Task, digits_of, in_one_width
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, stretch
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, scale_progress
 from kanon.kernels.cluster_joining import Meeting, join_some
 from kanon.kernels.clusters import ClusteringInput, Clusters
 from kanon.recoding import Recoding, Trace
@@ -16,7 +16,7 @@ from kanon.recoding import Recoding, Trace
 LOOKS = 1_000_000  # classes or clusters looked at between two progress reports: 0.1 s at most
 
 
-def table_of(task: Task) -> ClusteringInput:
+def build_clustering_input(task: Task) -> ClusteringInput:
     classes = task.classes
     trees = classes.hierarchies
     parents, depths = in_one_width(task)
@@ -27,13 +27,13 @@ def table_of(task: Task) -> ClusteringInput:
         depths,
         digits_of(task),
         sizes=np.array([tree.n_nodes for tree in trees], dtype=np.int64),
-        order=search_order(classes, task.potentials),
+        order=choose_search_order(classes, task.potentials),
         k=int(task.k),
         weighted=task.weighted,
     )
 
 
-def meeting_of(table: ClusteringInput) -> Meeting:
+def build_meeting(table: ClusteringInput) -> Meeting:
     m = len(table.sizes)
     return Meeting(
         values=np.full(m, -1, dtype=np.int64),
@@ -43,20 +43,20 @@ def meeting_of(table: ClusteringInput) -> Meeting:
     )
 
 
-def drawn_class(counts: np.ndarray, generator: np.random.Generator) -> int:
+def draw_class(counts: np.ndarray, generator: np.random.Generator) -> int:
     """The class of a record drawn at random, every record alike.
 
-    >>> drawn_class(np.array([0, 3, 0]), np.random.default_rng(0))
+    >>> draw_class(np.array([0, 3, 0]), np.random.default_rng(0))
     1
     """
     record = generator.integers(counts.sum())
     return int(np.searchsorted(np.cumsum(counts), record, side="right"))
 
 
-def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+def draw_class_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """The order in which classes come up when all records are drawn, one after the other.
 
-    >>> drawn_order(np.array([1, 1000, 1]), np.random.default_rng(0)).tolist()[0]
+    >>> draw_class_order(np.array([1, 1000, 1]), np.random.default_rng(0)).tolist()[0]
     1
     """
     records = generator.permutation(np.repeat(np.arange(len(counts)), counts))
@@ -67,21 +67,21 @@ def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarra
 def join_nearest(
     table: ClusteringInput, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
 ) -> None:
-    meeting, all_joined = meeting_of(table), False
+    meeting, all_joined = build_meeting(table), False
     while not all_joined:
         all_joined = join_some(table, clusters, meeting, queue, below, LOOKS)
         n_joined = int(meeting.state[0])
         progress(
             n_joined / max(1, len(queue)),
-            f"{thin(n_joined)} of {thin(len(queue))} classes joined the nearest cluster",
+            f"{write_count(n_joined)} of {write_count(len(queue))} classes joined the nearest cluster",
         )
 
 
-def finished(
+def finish_clusters(
     task: Task, progress: Progress, find_clusters: Callable[[Progress], tuple[np.ndarray, int]]
 ) -> Recoding:
     task.check()
     cluster_share = 0.5 if task.others else 1.0  # then clusters are merged on for them
-    targets, steps = find_clusters(stretch(progress, 0.0, cluster_share))
+    targets, steps = find_clusters(scale_progress(progress, 0.0, cluster_share))
     recoding = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
-    return repaired(recoding, task, stretch(progress, cluster_share, 1.0))
+    return merge_breaking_classes(recoding, task, scale_progress(progress, cluster_share, 1.0))

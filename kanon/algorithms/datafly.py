@@ -3,9 +3,9 @@
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, climb
+from kanon.algorithms.search import FULL_DOMAIN, begin_search, check_models, walk_upwards
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
 CARD = AlgorithmCard(
@@ -36,7 +36,7 @@ def check(task: Task) -> None:
     check_models(task, CARD.title, _get_limit(task), tags=False)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of Datafly.
 
     While more records than the limit are in classes that break a model: raise by one level the
@@ -57,7 +57,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    return climb(begin(task, progress, default_limit=task.k), _raise_most_distinct)
+    return walk_upwards(begin_search(task, progress, default_limit=task.k), _raise_most_distinct)
 
 
 def _get_limit(task: Task) -> int:

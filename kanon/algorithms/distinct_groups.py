@@ -4,12 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.algorithms.lattice_size import n_nodes
-from kanon.algorithms.lattice_sweep_walk import now_and_then, room_for_every_class
+from kanon.algorithms.lattice_size import count_lattice_nodes
+from kanon.algorithms.lattice_sweep_walk import limit_progress, prepare_lattice
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress
-from kanon.kernels.distinct_groups import GROUPS, MEMBERS, FoundGroups, find_some, list_some, rehash
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
+from kanon.kernels.distinct_groups import (
+    GROUPS,
+    MEMBERS,
+    FoundGroups,
+    copy_hash_table,
+    find_some,
+    list_some,
+)
 
 _CHUNK = 1_000_000  # classes that are grouped between two reports of progress, about
 
@@ -32,15 +39,15 @@ class DistinctGroups:
     node: np.ndarray  # per group a node of the lattice at which it is raised to that tuple
 
 
-def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
+def find_distinct_groups(task: Task, progress: Progress = ignore_progress) -> DistinctGroups | None:
     classes, k = task.classes, task.k
-    lattice, raised, halves, table, full = room_for_every_class(classes)
+    lattice, raised, halves, table, full = prepare_lattice(classes)
     left = np.concatenate(
         [depth[rows].ravel() for depth, rows in zip(task.potentials, raised, strict=True)]
     )
     marks = np.random.default_rng(1).integers(-(2**63), 2**63, classes.n_classes, dtype=np.int64)
-    nodes = n_nodes(classes.hierarchies)
-    tell = now_and_then(progress)
+    nodes = count_lattice_nodes(classes.hierarchies)
+    tell = limit_progress(progress)
     live = np.zeros(classes.n_classes, dtype=np.int32)
     groups = _build_room(classes.n_classes, max(_FIRST_ROOM, classes.n_classes))
     at = np.zeros(1, dtype=np.int64)
@@ -53,8 +60,8 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
             groups = _double_room(groups, classes.n_classes)
         tell(
             _FIND_SHARE * at[0] / nodes,
-            f"{counted(int(at[0]), 'node')} of {thin(nodes)}: "
-            f"{counted(int(groups.state[GROUPS]), 'group')} found",
+            f"{count_noun(int(at[0]), 'node')} of {write_count(nodes)}: "
+            f"{count_noun(int(groups.state[GROUPS]), 'group')} found",
         )
     size = int(groups.state[GROUPS])
     begin = np.concatenate([[0], np.cumsum(groups.size[:size])])
@@ -64,7 +71,7 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
         list_some(lattice, halves, table, full, k, live, marks, groups, begin, members, at, _CHUNK)
         tell(
             _FIND_SHARE + (1 - _FIND_SHARE) * at[0] / nodes,
-            f"{counted(int(at[0]), 'node')} of {thin(nodes)} listed",
+            f"{count_noun(int(at[0]), 'node')} of {write_count(nodes)} listed",
         )
     return DistinctGroups(begin, members, groups.kept[:size].copy(), groups.node[:size].copy())
 
@@ -88,7 +95,7 @@ def _build_room(n_classes: int, n_groups: int) -> FoundGroups:
 def _double_room(old_room: FoundGroups, n_classes: int) -> FoundGroups:
     size = len(old_room.kept)
     larger = _build_room(n_classes, 2 * size)
-    rehash(old_room, larger)
+    copy_hash_table(old_room, larger)
     for old, new in zip(old_room[2:6], larger[2:6], strict=True):
         new[:size] = old
     larger.state[:] = old_room.state

@@ -7,18 +7,18 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import Node, nodes_per_height
+from kanon.algorithms.lattice_size import Node, count_nodes_per_height
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
+    NodeLog,
     NodeTags,
-    Told,
-    complete_search,
-    nobody,
-    release_by,
+    build_search_check,
+    log_nothing,
+    run_search,
 )
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
 CARD = AlgorithmCard(
@@ -40,10 +40,10 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = complete_search(CARD.title)
+check = build_search_check(CARD.title)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of least loss, found by Flash.
 
     By height, and within it in the order of :func:`node_order`: from every node of which nothing is
@@ -65,10 +65,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    return release_by(search, task, progress)
+    return run_search(search, task, progress)
 
 
-def search(lattice: Lattice, tags: NodeTags, log_node: Told = nobody) -> None:
+def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
     """Decide for every node whether it satisfies.
 
     Parameters
@@ -82,15 +82,15 @@ def search(lattice: Lattice, tags: NodeTags, log_node: Told = nobody) -> None:
     place = np.empty(lattice.shape, dtype=np.int32)
     place.reshape(-1)[order] = np.arange(lattice.size, dtype=np.int32)
     tagged = tags.satisfying.reshape(-1), tags.failing.reshape(-1)
-    for place_of_node in lattice.one_by_one(order):
+    for place_of_node in lattice.walk_places(order):
         if tagged[0][place_of_node] or tagged[1][place_of_node]:
             continue
-        path = _build_path(lattice, tags, place, lattice.node_at(place_of_node))
+        path = _build_path(lattice, tags, place, lattice.decode_node(place_of_node))
         heap = _search_path(tags, path, place, log_node)
         while heap:
             _, failing = heapq.heappop(heap)
             for node in sorted(lattice.above(failing), key=lambda node_above: place[node_above]):
-                if tags.says(node) is None:
+                if tags.get_tag(node) is None:
                     path = _build_path(lattice, tags, place, node)
                     for item in _search_path(tags, path, place, log_node):
                         heapq.heappush(heap, item)
@@ -102,16 +102,18 @@ def node_order(lattice: Lattice) -> np.ndarray:
     By height; then by the mean level as a share of the top level, the lower first; then by the
     mean share of the distinct values that is left, the higher first; then canonical.
     """
-    order = lattice.by_height()
+    order = lattice.sort_places_by_height()
     common = math.lcm(*(top for top in lattice.tops if top))
     end = 0
-    for size in nodes_per_height(lattice.trees):
-        lattice.tell()
+    for size in count_nodes_per_height(lattice.trees):
+        lattice.show_progress()
         start, end = end, end + size
         places = order[start:end]
         level_share, share_left = np.zeros(size, dtype=np.int64), np.zeros(size)
         levels_of = np.unravel_index(places, lattice.shape)
-        for top, values, levels in zip(lattice.tops, lattice.values_left, levels_of, strict=True):
+        for top, values, levels in zip(
+            lattice.tops, lattice.distinct_by_level, levels_of, strict=True
+        ):
             if top:
                 level_share += levels * (common // top)
             share_left += (np.array(values) / values[0])[levels]
@@ -124,14 +126,14 @@ def _build_path(lattice: Lattice, tags: NodeTags, place: np.ndarray, node: Node)
     """A path upwards from a node, each time to the first undecided node above."""
     path = [node]
     while True:
-        unknown = [upper for upper in lattice.above(path[-1]) if tags.says(upper) is None]
+        unknown = [upper for upper in lattice.above(path[-1]) if tags.get_tag(upper) is None]
         if not unknown:
             return path
         path.append(min(unknown, key=lambda upper: place[upper]))
 
 
 def _search_path(
-    tags: NodeTags, path: list[Node], place: np.ndarray, log_node: Told
+    tags: NodeTags, path: list[Node], place: np.ndarray, log_node: NodeLog
 ) -> list[tuple[int, Node]]:
     """Find by binary search where a path begins to satisfy; returns the nodes found to fail."""
     low, high, failing = 0, len(path) - 1, []

@@ -1,16 +1,16 @@
 """GAA, the greedy anonymisation algorithm: merge a smallest class with its best partner."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.partitioned_merging import merge_apart, merge_stored
+from kanon.algorithms.partitioned_merging import merge_apart, merge_in_engine
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.strategies import LOOKS_AT
 
 MOST_WHOLE = 2_000_000  # above so many classes a run is in parts, unless the plan says otherwise
@@ -21,7 +21,7 @@ PARTS = Parameter(
     name="parts",
     title="Parts",
     choices={
-        "auto": f"One; several above {thin(MOST_WHOLE)} classes",
+        "auto": f"One; several above {write_count(MOST_WHOLE)} classes",
         **{str(number): f"{number} parts" if number > 1 else "One" for number in (1, 2, 4, 8, 16)},
     },
     default="auto",
@@ -49,7 +49,7 @@ CARD = AlgorithmCard(
     "alone.",
     uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed"),
     parameters=(PARTS,),
-    runs_stored=True,
+    runs_in_engine=True,
 )
 
 
@@ -85,7 +85,7 @@ def number_of_parts(task: Task) -> int:
         return int(parts)
     size = task.classes.n_classes
     if task.classes.in_engine:  # none of its parts is whole
-        return _choose_power_of_two(size, min(_MOST_IN_PART, settings().classes))
+        return _choose_power_of_two(size, min(_MOST_IN_PART, get_settings().classes))
     if size <= MOST_WHOLE or not _is_separable(task):
         return 1
     return _choose_power_of_two(size, _MOST_IN_PART)
@@ -95,7 +95,7 @@ def _choose_power_of_two(size: int, largest_part: int) -> int:
     return int(2 ** (-(-size // largest_part) - 1).bit_length())
 
 
-def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
+def merge_path(task: Task, progress: Progress = ignore_progress) -> MergePath:
     """Run GAA up to ``task.k`` and keep the recoding at every smaller k too.
 
     While a class holds fewer than k records: take a class of minimal size, merge it with the
@@ -122,7 +122,7 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy import Hierarchy
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scale_potentials
     >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
     >>> race = Hierarchy.from_entries([
     ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),
@@ -130,7 +130,7 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     >>> trees = (gender, race)
     >>> classes = EquivalenceClasses(("gender", "race"), trees,
     ...     np.array([[0, 1], [0, 2], [1, 0], [1, 1]], dtype=np.int32), np.array([2, 2, 2, 2]))
-    >>> depths = scaled_potentials(exact_potentials(metric_named("custom"), trees), 8)
+    >>> depths = scale_potentials(exact_potentials(metric_named("custom"), trees), 8)
     >>> release = merge_path(Task(classes, depths, k=4)).at(4)
     >>> [[tree.labels[v] for tree, v in zip(trees, row)] for row in release.nodes]
     [['F', 'Mammal'], ['M', 'Felid']]
@@ -142,7 +142,7 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     return merge_apart(task, number, progress)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of GAA for ``task.k`` and all the models of the task.
 
     Raises
@@ -151,6 +151,6 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         No release of the table can meet k or a model.
     """
     if not task.classes.in_engine:
-        return repaired(merge_path(task, progress).at(task.k), task, progress)
+        return merge_breaking_classes(merge_path(task, progress).at(task.k), task, progress)
     check(task)
-    return merge_stored(task, number_of_parts(task), progress)
+    return merge_in_engine(task, number_of_parts(task), progress)

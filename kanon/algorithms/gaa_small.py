@@ -1,11 +1,11 @@
 """The variant of GAA that merges only classes below k with each other."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import PlanError, quoted
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import PlanError, quote
 from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
 
@@ -38,12 +38,12 @@ def check(task: Task) -> None:
     """
     if LOOKS_AT[task.strategy]:
         raise PlanError(
-            f"The algorithm 'gaa-small' merges by cost alone; the strategy {quoted(task.strategy)} "
+            f"The algorithm 'gaa-small' merges by cost alone; the strategy {quote(task.strategy)} "
             "needs 'gaa'."
         )
 
 
-def merged(task: Task, progress: Progress = no_progress) -> MergePath:
+def merged(task: Task, progress: Progress = ignore_progress) -> MergePath:
     """All merges for ``task.k``, in their order; for this k alone.
 
     Raises
@@ -55,7 +55,7 @@ def merged(task: Task, progress: Progress = no_progress) -> MergePath:
     return merge_greedily(task, first_below_k=True, progress=progress)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Run the variant for ``task.k``.
 
     While a class holds fewer than k records: take the first such class in canonical order and
@@ -71,4 +71,4 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         The table has fewer than k records.
     """
     path = merged(task, progress)
-    return repaired(path.after(len(path.parts)), task, progress)
+    return merge_breaking_classes(path.after(len(path.parts)), task, progress)

@@ -3,9 +3,9 @@
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, climb
+from kanon.algorithms.search import FULL_DOMAIN, begin_search, check_models, walk_upwards
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
 CARD = AlgorithmCard(
@@ -36,7 +36,7 @@ def check(task: Task) -> None:
     check_models(task, CARD.title, task.suppression or 0, tags=False)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of the improved greedy heuristic.
 
     From the bottom of the lattice: all nodes that raise one quasi-identifier by one level are
@@ -58,7 +58,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    return climb(begin(task, progress), _choose_next_node)
+    return walk_upwards(begin_search(task, progress), _choose_next_node)
 
 
 def _choose_next_node(lattice: Lattice, node: Node) -> Node:

@@ -8,19 +8,19 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import heights
+from kanon.algorithms.lattice_size import compute_node_heights
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
-    begin,
+    begin_search,
     check_full_domain,
-    least_loss,
-    loss_of,
-    released,
+    choose_loss,
+    find_least_loss_node,
+    finish_search,
 )
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
@@ -61,13 +61,13 @@ def check(task: Task) -> None:
     n_combinations = math.prod(tree.height + 1 for tree in task.classes.hierarchies)
     if n_combinations > _MOST_COMBINATIONS:
         raise PlanError(
-            f"The subsets of these quasi-identifiers have {thin(n_combinations)} combinations of "
-            f"levels, and {CARD.title} goes through at most {thin(_MOST_COMBINATIONS)}. Use "
+            f"The subsets of these quasi-identifiers have {write_count(n_combinations)} combinations of "
+            f"levels, and {CARD.title} goes through at most {write_count(_MOST_COMBINATIONS)}. Use "
             "'optimal' or 'flash', which find the same levels; or take fewer quasi-identifiers."
         )
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of least loss, found by Incognito.
 
     Subsets of one quasi-identifier first, then of two, and so on: which combinations of levels
@@ -90,14 +90,14 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress)
+    lattice = begin_search(task, progress)
     all_columns = tuple(range(len(lattice.tops)))
     satisfying: Subsets = {(): np.array(True)}
     for size in range(1, len(all_columns) + 1):
         satisfying = _find_satisfying(lattice, list(combinations(all_columns, size)), satisfying)
     good = [node for node in lattice.visited if satisfying[all_columns][node]]
-    best = least_loss(lattice, loss_of(lattice, task), satisfying[all_columns], good)
-    return released(lattice, best, [best])
+    best = find_least_loss_node(lattice, choose_loss(lattice, task), satisfying[all_columns], good)
+    return finish_search(lattice, best, [best])
 
 
 def _find_satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: Subsets) -> Subsets:
@@ -115,9 +115,9 @@ def _find_satisfying(lattice: Lattice, subsets: list[tuple[int, ...]], smaller: 
             without = (*subset[:place], *subset[place + 1 :])
             candidates &= np.expand_dims(smaller[without], place)
         queue.append(np.flatnonzero(candidates) + start)
-        candidate_heights.append(heights(shape)[candidates])
+        candidate_heights.append(compute_node_heights(shape)[candidates])
     order = np.argsort(np.concatenate(candidate_heights), kind="stable")
-    for number in lattice.one_by_one(np.concatenate(queue)[order]):
+    for number in lattice.walk_places(np.concatenate(queue)[order]):
         if flat[number]:
             continue
         subset_place = bisect_right(ends, number) - 1

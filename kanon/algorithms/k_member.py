@@ -5,16 +5,16 @@ import numpy as np
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.clusters import (
     LOOKS,
-    drawn_class,
-    drawn_order,
-    finished,
+    build_clustering_input,
+    draw_class,
+    draw_class_order,
+    finish_clusters,
     join_nearest,
-    table_of,
 )
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress, stretch
-from kanon.kernels.cluster_growth import CLUSTERS, LEFT, Unclustered, grow_some
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.kernels.cluster_growth import CLUSTERS, LEFT, Unclustered, build_some_clusters
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding
 
@@ -41,7 +41,7 @@ CARD = AlgorithmCard(
 )
 
 
-def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
+def made_clusters(task: Task, progress: Progress = ignore_progress) -> Clusters:
     """The clusters of the task, in the order in which they were made.
 
     Parameters
@@ -68,13 +68,13 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
 
     Source: Byun, Kamra, Bertino, Li 2007, the greedy k-member clustering algorithm.
     """
-    table = table_of(task)
+    table = build_clustering_input(task)
     generator = np.random.default_rng(task.seed)
-    start = drawn_class(table.counts, generator)
-    clusters = _grow_clusters(table, start, stretch(progress, 0.0, 0.95))
+    start = draw_class(table.counts, generator)
+    clusters = _grow_clusters(table, start, scale_progress(progress, 0.0, 0.95))
     leftovers = np.flatnonzero(clusters.of < 0)
-    leftovers = leftovers[drawn_order(table.counts[leftovers], generator)]
-    join_nearest(table, clusters, leftovers, ALL, stretch(progress, 0.95, 1.0))
+    leftovers = leftovers[draw_class_order(table.counts[leftovers], generator)]
+    join_nearest(table, clusters, leftovers, ALL, scale_progress(progress, 0.95, 1.0))
     return clusters
 
 
@@ -102,14 +102,17 @@ def _grow_clusters(table: ClusteringInput, start: int, progress: Progress) -> Cl
     room = Clusters(np.zeros((limit, m), dtype=np.int32), fill_zeros(limit), fill_zeros(size) - 1)
     all_grown = False
     while not all_grown:
-        all_grown = grow_some(table, unclustered, room, LOOKS)
+        all_grown = build_some_clusters(table, unclustered, room, LOOKS)
         n_clustered = n - int(unclustered.state[LEFT])
-        progress(n_clustered / n, f"{thin(n_clustered)} of {thin(n)} records have a cluster")
+        progress(
+            n_clustered / n,
+            f"{write_count(n_clustered)} of {write_count(n)} records have a cluster",
+        )
     n_clusters = int(unclustered.state[CLUSTERS])
     return Clusters(room.nodes[:n_clusters], room.records[:n_clusters], room.of)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of k-member clustering for ``task.k`` and all the models of the task.
 
     Raises
@@ -124,11 +127,11 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scale_potentials
     >>> age = groups([{"1-3": ["1", "2", "3"], "7-9": ["7", "8", "9"]}, {"*": ["1-3", "7-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(6, dtype=np.int32)[:, None],
     ...                              np.ones(6, dtype=np.int64))
-    >>> depths = scaled_potentials(exact_potentials(metric_named("ncp"), (age,)), 6)
+    >>> depths = scale_potentials(exact_potentials(metric_named("ncp"), (age,)), 6)
     >>> release = anonymise(Task(classes, depths, k=3))
     >>> [age.labels[node] for node in release.nodes[:, 0]], release.counts.tolist()
     (['1-3', '7-9'], [3, 3])
@@ -138,4 +141,4 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         clusters = made_clusters(task, progress)
         return clusters.nodes[clusters.of], len(clusters.records)
 
-    return finished(task, progress, build_targets)
+    return finish_clusters(task, progress, build_targets)

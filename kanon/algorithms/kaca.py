@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.clusters import finished
-from kanon.algorithms.merging import begin
+from kanon.algorithms.clusters import finish_clusters
+from kanon.algorithms.merging import begin_merging
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
-from kanon.kernels.merging import merge_chosen
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
+from kanon.kernels.merging import merge_class
 from kanon.kernels.merging_state import Merging
-from kanon.recoding import Recoding, ends
+from kanon.recoding import Recoding, find_merge_ends
 
 CARD = AlgorithmCard(
     name="kaca",
@@ -34,7 +34,7 @@ CARD = AlgorithmCard(
 )
 
 
-def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
+def merged(task: Task, progress: Progress = ignore_progress) -> tuple[Merging, int]:
     """All merges for ``task.k``, in their order.
 
     Parameters
@@ -61,13 +61,13 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
     """
     size = task.classes.n_classes
     nearest = replace(task, strategy="s1", sensitive=None)
-    merging, rules, view = begin(nearest, task.classes, any_size=True)
+    merging, rules, view = begin_merging(nearest, task.classes, any_size=True)
     generator = np.random.default_rng(task.seed)
     small = np.flatnonzero(task.classes.counts < task.k).tolist()  # stays in rising order
     n_at_first, merges = len(small), 0
     while small:
         drawn = small[int(generator.integers(len(small)))]
-        merged_class = int(merge_chosen(merging, rules, view, drawn))
+        merged_class = int(merge_class(merging, rules, view, drawn))
         for part in merging.parts[merges].tolist():
             if part >= 0 and merging.counts[part] < task.k:
                 del small[bisect_left(small, part)]
@@ -78,12 +78,12 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
             n_small = len(small)
             progress(
                 1 - n_small / n_at_first,
-                f"{thin(n_small)} classes below k left of {thin(n_at_first)}, out of {thin(size)}",
+                f"{write_count(n_small)} classes below k left of {write_count(n_at_first)}, out of {write_count(size)}",
             )
     return merging, merges
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of KACA for ``task.k`` and all the models of the task.
 
     Raises
@@ -98,11 +98,11 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scale_potentials
     >>> age = groups([{"1-2": ["1", "2"], "8-9": ["8", "9"]}, {"*": ["1-2", "8-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(4, dtype=np.int32)[:, None],
     ...                              np.ones(4, dtype=np.int64))
-    >>> depths = scaled_potentials(exact_potentials(metric_named("ncp"), (age,)), 4)
+    >>> depths = scale_potentials(exact_potentials(metric_named("ncp"), (age,)), 4)
     >>> release = anonymise(Task(classes, depths, k=2))
     >>> [age.labels[node] for node in release.nodes[:, 0]], release.counts.tolist()
     (['1-2', '8-9'], [2, 2])
@@ -114,6 +114,6 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         merged_into = np.arange(size + merges)
         for merged_class, parts in enumerate(merging.parts[:merges], start=size):
             merged_into[parts[parts >= 0]] = merged_class
-        return merging.nodes[ends(merged_into)[:size]], merges
+        return merging.nodes[find_merge_ends(merged_into)[:size]], merges
 
-    return finished(task, progress, build_targets)
+    return finish_clusters(task, progress, build_targets)

@@ -16,20 +16,20 @@ from operator import mul
 
 import numpy as np
 
-from kanon.algorithms.lattice_counts import CountsHere, Evaluation, targets_at
+from kanon.algorithms.lattice_counts import CountsHere, Evaluation, compute_node_targets
 from kanon.algorithms.lattice_size import (
     Node,
-    heights,
-    losses_of_nodes,
-    lost_per_level,
-    n_nodes,
-    raised_to,
+    compute_node_heights,
+    compute_node_losses,
+    compute_nodes_by_level,
+    count_lattice_nodes,
+    sum_losses_per_level,
 )
 from kanon.algorithms.stored_counts import StoredCounts
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
 from kanon.stored_classes import StoredClasses
@@ -55,8 +55,8 @@ class Lattice:
         self.progress = progress
         self.trees = classes.hierarchies
         self.tops: Node = tuple(int(tree.level[tree.root]) for tree in self.trees)
-        self.size = n_nodes(self.trees)
-        self.raised = [raised_to(tree) for tree in self.trees]
+        self.size = count_lattice_nodes(self.trees)
+        self.raised = [compute_nodes_by_level(tree) for tree in self.trees]
         self._others: tuple[Model, ...] = task.others
         self._records = classes.n_records
         # What was evaluated, packed: a search may go through millions of nodes.
@@ -88,15 +88,15 @@ class Lattice:
             if node[j] < top
         ]
 
-    def below(self, node: Node) -> list[Node]:
+    def list_nodes_below(self, node: Node) -> list[Node]:
         """The nodes that lower one quasi-identifier by one level, in the plan's order."""
         return [(*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j] > 0]
 
-    def at_height(self, height: int) -> Iterator[Node]:
+    def list_nodes_at_height(self, height: int) -> Iterator[Node]:
         """The nodes whose levels sum to a height, in canonical order."""
-        return self.at_height_between(self.bottom, self.tops, height)
+        return self.list_nodes_between(self.bottom, self.tops, height)
 
-    def at_height_between(self, low: Node, high: Node, height: int) -> Iterator[Node]:
+    def list_nodes_between(self, low: Node, high: Node, height: int) -> Iterator[Node]:
         rest = [sum(high[j:]) - sum(low[j:]) for j in range(len(high) + 1)]
 
         def extend_levels(j: int, steps_left: int, lower_levels: Node) -> Iterator[Node]:
@@ -110,19 +110,19 @@ class Lattice:
         if 0 <= height <= rest[0]:
             yield from extend_levels(0, height, ())
 
-    def node_at(self, place: int) -> Node:
+    def decode_node(self, place: int) -> Node:
         return tuple(
             place // step % size for step, size in zip(self._steps, self.shape, strict=True)
         )
 
-    def by_height(self) -> np.ndarray:
+    def sort_places_by_height(self) -> np.ndarray:
         """The places of all nodes, by height and then in canonical order. Shape (size,)."""
-        return np.argsort(heights(self.shape), axis=None, kind="stable")
+        return np.argsort(compute_node_heights(self.shape), axis=None, kind="stable")
 
-    def one_by_one(self, places: np.ndarray) -> Iterator[int]:
+    def walk_places(self, places: np.ndarray) -> Iterator[int]:
         """Go through places and report progress, however few of them are counted."""
         for start in range(0, len(places), _PLACES_PER_REPORT):
-            self.tell()
+            self.show_progress()
             yield from places[start : start + _PLACES_PER_REPORT].tolist()
 
     def nodes(self) -> Iterator[Node]:
@@ -142,25 +142,27 @@ class Lattice:
         start = self._value_starts.get(place, _FAILS)
         if start != _FAILS:
             return Evaluation(*self._values[start : start + _FIELDS])
-        evaluation = self._counts.evaluation(node)
+        evaluation = self._counts.count_by_k(node)
         if self._others:
             evaluation = self._count_other_models(node, evaluation)
         self._value_starts[place] = len(self._values)
         self._values.extend(vars(evaluation).values())
-        self.tell()
+        self.show_progress()
         return evaluation
 
     @property
     def visited(self) -> list[Node]:
         """The nodes that were evaluated, in their order."""
-        return [self.node_at(place) for place in self._value_starts]
+        return [self.decode_node(place) for place in self._value_starts]
 
     def satisfies(self, node: Node) -> bool:
         """Whether at most the allowed number of records has to be suppressed at a node."""
         place = self._compute_place(node)
-        if place not in self._value_starts and self._counts.exceeds(node, self.limit):
+        if place not in self._value_starts and self._counts.has_more_small_records(
+            node, self.limit
+        ):
             self._value_starts[place] = _FAILS
-            self.tell()
+            self.show_progress()
         if self._value_starts.get(place) == _FAILS:
             return False
         return self.evaluate(node).suppressed <= self.limit
@@ -175,13 +177,13 @@ class Lattice:
             hiding, number = self._counts.sizes(node)
             records = hiding * number
         else:
-            release = self._counts.recoded(node).released
+            release = self._counts.build_recoding(node).released
             order = np.argsort(release.hiding, kind="stable")
             records, hiding = release.counts[order], release.hiding[order]
         return int(hiding[np.searchsorted(np.cumsum(records), self.limit, side="right")])
 
     @cached_property
-    def values_left(self) -> list[list[int]]:
+    def distinct_by_level(self) -> list[list[int]]:
         used_nodes = list(map(np.flatnonzero, self.task.classes.cells))
         return [
             [len(np.unique(row[nodes])) for row in nodes_by_level]
@@ -189,10 +191,10 @@ class Lattice:
         ]
 
     def distinct(self, node: Node) -> list[int]:
-        return [counts[level] for counts, level in zip(self.values_left, node, strict=True)]
+        return [counts[level] for counts, level in zip(self.distinct_by_level, node, strict=True)]
 
     def targets(self, node: Node) -> np.ndarray:
-        return targets_at(self.task.classes, self.raised, node)
+        return compute_node_targets(self.task.classes, self.raised, node)
 
     def release(self, node: Node, walk: Sequence[Node] = ()) -> Recoding:
         """The release at a node: classes that break the models are suppressed."""
@@ -203,30 +205,30 @@ class Lattice:
             evaluated=len(self._value_starts),
             steps=len(walk),
         )
-        whole = self._counts.recoded(node).with_trace(trace)
-        bad = broken(self._others, whole.released) if self._others else None
+        whole = self._counts.build_recoding(node).with_trace(trace)
+        bad = find_broken(self._others, whole.released) if self._others else None
         return whole.suppressed_below(self.task.k, bad)
 
     @cached_property
     def lost(self) -> list[np.ndarray]:
         """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
-        return self.lost_by(self.task.potentials)
+        return self.compute_level_losses(self.task.potentials)
 
-    def lost_by(self, potentials: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return lost_per_level(self.task.classes, potentials, self.raised)
+    def compute_level_losses(self, potentials: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return sum_losses_per_level(self.task.classes, potentials, self.raised)
 
     @cached_property
     def losses(self) -> np.ndarray:
         """What raising all records to each node costs, with nothing suppressed."""
-        return losses_of_nodes(self.lost)
+        return compute_node_losses(self.lost)
 
-    def tell(self) -> None:
+    def show_progress(self) -> None:
         """Report how many nodes were evaluated, unless that was just done."""
         now = time.monotonic()
         if now - self._last_report >= _REPORT_SECONDS:
             self._last_report = now
             n_seen = len(self._value_starts)
-            self.progress(min(0.99, n_seen / self.size), f"{thin(n_seen)} nodes evaluated")
+            self.progress(min(0.99, n_seen / self.size), f"{write_count(n_seen)} nodes evaluated")
 
     # --- inside ---------------------------------------------------------------------------------
     def _compute_place(self, node: Node) -> int:
@@ -235,8 +237,8 @@ class Lattice:
     def _count_other_models(self, node: Node, evaluation: Evaluation) -> Evaluation:
         if evaluation.suppressed > self.limit and not self.thorough:  # it fails already
             return evaluation
-        whole = self._counts.recoded(node)
-        bad = (whole.counts < self.task.k) | broken(self._others, whole.released)
+        whole = self._counts.build_recoding(node)
+        bad = (whole.counts < self.task.k) | find_broken(self._others, whole.released)
         depths = np.zeros(whole.n_classes, dtype=np.int64)
         for j, depth in enumerate(self.task.potentials):
             depths += depth[whole.nodes[:, j]]

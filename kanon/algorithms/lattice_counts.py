@@ -9,9 +9,15 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from kanon.algorithms.lattice_size import Node, raised_to
+from kanon.algorithms.lattice_size import Node, compute_nodes_by_level
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.kernels.lattice import ClassRuns, CountingRoom, assess, count_classes, number_parts
+from kanon.kernels.lattice import (
+    ClassRuns,
+    CountingRoom,
+    count_classes,
+    number_parts,
+    sum_node_figures,
+)
 from kanon.recoding import Recoding
 
 # What is kept to save counting again: none of it is needed.
@@ -79,7 +85,7 @@ class CountsHere:
     ) -> None:
         self._classes, self._k = classes, k
         self._records = classes.n_records
-        self._raised = [raised_to(tree) for tree in classes.hierarchies]
+        self._raised = [compute_nodes_by_level(tree) for tree in classes.hierarchies]
         self._halves = self._split_columns(classes, potentials)
         self._whole = _build_runs(classes.counts, *self._halves)
         n_left, n_right = (len(half.tuples) for half in self._halves)
@@ -93,17 +99,17 @@ class CountsHere:
         self._snapshot_sizes = np.empty(_MOST_SNAPSHOTS, dtype=np.int64)
         self._snapshot_bytes = 0
 
-    def exceeds(self, node: Node, most: int) -> bool:
+    def has_more_small_records(self, node: Node, most: int) -> bool:
         """Whether classes below k hold more than ``most`` records."""
         return self._count(node, most) < 0
 
-    def evaluation(self, node: Node) -> Evaluation:
+    def count_by_k(self, node: Node) -> Evaluation:
         """What the classes amount to, by k alone."""
         self._count(node, self._records)
         left, right = self._halves
         left_part, left_worth, n_left = left.parts(_select_levels(node, left.columns))
         right_part, right_worth, _ = right.parts(_select_levels(node, right.columns))
-        assess(
+        sum_node_figures(
             self._runs, left_part, right_part, left_worth, right_worth, n_left, self._k,
             self._figures,
         )  # fmt: skip
@@ -114,10 +120,10 @@ class CountsHere:
         number = self._count(node, self._records)
         return np.unique(self._runs.counts[:number], return_counts=True)
 
-    def recoded(self, node: Node) -> Recoding:
+    def build_recoding(self, node: Node) -> Recoding:
         """All records at the node; the last recoding is kept, as several figures need it."""
         if self._last is None or self._last[0] != node:
-            targets = targets_at(self._classes, self._raised, node)
+            targets = compute_node_targets(self._classes, self._raised, node)
             self._last = node, Recoding.from_targets(self._classes, targets)
         return self._last[1]
 
@@ -190,7 +196,9 @@ class CountsHere:
         self._snapshots.append(ClassRuns(*(array.copy() for array in used)))
 
 
-def targets_at(classes: EquivalenceClasses, raised: Sequence[np.ndarray], node: Node) -> np.ndarray:
+def compute_node_targets(
+    classes: EquivalenceClasses, raised: Sequence[np.ndarray], node: Node
+) -> np.ndarray:
     """Per class the tuple that it is raised to. Shape (E, m), int32."""
     return np.column_stack(
         [raised[j][level][classes.nodes[:, j]] for j, level in enumerate(node)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
@@ -16,12 +16,12 @@ Node = tuple[int, ...]  # a level per quasi-identifier
 MOST_NODES = 10**7  # the largest lattice that is searched completely
 
 
-def raised_to(tree: Hierarchy) -> np.ndarray:
+def compute_nodes_by_level(tree: Hierarchy) -> np.ndarray:
     """What every node becomes at every level. Shape (level(root) + 1, N), int32."""
     top = int(tree.level[tree.root])
     if (top + 1) * tree.n_nodes > 10**8:
         raise PlanError(
-            f"A hierarchy has {thin(top + 1)} levels and {thin(tree.n_nodes)} nodes: too many for "
+            f"A hierarchy has {write_count(top + 1)} levels and {write_count(tree.n_nodes)} nodes: too many for "
             "algorithms that work with levels. Use 'gaa', which works with edges, or remove levels."
         )
     above = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
@@ -33,23 +33,23 @@ def raised_to(tree: Hierarchy) -> np.ndarray:
     return raised
 
 
-def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
+def count_lattice_nodes(hierarchies: Sequence[Hierarchy]) -> int:
     """The number of nodes of the lattice: the product of the heights."""
     return math.prod(tree.height for tree in hierarchies)
 
 
-def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> float:
+def compute_cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> float:
     """How many recodings there are with a level per cell, as a power of ten.
 
     >>> from kanon.hierarchy.build import mask, suppression
     >>> trees = [suppression(["a", "b"]), mask(["1111", "2222"], [3, 2, 1])]
-    >>> n_nodes(trees), round(cell_recodings_log10(trees, 300), 9)
+    >>> count_lattice_nodes(trees), round(compute_cell_recodings_log10(trees, 300), 9)
     (10, 300.0)
     """
     return n_records * math.fsum(math.log10(tree.height) for tree in hierarchies)
 
 
-def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
+def count_nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
     """The number of nodes at each sum of levels."""
     counts = [1]
     for tree in hierarchies:
@@ -61,33 +61,33 @@ def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
     return counts
 
 
-def heights(shape: Sequence[int]) -> np.ndarray:
+def compute_node_heights(shape: Sequence[int]) -> np.ndarray:
     """The height (sum of levels) of every node. An array of the lattice's shape, uint16.
 
-    >>> heights((2, 3)).tolist()
+    >>> compute_node_heights((2, 3)).tolist()
     [[0, 1, 2], [1, 2, 3]]
     """
     axes = np.ogrid[tuple(slice(size) for size in shape)]
     return np.asarray(sum(axes, np.zeros((), dtype=np.uint16)), dtype=np.uint16)
 
 
-def largest_level(hierarchies: Sequence[Hierarchy]) -> float:
+def estimate_largest_height(hierarchies: Sequence[Hierarchy]) -> float:
     spread = sum((tree.height**2 - 1) / 12 for tree in hierarchies)
-    whole = float(n_nodes(hierarchies))
+    whole = float(count_lattice_nodes(hierarchies))
     return whole / math.sqrt(2 * math.pi * spread) if spread else whole
 
 
 def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
-    size = n_nodes(hierarchies)
+    size = count_lattice_nodes(hierarchies)
     if size > MOST_NODES:
         raise PlanError(
-            f"The lattice of these hierarchies has {thin(size)} nodes, and {title} searches at "
-            f"most {thin(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk along one "
+            f"The lattice of these hierarchies has {write_count(size)} nodes, and {title} searches at "
+            f"most {write_count(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk along one "
             "path, or 'gaa' or 'mondrian', which need no lattice; or take fewer quasi-identifiers."
         )
 
 
-def lost_per_level(
+def sum_losses_per_level(
     classes: EquivalenceClasses, potentials: Sequence[np.ndarray], raised: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
     """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
@@ -97,17 +97,17 @@ def lost_per_level(
     return losses
 
 
-def places_by_loss(
+def sort_places_by_loss(
     classes: EquivalenceClasses, potentials: Potentials, raised: Sequence[np.ndarray]
 ) -> np.ndarray:
     """The places of all nodes by what raising all records to them costs, least first."""
     losses = potentials.ranks(
-        lambda depths: losses_of_nodes(lost_per_level(classes, depths, raised))
+        lambda depths: compute_node_losses(sum_losses_per_level(classes, depths, raised))
     )
     return np.argsort(losses, axis=None, kind="stable")
 
 
-def losses_of_nodes(lost: Sequence[np.ndarray]) -> np.ndarray:
+def compute_node_losses(lost: Sequence[np.ndarray]) -> np.ndarray:
     """What raising all records to each node costs, with nothing suppressed."""
     losses = np.zeros((), dtype=np.int64)
     for level_losses in lost:

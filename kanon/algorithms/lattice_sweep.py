@@ -10,28 +10,28 @@ from functools import partial
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.distinct_groups import distinct_groups
+from kanon.algorithms.distinct_groups import find_distinct_groups
 from kanon.algorithms.lattice_size import check_size
-from kanon.algorithms.lattice_sweep_better import improved, total_loss
-from kanon.algorithms.lattice_sweep_order import in_group_order
+from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
+from kanon.algorithms.lattice_sweep_order import sweep_by_groups
 from kanon.algorithms.lattice_sweep_walk import (
     SweepState,
-    lattice_above,
-    now_and_then,
-    targets_at,
-    walked,
+    build_lattice_arrays,
+    compute_place_targets,
+    limit_progress,
+    walk_lattice,
 )
 from kanon.algorithms.lower_bound import least_k
-from kanon.algorithms.merge_until_models_hold import repaired
-from kanon.algorithms.prices import Prices, good_prices
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
+from kanon.algorithms.prices import Prices, find_good_prices
 from kanon.algorithms.task import Task, as_wide, in_one_width
-from kanon.base.formatting import counted
-from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.formatting import count_noun
+from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError
-from kanon.kernels.merging import joining_costs
-from kanon.kernels.prices import best_of, take
-from kanon.privacy.conjunction import broken
+from kanon.kernels.merging import fill_joining_costs
+from kanon.kernels.prices import find_best_groups, open_groups
+from kanon.privacy.conjunction import find_broken
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
 
@@ -106,7 +106,7 @@ def check(task: Task) -> None:
         )
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Sweep the lattice.
 
     The nodes are visited by the loss of raising the whole table to them (ties: the canonical order
@@ -135,7 +135,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy import Hierarchy
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scale_potentials
     >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
     >>> race = Hierarchy.from_entries([
     ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),
@@ -143,7 +143,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> trees = (gender, race)
     >>> classes = EquivalenceClasses(("gender", "race"), trees,
     ...     np.array([[0, 1], [0, 2], [1, 0], [1, 1]], dtype=np.int32), np.array([2, 2, 2, 2]))
-    >>> depths = scaled_potentials(exact_potentials(metric_named("custom"), trees), 8)
+    >>> depths = scale_potentials(exact_potentials(metric_named("custom"), trees), 8)
     >>> release = anonymise(Task(classes, depths, k=4))
     >>> [[tree.labels[v] for tree, v in zip(trees, row)] for row in release.nodes]
     [['F', 'Mammal'], ['M', 'Felid']]
@@ -153,22 +153,22 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     check(task)
     task = by_least_k(task)
     if task.option(EFFORT) == "fast":
-        sweep = walked(task, stretch(progress, 0, _WALK_SHARE))
-        return finished(task, sweep, stretch(progress, _WALK_SHARE, 1))
+        sweep = walk_lattice(task, scale_progress(progress, 0, _WALK_SHARE))
+        return finished(task, sweep, scale_progress(progress, _WALK_SHARE, 1))
     if task.option(EFFORT) == "thorough":
         return _run_thorough(task, progress)
-    thorough = _run_thorough(task, stretch(progress, 0, _THOROUGH_SHARE))
-    return closest(task, thorough, stretch(progress, _THOROUGH_SHARE, 1))
+    thorough = _run_thorough(task, scale_progress(progress, 0, _THOROUGH_SHARE))
+    return closest(task, thorough, scale_progress(progress, _THOROUGH_SHARE, 1))
 
 
 def _run_thorough(task: Task, progress: Progress) -> Recoding:
     first, second = 0.05, 0.5  # the shares of the time after the walk, and after the other sweep
-    walk = finished(task, walked(task, stretch(progress, 0, first)))
-    order = finished(task, in_group_order(task, stretch(progress, first, second)))
+    walk = finished(task, walk_lattice(task, scale_progress(progress, 0, first)))
+    order = finished(task, sweep_by_groups(task, scale_progress(progress, first, second)))
     best = min(walk, order, key=lambda recoding: total_loss(task, recoding))
     n_grouped = walk.trace.evaluated + order.trace.evaluated
     best = replace(best, trace=replace(best.trace, evaluated=n_grouped))
-    return improved(best, task, stretch(progress, second, 1))
+    return improve_release(best, task, scale_progress(progress, second, 1))
 
 
 def by_least_k(task: Task) -> Task:
@@ -176,7 +176,7 @@ def by_least_k(task: Task) -> Task:
     return replace(task, k=least_k(task))
 
 
-def finished(task: Task, sweep: SweepState, progress: Progress = no_progress) -> Recoding:
+def finished(task: Task, sweep: SweepState, progress: Progress = ignore_progress) -> Recoding:
     """The release after a sweep, with what it left over."""
     trace = Trace(evaluated=sweep.visited, steps=sweep.released)
     return with_the_rest(task, sweep.targets, sweep.at < 0, trace, progress)
@@ -196,26 +196,26 @@ _SLACK = 0.2
 _LEAST_USE = 0.05  # groups that were in use less than this are not opened
 
 
-def closest(task: Task, start: Recoding, progress: Progress = no_progress) -> Recoding:
+def closest(task: Task, start: Recoding, progress: Progress = ignore_progress) -> Recoding:
     """A release from prices, or the start if that loses no more: the surest groups first."""
     first, second, third = 0.1, 0.5, 0.95  # the shares of the time after groups, prices, opening
-    groups = distinct_groups(task, stretch(progress, 0, first))
+    groups = find_distinct_groups(task, scale_progress(progress, 0, first))
     if groups is None:
         raise PlanError(
             "The table is too large for effort 'closest': its groups would fill the memory. Use "
             "effort 'thorough'."
         )
-    prices = good_prices(task, groups, stretch(progress, first, second))
-    near = prices.of_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
-    group_of = _open_groups(near, stretch(progress, second, third))
+    prices = find_good_prices(task, groups, scale_progress(progress, first, second))
+    near = prices.select_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
+    group_of = _open_groups(near, scale_progress(progress, second, third))
     if (group_of < 0).all():  # at prices at which nothing is to gain
         return start
     at = np.where(group_of >= 0, near.problem.groups.node[group_of], -1)
-    _, raised_nodes = lattice_above(task.classes)
-    targets = targets_at(task.classes.nodes, at, raised_nodes, at < 0)
+    _, raised_nodes = build_lattice_arrays(task.classes)
+    targets = compute_place_targets(task.classes.nodes, at, raised_nodes, at < 0)
     trace = Trace(evaluated=start.trace.evaluated, steps=len(np.unique(group_of[group_of >= 0])))
     release = with_the_rest(task, targets, at < 0, trace)
-    better = improved(release, task, stretch(progress, third, 1))
+    better = improve_release(release, task, scale_progress(progress, third, 1))
     return min(start, better, key=lambda recoding: total_loss(task, recoding))
 
 
@@ -232,18 +232,20 @@ def _open_groups(prices: Prices, progress: Progress) -> np.ndarray:
         if len(order) == 0:
             return np.where(group_of < 0, best, group_of)
         is_open = np.zeros(len(order), dtype=np.bool_)
-        take(
+        open_groups(
             order, groups.begin, groups.members, potentials / prices.scale, problem.counts,
             prices.price - problem.own / prices.scale, problem.k, slack, members, values, group_of,
             is_open,
         )  # fmt: skip
         potentials[order] = -problem.highest.max()  # nothing brings that much: it is not used again
-        best_of(order[is_open], groups.begin, groups.members, groups.kept, best)
+        find_best_groups(order[is_open], groups.begin, groups.members, groups.kept, best)
         waiting = np.where(group_of < 0, problem.counts, 0)
         highest = np.where(best < 0, problem.highest, problem.own - groups.kept[best])
-        progress(1 - waiting.sum() / n, f"{counted(int(waiting.sum()), 'record')} in no group yet")
+        progress(
+            1 - waiting.sum() / n, f"{count_noun(int(waiting.sum()), 'record')} in no group yet"
+        )
         prices.used[order] = 0
-        prices = prices.for_rest(waiting, highest, potentials)
+        prices = prices.copy_for_rest(waiting, highest, potentials)
         for _ in range(2):  # all groups are looked at before the next are opened
             prices.raised()
 
@@ -254,7 +256,7 @@ def with_the_rest(
     targets: np.ndarray,
     remain: np.ndarray,
     trace: Trace,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Recoding:
     """The release in which all that remains joined the released class that costs least to widen."""
     classes = task.classes
@@ -265,7 +267,7 @@ def with_the_rest(
     final = nodes[into]
     final[aside] = classes.nodes[aside]
     release = Recoding.from_targets(classes, final, trace=trace)
-    return repaired(release, merging_on(task), progress) if len(aside) else release
+    return merge_breaking_classes(release, merging_on(task), progress) if len(aside) else release
 
 
 def merging_on(task: Task) -> Task:
@@ -275,7 +277,7 @@ def merging_on(task: Task) -> Task:
 
 
 def joined_one_by_one(
-    task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
+    task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per class the released class that it is part of now, and what each was raised to."""
     classes = task.classes
@@ -285,7 +287,7 @@ def joined_one_by_one(
     into = before.assigned.copy()
     parents, _ = in_one_width(task)
     meeting = np.empty_like(nodes)
-    tell = now_and_then(progress)
+    tell = limit_progress(progress)
     leftovers = np.flatnonzero(remain).tolist()
     for place, c in enumerate(leftovers):
         costs = task.potentials.ranks(
@@ -305,7 +307,7 @@ def joined_one_by_one(
         n_waiting = len(leftovers) - place - 1
         tell(
             (place + 1) / len(leftovers),
-            f"{counted(n_waiting, 'class', 'classes')} left over to join others",
+            f"{count_noun(n_waiting, 'class', 'classes')} left over to join others",
         )
     return into, nodes
 
@@ -320,9 +322,9 @@ def _sum_costs(
     potentials: Sequence[np.ndarray],
 ) -> np.ndarray:
     costs = np.empty_like(counts)
-    joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), meeting, costs)
+    fill_joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), meeting, costs)
     return costs
 
 
 def _can_join(task: Task, members: np.ndarray) -> bool:
-    return not broken(task.others, task.classes.pooled(members, np.zeros_like(members), 1))[0]
+    return not find_broken(task.others, task.classes.pooled(members, np.zeros_like(members), 1))[0]

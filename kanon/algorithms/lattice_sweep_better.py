@@ -2,11 +2,19 @@
 
 import numpy as np
 
-from kanon.algorithms.lattice_sweep_walk import now_and_then, room_for_every_class
+from kanon.algorithms.lattice_sweep_walk import limit_progress, prepare_lattice
 from kanon.algorithms.task import Task, in_one_width, own_potentials
-from kanon.base.formatting import counted
-from kanon.base.progress import Progress, no_progress
-from kanon.kernels.lattice_sweep_classes import CHANGES, PLACE, WORK, Pool, Shared, Trees, share_all
+from kanon.base.formatting import count_noun
+from kanon.base.progress import Progress, ignore_progress
+from kanon.kernels.lattice_sweep_classes import (
+    CHANGES,
+    PLACE,
+    WORK,
+    Pool,
+    ReleasedClasses,
+    Trees,
+    set_all_classes,
+)
 from kanon.kernels.lattice_sweep_dissolve import dissolve_some
 from kanon.kernels.lattice_sweep_groups import LatticeArrays
 from kanon.kernels.lattice_sweep_split import split_some
@@ -36,11 +44,13 @@ def total_loss(task: Task, recoding: Recoding) -> int:
     )
 
 
-def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
+def improve_release(
+    recoding: Recoding, task: Task, progress: Progress = ignore_progress
+) -> Recoding:
     """A release that costs no more, with k records in every class."""
     classes = task.classes
     size, m = classes.nodes.shape
-    lattice, _, halves, table, full = room_for_every_class(classes)
+    lattice, _, halves, table, full = prepare_lattice(classes)
     trees = _build_trees(task)
     pool = Pool(
         np.zeros(size, dtype=np.int32),
@@ -54,13 +64,13 @@ def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -
         np.zeros((size, m + 2), dtype=np.int64),
     )
     shared = _share_classes(recoding, task, lattice, trees, pool)
-    state, tell, first_loss = shared.state, now_and_then(progress), int(shared.loss.sum())
+    state, tell, first_loss = shared.state, limit_progress(progress), int(shared.loss.sum())
 
     def report_loss() -> None:
         loss = int(shared.loss[shared.head >= 0].sum())
         tell(
             min(1.0, state[WORK] / _MOST_WORK),
-            f"{counted(int(state[CHANGES]), 'change')} so far, "
+            f"{count_noun(int(state[CHANGES]), 'change')} so far, "
             f"{100 * (first_loss - loss) / max(first_loss, 1):.2f} % less loss",
         )
 
@@ -95,9 +105,9 @@ def _build_trees(task: Task) -> Trees:
 
 def _share_classes(
     recoding: Recoding, task: Task, lattice: LatticeArrays, trees: Trees, pool: Pool
-) -> Shared:
+) -> ReleasedClasses:
     size, m = lattice.nodes.shape
-    shared = Shared(
+    shared = ReleasedClasses(
         own_potentials(task),
         np.full(size, -1, dtype=np.int32),
         np.full(size, -1, dtype=np.int32),
@@ -108,18 +118,18 @@ def _share_classes(
     )
     pool.members[:] = np.argsort(recoding.assigned, kind="stable")
     tuples = np.bincount(recoding.assigned, minlength=recoding.n_classes)
-    share_all(lattice, trees, shared, pool, np.concatenate([[0], np.cumsum(tuples)]))
+    set_all_classes(lattice, trees, shared, pool, np.concatenate([[0], np.cumsum(tuples)]))
     return shared
 
 
-def _order_by_loss(shared: Shared) -> np.ndarray:
+def _order_by_loss(shared: ReleasedClasses) -> np.ndarray:
     """The classes by their loss per record, the most expensive first."""
     shared.state[PLACE] = 0
     numbers = np.flatnonzero(shared.head >= 0)
     return numbers[np.argsort(-(shared.loss[numbers] // shared.size[numbers]), kind="stable")]
 
 
-def _collect_targets(shared: Shared) -> np.ndarray:
+def _collect_targets(shared: ReleasedClasses) -> np.ndarray:
     targets = np.empty_like(shared.nodes)
     for number in np.flatnonzero(shared.head >= 0).tolist():
         member = int(shared.head[number])

@@ -6,21 +6,21 @@ import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import (
     SweepState,
-    now_and_then,
-    room_for_every_class,
-    targets_at,
+    compute_place_targets,
+    limit_progress,
+    prepare_lattice,
 )
 from kanon.algorithms.task import Task, own_potentials
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress
-from kanon.kernels.lattice_sweep_groups import forget
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
+from kanon.kernels.lattice_sweep_groups import clear_halves
 from kanon.kernels.lattice_sweep_order import (
     Losses,
-    Ordered,
-    bound_some,
-    first_keys,
-    heaped,
-    order_some,
+    NodeQueue,
+    build_node_heap,
+    fill_first_keys,
+    raise_some_potentials,
+    take_some_groups,
 )
 from kanon.kernels.lattice_sweep_walk import RECORDS, STEPS
 
@@ -37,45 +37,48 @@ def _build_losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
     return Losses(np.concatenate(left), own_potentials(task), *room)
 
 
-def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
+def sweep_by_groups(task: Task, progress: Progress = ignore_progress) -> SweepState:
     """Release groups of the lattice by their mean loss, the cheapest first."""
     classes = task.classes
     size, n = classes.n_classes, classes.n_records
-    lattice, raised, halves, table, full = room_for_every_class(classes)
+    lattice, raised, halves, table, full = prepare_lattice(classes)
     losses = _build_losses(task, raised)
-    tell = now_and_then(progress)
+    tell = limit_progress(progress)
     live = np.arange(size, dtype=np.int32)
     key = np.zeros(int(lattice.parts.prod()), dtype=np.int64)
-    at, n_nodes = np.zeros(2, dtype=np.int64), thin(len(key))
+    at, n_nodes = np.zeros(2, dtype=np.int64), write_count(len(key))
     while at[0] < len(key):
-        first_keys(lattice, halves, table, losses, full, task.k, live, key, at, _CHUNK)
-        tell(_KEYS * at[0] / len(key), f"{counted(int(at[0]), 'node')} of {n_nodes} weighed")
+        fill_first_keys(lattice, halves, table, losses, full, task.k, live, key, at, _CHUNK)
+        tell(_KEYS * at[0] / len(key), f"{count_noun(int(at[0]), 'node')} of {n_nodes} weighed")
     if not full:
-        forget(halves)
+        clear_halves(halves)
     heap = np.zeros(len(key), dtype=np.int64)
-    queue = Ordered(
+    queue = NodeQueue(
         key,
         heap,
         np.arange(size, dtype=np.int32),
         np.full(size, -1, dtype=np.int64),
-        np.array([size, n, heaped(key, heap), 0, 0], dtype=np.int64),
+        np.array([size, n, build_node_heap(key, heap), 0, 0], dtype=np.int64),
     )
     state = queue.state
-    while not order_some(lattice, halves, table, losses, queue, task.k, _CHUNK):
-        tell(1 - (1 - _KEYS) * state[RECORDS] / n, f"{counted(int(state[RECORDS]), 'record')} left")
-    targets = targets_at(classes.nodes, queue.at, raised, queue.at < 0)
+    while not take_some_groups(lattice, halves, table, losses, queue, task.k, _CHUNK):
+        tell(
+            1 - (1 - _KEYS) * state[RECORDS] / n,
+            f"{count_noun(int(state[RECORDS]), 'record')} left",
+        )
+    targets = compute_place_targets(classes.nodes, queue.at, raised, queue.at < 0)
     return SweepState(targets, queue.at, len(key) + int(state[4]), int(state[STEPS]))
 
 
-def least_loss(task: Task, progress: Progress = no_progress) -> int:
+def sum_least_losses(task: Task, progress: Progress = ignore_progress) -> int:
     """The sum over all records of the least loss of any group of k records that holds them."""
-    lattice, raised, halves, table, full = room_for_every_class(task.classes)
+    lattice, raised, halves, table, full = prepare_lattice(task.classes)
     losses = _build_losses(task, raised)
-    tell = now_and_then(progress)
+    tell = limit_progress(progress)
     live = np.zeros(task.classes.n_classes, dtype=np.int32)
     best = np.zeros(task.classes.n_classes, dtype=np.int64)
     at, nodes = np.zeros(2, dtype=np.int64), int(lattice.parts.prod())
     while at[0] < nodes:
-        bound_some(lattice, halves, table, losses, full, task.k, live, best, at, _CHUNK)
-        tell(at[0] / nodes, f"{counted(int(at[0]), 'node')} of {thin(nodes)} weighed")
+        raise_some_potentials(lattice, halves, table, losses, full, task.k, live, best, at, _CHUNK)
+        tell(at[0] / nodes, f"{count_noun(int(at[0]), 'node')} of {write_count(nodes)} weighed")
     return int(task.classes.counts @ (losses.own - best))

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.algorithms.lattice_size import n_nodes, places_by_loss, raised_to
+from kanon.algorithms.lattice_size import (
+    compute_nodes_by_level,
+    count_lattice_nodes,
+    sort_places_by_loss,
+)
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays, fill_halves
 from kanon.kernels.lattice_sweep_walk import (
@@ -20,11 +24,11 @@ from kanon.kernels.lattice_sweep_walk import (
     STEPS,
     SweepWalk,
     WalkedHalf,
-    reach_some,
-    release,
+    find_large_groups,
+    set_released,
     walk_some,
 )
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 
 _CHUNK = 2_000_000
 """Classes that are looked at between two reports of progress, about: thousandths of a second."""
@@ -41,8 +45,8 @@ class SweepState:
     released: int  # how many groups were released
 
 
-def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.ndarray]]:
-    raised = [raised_to(tree) for tree in classes.hierarchies]
+def build_lattice_arrays(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.ndarray]]:
+    raised = [compute_nodes_by_level(tree) for tree in classes.hierarchies]
     levels = [len(table) for table in raised]
     # The more even the halves, the fewer groups have to be made and kept.
     split = min(
@@ -79,7 +83,7 @@ def _group_tuples(
     return np.array(tuples, dtype=np.int32, order="C"), of.astype(np.uint32)
 
 
-def room_for_halves(lattice: LatticeArrays) -> Halves:
+def create_halves(lattice: LatticeArrays) -> Halves:
     first, last = len(lattice.first), len(lattice.last)
     capacity = max(1, _MOST_BYTES // (4 * max(first + last, 1)))
     n_first, n_last = (min(int(part), capacity) for part in lattice.parts)
@@ -91,7 +95,7 @@ def room_for_halves(lattice: LatticeArrays) -> Halves:
     )
 
 
-def room_for_groups(size: int) -> GroupTable:
+def create_group_table(size: int) -> GroupTable:
     places = 1 << max(4, (2 * size - 1).bit_length())
     return GroupTable(
         np.zeros(places, dtype=np.int64),
@@ -103,17 +107,17 @@ def room_for_groups(size: int) -> GroupTable:
     )
 
 
-def room_for_every_class(
+def prepare_lattice(
     classes: EquivalenceClasses,
 ) -> tuple[LatticeArrays, list[np.ndarray], Halves, GroupTable, bool]:
-    lattice, raised = lattice_above(classes)
+    lattice, raised = build_lattice_arrays(classes)
     size = classes.n_classes
-    halves, table = room_for_halves(lattice), room_for_groups(size)
+    halves, table = create_halves(lattice), create_group_table(size)
     full = bool(fill_halves(lattice, halves, table, np.arange(size, dtype=np.int32), size))
     return lattice, raised, halves, table, full
 
 
-def targets_at(
+def compute_place_targets(
     nodes: np.ndarray, at: np.ndarray, raised: Sequence[np.ndarray], own: np.ndarray
 ) -> np.ndarray:
     targets = nodes.copy()
@@ -124,7 +128,7 @@ def targets_at(
     return targets
 
 
-def now_and_then(progress: Progress) -> Callable[[float, str], None]:
+def limit_progress(progress: Progress) -> Callable[[float, str], None]:
     """Pass progress on, at most 20 times a second."""
     last = -math.inf
 
@@ -138,14 +142,14 @@ def now_and_then(progress: Progress) -> Callable[[float, str], None]:
     return tell
 
 
-def walked(task: Task, progress: Progress = no_progress) -> SweepState:
+def walk_lattice(task: Task, progress: Progress = ignore_progress) -> SweepState:
     """Visit the nodes by loss; at each, release every group of the rest that is allowed."""
     classes, k = task.classes, task.k
-    tell = now_and_then(progress)
-    tell(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")
-    lattice, raised = lattice_above(classes)
-    order = places_by_loss(task.classes, task.potentials, raised)
-    halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
+    tell = limit_progress(progress)
+    tell(0.0, f"putting {count_noun(count_lattice_nodes(classes.hierarchies), 'node')} in order")
+    lattice, raised = build_lattice_arrays(classes)
+    order = sort_places_by_loss(task.classes, task.potentials, raised)
+    halves, table = create_halves(lattice), create_group_table(classes.n_classes)
     walk = SweepWalk(
         order,
         np.arange(classes.n_classes, dtype=np.uint32),
@@ -161,19 +165,19 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     state, ended = walk.state, False
     while not ended:
         if task.others:
-            groups = int(reach_some(lattice, halves, table, walk, k, _CHUNK))
+            groups = int(find_large_groups(lattice, halves, table, walk, k, _CHUNK))
             ended = groups < 0
             if groups > 0:
                 _remove_breaking_groups(task, walk, table, groups)
-                release(lattice, table, walk, groups, k)
+                set_released(lattice, table, walk, groups, k)
         else:
             ended = bool(walk_some(lattice, halves, table, walk, k, _CHUNK))
         tell(
             state[NEXT] / len(order),
-            f"{counted(int(state[NEXT]), 'node')} of {thin(len(order))}, "
-            f"{counted(int(state[RECORDS]), 'record')} left",
+            f"{count_noun(int(state[NEXT]), 'node')} of {write_count(len(order))}, "
+            f"{count_noun(int(state[RECORDS]), 'record')} left",
         )
-    targets = targets_at(classes.nodes, walk.at, raised, walk.at < 0)
+    targets = compute_place_targets(classes.nodes, walk.at, raised, walk.at < 0)
     return SweepState(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
@@ -208,4 +212,4 @@ def _remove_breaking_groups(task: Task, walk: SweepWalk, table: GroupTable, grou
     place[large_groups] = np.arange(len(large_groups))
     members = np.flatnonzero(place[of] >= 0)
     pooled = task.classes.pooled(live[members], place[of[members]], len(large_groups))
-    sizes[large_groups[broken(task.others, pooled)]] = 0
+    sizes[large_groups[find_broken(task.others, pooled)]] = 0

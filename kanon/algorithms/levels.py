@@ -1,10 +1,10 @@
 """Levels of the user’s choice: the release at one node of the lattice."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
+from kanon.algorithms.search import FULL_DOMAIN, begin_search, check_models, finish_search
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.recoding import Recoding
 
@@ -32,16 +32,16 @@ def check(task: Task) -> None:
     check_models(task, CARD.title, task.suppression or 0, tags=False)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     task.check()
     check(task)
     assert task.node is not None
-    lattice = begin(task, progress)
+    lattice = begin_search(task, progress)
     evaluation = lattice.evaluate(task.node)
     if evaluation.suppressed > lattice.limit:
         raise Unsatisfiable(
-            f"At these levels {counted(evaluation.suppressed, 'record')} would have to be "
-            f"suppressed, and {thin(lattice.limit)} may be; choose higher levels, or raise the "
+            f"At these levels {count_noun(evaluation.suppressed, 'record')} would have to be "
+            f"suppressed, and {write_count(lattice.limit)} may be; choose higher levels, or raise the "
             "limit."
         )
-    return released(lattice, task.node, [task.node])
+    return finish_search(lattice, task.node, [task.node])

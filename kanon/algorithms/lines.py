@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.base.kinds import moments, numbers
+from kanon.base.kinds import read_moments, read_numbers
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.ranges import LeafRange, with_ranges
+from kanon.hierarchy.ranges import LeafRange, add_ranges
 
 _MOST_LISTED = 50  # sets of more texts are named by their first and their last
 
@@ -42,7 +42,7 @@ class ValueOrder:
     def of(cls, tree: Hierarchy) -> ValueOrder:
         leaves = tree.n_leaves
         filled = [place for place in range(leaves) if tree.labels[place] != MISSING_LABEL]
-        sizes = numbers([tree.labels[place] for place in filled])
+        sizes = read_numbers([tree.labels[place] for place in filled])
         if sizes is None:
             rank = np.arange(leaves)
             size_of = np.arange(leaves, dtype=np.float64)
@@ -86,7 +86,7 @@ class ValueOrder:
     @cached_property
     def has_extremes(self) -> bool:
         leaves = [self.tree.labels[leaf] for leaf in self.leaves(0, self.last_value)]
-        times = None if self.numeric else moments(leaves)
+        times = None if self.numeric else read_moments(leaves)
         return self.numeric or (times is not None and times == sorted(times))
 
     def label(self, span: Span) -> str:
@@ -143,7 +143,7 @@ class ValueOrder:
         return single, low, np.maximum.reduceat(self.highest[nodes], starts)
 
 
-def ranges_beside(line: ValueOrder, spans: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
+def add_ranges_beside(line: ValueOrder, spans: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
     """The hierarchy with ranges beside its nodes, and the node of each range."""
     used_labels = set(line.tree.labels)
     ranges: list[LeafRange] = []
@@ -163,4 +163,4 @@ def ranges_beside(line: ValueOrder, spans: Sequence[Span]) -> tuple[Hierarchy, n
         last = int(leaves.max()) + 1
         ranges.append(LeafRange(int(leaves.min()), last, name, bounds, bool(span.mean)))
     nodes = np.array([node_of[span] for span in spans], dtype=np.int64)
-    return with_ranges(line.tree, ranges), nodes
+    return add_ranges(line.tree, ranges), nodes

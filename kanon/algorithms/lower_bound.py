@@ -22,14 +22,14 @@ may lose much less. Further models, and a k that counts persons, only leave fewe
 
 from dataclasses import dataclass, replace
 
-from kanon.algorithms.distinct_groups import distinct_groups
+from kanon.algorithms.distinct_groups import find_distinct_groups
 from kanon.algorithms.lattice_size import check_size
-from kanon.algorithms.lattice_sweep_order import least_loss
-from kanon.algorithms.prices import good_prices, least_losses
+from kanon.algorithms.lattice_sweep_order import sum_least_losses
+from kanon.algorithms.prices import compute_least_losses, find_good_prices
 from kanon.algorithms.task import Task, own_potentials
-from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.errors import Unsatisfiable
-from kanon.measures.cells import share
+from kanon.measures.cells import compute_percent
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 
 _FIND_SHARE = 0.2  # the share of the time after which all groups are found
@@ -65,10 +65,14 @@ class LowerBound:
         suppressing
             Whether the release that it is held against suppresses records.
         """
-        return share(float(self.suppressing if suppressing else self.loss), float(self.possible))
+        return compute_percent(
+            float(self.suppressing if suppressing else self.loss), float(self.possible)
+        )
 
 
-def lower_bound(task: Task, progress: Progress = no_progress, closely: bool = True) -> LowerBound:
+def lower_bound(
+    task: Task, progress: Progress = ignore_progress, closely: bool = True
+) -> LowerBound:
     """A loss that no release can go below, of whatever algorithm.
 
     Parameters
@@ -113,12 +117,14 @@ def lower_bound(task: Task, progress: Progress = no_progress, closely: bool = Tr
     task = replace(task, k=k)
     counts, own = task.classes.counts, own_potentials(task)
     possible = int(counts @ own)
-    groups = distinct_groups(task, stretch(progress, 0, _FIND_SHARE)) if closely else None
+    groups = (
+        find_distinct_groups(task, scale_progress(progress, 0, _FIND_SHARE)) if closely else None
+    )
     if groups is None:
-        quick = least_loss(task, progress)
+        quick = sum_least_losses(task, progress)
         return LowerBound(quick, quick, possible, closely=False)
-    prices = good_prices(task, groups, stretch(progress, _FIND_SHARE, 1))
-    quick = int(counts @ least_losses(groups, own))
+    prices = find_good_prices(task, groups, scale_progress(progress, _FIND_SHARE, 1))
+    quick = int(counts @ compute_least_losses(groups, own))
     loss, suppressing = (max(quick, prices.bound(suppressing)) for suppressing in (False, True))
     return LowerBound(loss, suppressing, possible, closely=True)
 

@@ -11,15 +11,15 @@ from math import ceil, lcm, log10
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.lines import ValueOrder, ranges_beside
+from kanon.algorithms.lines import ValueOrder, add_ranges_beside
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.kinds import recognise
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import write_count
+from kanon.base.kinds import find_kind
+from kanon.base.progress import Progress, ignore_progress
 from kanon.base.values import MISSING_LABEL
 from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.mdav import GROUPS, RECORDS, MdavRun, group_some
 from kanon.recoding import Recoding, Trace
@@ -129,15 +129,15 @@ def check(task: Task) -> None:
     """
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
         leaves = [label for label in tree.labels[: tree.n_leaves] if label != MISSING_LABEL]
-        dates = recognise(leaves).is_moment  # 20240131 would be a number
+        dates = find_kind(leaves).is_moment  # 20240131 would be a number
         if dates or not (ValueOrder.of(tree).numeric and all(map(_NUMBER.fullmatch, leaves))):
             raise PlanError(
-                f"MDAV takes means, and {quoted(name)} holds {'dates' if dates else 'texts'}; "
+                f"MDAV takes means, and {quote(name)} holds {'dates' if dates else 'texts'}; "
                 "use k-member or Mondrian."
             )
         if MISSING_LABEL in tree.node_of:
             raise PlanError(
-                f"MDAV takes means, and {quoted(name)} has missing cells; leave their records out, "
+                f"MDAV takes means, and {quote(name)} has missing cells; leave their records out, "
                 "or use k-member or Mondrian."
             )
     if task.others:
@@ -148,7 +148,7 @@ def check(task: Task) -> None:
     task.check()
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Group the records, and release per group and quasi-identifier its mean.
 
     Returns
@@ -175,8 +175,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     --------
     Eight ages. Farthest from their mean, 10, is 21.
 
-    >>> from kanon.hierarchy.ranges import flat
-    >>> ages = flat(["1", "2", "3", "10", "11", "12", "20", "21"])
+    >>> from kanon.hierarchy.ranges import build_flat_hierarchy
+    >>> ages = build_flat_hierarchy(["1", "2", "3", "10", "11", "12", "20", "21"])
     >>> nodes = np.arange(8, dtype=np.int32)[:, None]
     >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.ones(8, dtype=np.int64))
     >>> release = anonymise(Task(classes, (), k=3))
@@ -188,7 +188,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def released(
-    task: Task, columns: list[NumberedColumn], group: np.ndarray, progress: Progress = no_progress
+    task: Task,
+    columns: list[NumberedColumn],
+    group: np.ndarray,
+    progress: Progress = ignore_progress,
 ) -> Recoding:
     """The release in which every group is in one class, as the option ``ranges`` says."""
     ranges, counts = task.option(RANGES), task.classes.counts
@@ -215,16 +218,18 @@ def released(
             labels = [line.tree.labels[node] for node in raised]
             raised[[label != text for label, text in zip(labels, texts, strict=True)]] = -1
         missing = np.flatnonzero(raised < 0)
-        tree, raised[missing] = ranges_beside(
+        tree, raised[missing] = add_ranges_beside(
             line, [spans[g]._replace(mean=texts[g], mean_alone=alone) for g in missing]
         )
         targets[:, j] = raised[group]
         trees.append(tree)
-        progress(1.0, f"{thin(len(starts))} groups, values of {j + 1} columns of {len(columns)}")
+        progress(
+            1.0, f"{write_count(len(starts))} groups, values of {j + 1} columns of {len(columns)}"
+        )
     return Recoding.from_targets(task.classes, targets, hierarchies=tuple(trees), trace=trace)
 
 
-def partition(task: Task, progress: Progress = no_progress) -> np.ndarray:
+def partition(task: Task, progress: Progress = ignore_progress) -> np.ndarray:
     """The group of each class, numbered in the order in which the groups are made.
 
     While at least 3k records are in no group: r, the one farthest from their mean, gets its nearest
@@ -282,7 +287,10 @@ def _group_records(task: Task, progress: Progress) -> tuple[list[NumberedColumn]
     while not all_grouped:
         all_grouped = group_some(run, task.k, 5_000_000)
         n_left, groups = int(run.state[RECORDS]), int(run.state[GROUPS])
-        progress(1 - n_left / n, f"{thin(groups)} groups, {thin(n_left)} records left of {thin(n)}")
+        progress(
+            1 - n_left / n,
+            f"{write_count(groups)} groups, {write_count(n_left)} records left of {write_count(n)}",
+        )
     return columns, run.group
 
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.algorithms.merging import begin
+from kanon.algorithms.merging import begin_merging
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.merging import merge_chosen
-from kanon.privacy.conjunction import broken
-from kanon.recoding import Recoding, ends
+from kanon.kernels.merging import merge_class
+from kanon.privacy.conjunction import find_broken
+from kanon.recoding import Recoding, find_merge_ends
 from kanon.sensitive import Sensitive
 
 
@@ -26,31 +26,33 @@ class ContinuedMerging:
     counts: np.ndarray  # the number of records of every class
 
 
-def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
+def merge_breaking_classes(
+    recoding: Recoding, task: Task, progress: Progress = ignore_progress
+) -> Recoding:
     """The release after merging every class that breaks a model, the smallest first."""
     before = recoding.released
-    merging = continued(before, task, progress)
+    merging = run_continued_merging(before, task, progress)
     if not len(merging.parts):
         return recoding
     size, into = before.n_classes, np.arange(len(merging.counts))
     for merged_class, parts in enumerate(merging.parts, start=size):
         into[parts[parts >= 0]] = merged_class
     trace = replace(recoding.trace, steps=recoding.trace.steps + len(merging.parts))
-    final = merging.nodes[ends(into)[:size]]
+    final = merging.nodes[find_merge_ends(into)[:size]]
     release = Recoding.from_targets(recoding.classes, final[recoding.assigned], trace=trace)
     n_classes = len(merging.counts) - int((merging.parts >= 0).sum())
     assert release.n_classes == n_classes, "classes of the same tuple are one class"
     return release
 
 
-def continued(
-    before: EquivalenceClasses, task: Task, progress: Progress = no_progress
+def run_continued_merging(
+    before: EquivalenceClasses, task: Task, progress: Progress = ignore_progress
 ) -> ContinuedMerging:
-    breaks = broken(task.models, before)
+    breaks = find_broken(task.models, before)
     if not breaks.any():
         none = np.zeros((0, 3), dtype=np.int32)
         return ContinuedMerging(before, none, before.nodes, before.counts)
-    merging, rules, view = begin(task, before, any_size=True)
+    merging, rules, view = begin_merging(task, before, any_size=True)
     size = before.n_classes
     histograms: dict[int, list[Sensitive]] = {}
 
@@ -70,21 +72,21 @@ def continued(
         *_, breaking = heapq.heappop(heap)
         if not merging.alive[breaking]:
             continue
-        new = int(merge_chosen(merging, rules, view, breaking))
+        new = int(merge_class(merging, rules, view, breaking))
         parts = [int(part) for part in merging.parts[merges] if part >= 0]
         histograms[new] = [
             _merge_sensitive(columns) for columns in zip(*map(get_histograms, parts), strict=True)
         ]
         alone = slice(new, new + 1)
         merged = before.regrouped(merging.nodes[alone], merging.counts[alone], histograms[new])
-        if broken(task.models, merged)[0]:
+        if find_broken(task.models, merged)[0]:
             heapq.heappush(heap, build_heap_entry(new))
         merges += 1
         if merges % 64 == 0:
             n_waiting = len(heap)
             progress(
                 max(0.0, 1 - n_waiting / n_at_first),
-                f"{thin(n_waiting)} classes left to merge for the other models",
+                f"{write_count(n_waiting)} classes left to merge for the other models",
             )
     new = size + merges
     return ContinuedMerging(

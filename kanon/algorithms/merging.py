@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from kanon.algorithms.task import Task, digits_of, in_one_width
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.hashing import tuple_hashes
-from kanon.kernels.merging import let_live_first, merge_some
+from kanon.kernels.hashing import hash_tuples
+from kanon.kernels.merging import add_first_classes, merge_some
 from kanon.kernels.merging_state import (
     CHEAPEST,
     CHEAPEST_THEN_LEAST_BAD,
@@ -29,8 +29,8 @@ from kanon.kernels.merging_state import (
     Rules,
     StrategyView,
 )
-from kanon.kernels.prefix_tree import plant
-from kanon.measures.histograms import empty_histograms, histograms_of
+from kanon.kernels.prefix_tree import build_prefix_tree
+from kanon.measures.histograms import build_empty_histograms, build_histograms
 from kanon.recoding import MergePath
 from kanon.strategies import LOOKS_AT, needs_sensitive
 
@@ -57,12 +57,12 @@ _VIEW_OF = {"l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
 
 
 def merge_greedily(
-    task: Task, first_below_k: bool = False, progress: Progress = no_progress
+    task: Task, first_below_k: bool = False, progress: Progress = ignore_progress
 ) -> MergePath:
     task.check()
     classes = task.classes
     size = classes.n_classes
-    work, rules, view = begin(task, classes, first_below_k)
+    work, rules, view = begin_merging(task, classes, first_below_k)
     state, all_hold_k = work.state, False
     n_planted = size
     while not all_hold_k:
@@ -72,8 +72,11 @@ def merge_greedily(
         ):  # made anew, so that siblings are neighbours in memory again
             n_planted = state[LIVE]
             _plant_tree(work, rules, np.flatnonzero(work.alive))
-        progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
-    progress(1.0, f"{thin(state[LIVE])} classes left of {thin(size)}")
+        progress(
+            1.0 - state[LIVE] / size,
+            f"{write_count(state[LIVE])} classes left of {write_count(size)}",
+        )
+    progress(1.0, f"{write_count(state[LIVE])} classes left of {write_count(size)}")
     merges = int(state[MERGES])
     return MergePath(
         classes,
@@ -85,13 +88,13 @@ def merge_greedily(
     )
 
 
-def begin(
+def begin_merging(
     task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
 ) -> tuple[Merging, Rules, StrategyView | None]:
     rules = _build_rules(task, classes, first_below_k, any_size)
     work = _build_merging(classes, rules)
     view = _build_view(task, classes) if LOOKS_AT[task.strategy] else None
-    let_live_first(work, rules, view, _plant_tree(work, rules, np.arange(classes.n_classes)))
+    add_first_classes(work, rules, view, _plant_tree(work, rules, np.arange(classes.n_classes)))
     return work, rules, view
 
 
@@ -99,18 +102,20 @@ def _plant_tree(work: Merging, rules: Rules, living: np.ndarray) -> np.ndarray:
     """Build the prefix tree of live classes; returns them in its order."""
     aside = work.counts[living] >= rules.k if rules.first_below_k else np.zeros(len(living), bool)
     order = np.lexsort((*work.nodes[living][:, rules.order[::-1]].T, aside))
-    plant(work, rules, living[order])
+    build_prefix_tree(work, rules, living[order])
     return living[order]
 
 
-def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) -> np.ndarray:
+def choose_search_order(
+    classes: EquivalenceClasses, potentials: Sequence[np.ndarray]
+) -> np.ndarray:
     """The order of the quasi-identifiers in which the search cuts most branches.
 
     >>> from kanon.hierarchy.build import suppression
     >>> trees = (suppression(["a", "b"]), suppression(["x", "y"]))
     >>> nodes = np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int32)
     >>> classes = EquivalenceClasses(("one", "two"), trees, nodes, np.ones(3, dtype=np.int64))
-    >>> search_order(classes, [np.array([1, 1, 0]), np.array([5, 5, 0])]).tolist()
+    >>> choose_search_order(classes, [np.array([1, 1, 0]), np.array([5, 5, 0])]).tolist()
     [1, 0]
     """
     promise = []
@@ -135,7 +140,7 @@ def _build_rules(
         above = tree.parent[: tree.root]
         np.minimum.at(row, above, depth[: tree.root] - depth[above])
     return Rules(
-        search_order(classes, task.potentials),
+        choose_search_order(classes, task.potentials),
         parents,
         depths,
         nearest,
@@ -156,9 +161,9 @@ def _build_view(task: Task, classes: EquivalenceClasses) -> StrategyView:
     if needs_sensitive(task.strategy):
         assert task.sensitive is not None, "checked with the plan"
         sensitive = classes.sensitive_named(task.sensitive)
-        histograms = histograms_of(sensitive.folded if at == LOOKS_AT_L else sensitive, 2 * size)
+        histograms = build_histograms(sensitive.folded if at == LOOKS_AT_L else sensitive, 2 * size)
     else:
-        histograms = empty_histograms(2 * size)
+        histograms = build_empty_histograms(2 * size)
     bucket, shares = _fill_buckets(histograms.total)
     leaves = 1 << max(1, (2 * size - 1).bit_length()) if whole else 0
     by_ties = whole and _CHOICE_BY_STRATEGY[task.strategy] == LEAST_BAD
@@ -239,7 +244,7 @@ def _build_merging(classes: EquivalenceClasses, rules: Rules) -> Merging:
     counts[:size] = classes.counts
     ranks = np.zeros(2 * size, dtype=np.uint64)
     if seed >= 0:
-        ranks[:size] = tuple_hashes(classes.nodes, seed)
+        ranks[:size] = hash_tuples(classes.nodes, seed)
     entries = size * m + 2  # at most a path per original class, and the two roots
     branches = 1 + sum(tree.n_nodes for tree in classes.hierarchies)
     return Merging(

@@ -7,16 +7,16 @@ from kanon.algorithms.search import (
     FULL_DOMAIN,
     CellLoss,
     NodeTags,
-    begin,
-    best_of,
+    begin_search,
+    build_unsatisfiable,
     check_full_domain,
-    minimal_satisfying,
-    nothing_satisfies,
-    released,
-    with_precision,
+    choose_best_node,
+    find_minimal_nodes,
+    finish_search,
+    replace_by_precision,
 )
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
@@ -54,7 +54,7 @@ def check(task: Task) -> None:
     check_full_domain(task, CARD.title)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of MinGen.
 
     All nodes are looked at by height, but for those above one that satisfies; so those found to
@@ -76,16 +76,16 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(with_precision(task), progress)
-    minimal = minimal_satisfying(lattice, NodeTags(lattice))
+    lattice = begin_search(replace_by_precision(task), progress)
+    minimal = find_minimal_nodes(lattice, NodeTags(lattice))
     if not minimal:
-        raise nothing_satisfies(task)
+        raise build_unsatisfiable(task)
     least_distorted_nodes = least_distorted(lattice, minimal)
     if task.node in least_distorted_nodes:
         best = task.node
     else:
-        best = best_of(lattice, CellLoss(lattice, task.potentials), least_distorted_nodes)
-    return released(lattice, best, [best])
+        best = choose_best_node(lattice, CellLoss(lattice, task.potentials), least_distorted_nodes)
+    return finish_search(lattice, best, [best])
 
 
 def least_distorted(lattice: Lattice, nodes: list[Node]) -> list[Node]:

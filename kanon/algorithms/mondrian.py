@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.lines import ValueOrder, ranges_beside
+from kanon.algorithms.lines import ValueOrder, add_ranges_beside
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
@@ -25,11 +25,11 @@ from kanon.kernels.mondrian import (
     VALUE,
     WIDEST,
     MondrianInput,
-    common_ancestors,
-    divide,
+    find_common_ancestors,
     propose,
+    split_regions,
 )
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 from kanon.recoding import Recoding, Trace
 
 VARIANT = Parameter(
@@ -151,7 +151,7 @@ def check(task: Task) -> None:
     task.check()
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Cut the table into regions, and release each region as one class.
 
     A region is cut on the quasi-identifier of the widest normalised range, (hi - lo) / (hi - lo of
@@ -220,8 +220,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     The patients of the paper.
 
     >>> from kanon.classes import group_tuples
-    >>> from kanon.hierarchy.ranges import flat
-    >>> sex, age = flat(["F", "M"]), flat(["25", "26", "27", "28"])
+    >>> from kanon.hierarchy.ranges import build_flat_hierarchy
+    >>> sex, age = build_flat_hierarchy(["F", "M"]), build_flat_hierarchy(["25", "26", "27", "28"])
     >>> rows = np.array([[1, 0], [0, 0], [1, 1], [1, 2], [0, 2], [1, 3]])
     >>> nodes, counts, _ = group_tuples(rows, np.ones(6, dtype=int), [sex.n_nodes, age.n_nodes])
     >>> classes = EquivalenceClasses(("sex", "age"), (sex, age), nodes, counts)
@@ -240,7 +240,7 @@ def released(
     order: np.ndarray,
     starts: np.ndarray,
     trace: Trace,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Recoding:
     """The release in which every region, a stretch of the ordered classes, is in one class."""
     by_groups = task.option(RELEASE) == "hierarchy"
@@ -250,12 +250,14 @@ def released(
     for j, line in enumerate(lines):
         nodes = task.classes.nodes[order, j]
         if by_groups and not is_flat(line.tree):
-            tree, nodes_above = line.tree, common_ancestors(line.tree.parent, nodes, starts)
+            tree, nodes_above = line.tree, find_common_ancestors(line.tree.parent, nodes, starts)
         else:
             tree, nodes_above = _build_ranges(task, line, nodes, starts, task.classes.counts[order])
         targets[order, j] = np.repeat(nodes_above, lengths)
         trees.append(tree)
-        progress(1.0, f"{thin(len(starts))} regions, values of {j + 1} columns of {len(lines)}")
+        progress(
+            1.0, f"{write_count(len(starts))} regions, values of {j + 1} columns of {len(lines)}"
+        )
     has_ranges = any(map(operator.is_not, trees, task.classes.hierarchies))
     hierarchies = tuple(trees) if has_ranges else None
     return Recoding.from_targets(task.classes, targets, hierarchies=hierarchies, trace=trace)
@@ -276,15 +278,15 @@ def cuts(task: Task) -> list[Cut]:
 
     Examples
     --------
-    >>> from kanon.hierarchy.ranges import flat
-    >>> ages = flat(["20", "30", "40", "50"])
+    >>> from kanon.hierarchy.ranges import build_flat_hierarchy
+    >>> ages = build_flat_hierarchy(["20", "30", "40", "50"])
     >>> nodes = np.arange(4, dtype=np.int32)[:, None]
     >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.array([3, 1, 1, 1]))
     >>> [(cut.attribute, cut.value, cut.sizes) for cut in cuts(Task(classes, (), k=2))]
     [('age', '20', (3, 3))]
     """
     classes = task.classes
-    order, _, made_cuts = _partition(task, _build_lines(classes), no_progress)
+    order, _, made_cuts = _partition(task, _build_lines(classes), ignore_progress)
     cuts_with_place = []
     last = np.cumsum(made_cuts.proposals[:, PARTS])
     for start, proposal, upto in zip(made_cuts.starts, made_cuts.proposals, last, strict=True):
@@ -329,7 +331,7 @@ def _partition(
         refused = batch[can_cut & ~is_cut]
         refused[:, 2] = proposals[can_cut & ~is_cut, CANDIDATE] + 1
         ends = np.empty(proposals[is_cut, PARTS].sum(), dtype=np.int64)
-        divide(order, part, batch[is_cut], proposals[is_cut, PARTS], ends)
+        split_regions(order, part, batch[is_cut], proposals[is_cut, PARTS], ends)
         parts = np.zeros((len(ends), 3), dtype=np.int64)
         parts[1:, 0], parts[:, 1] = ends[:-1], ends
         parts[np.cumsum(proposals[is_cut, PARTS]) - proposals[is_cut, PARTS], 0] = batch[is_cut, 0]
@@ -338,7 +340,10 @@ def _partition(
         waiting = np.concatenate([waiting, refused, parts])
         regions += len(ended[-1])
         records += int(proposals[~can_cut, RECORDS].sum())
-        progress(records / n, f"{thin(regions)} regions done, {thin(len(waiting))} still to cut")
+        progress(
+            records / n,
+            f"{write_count(regions)} regions done, {write_count(len(waiting))} still to cut",
+        )
     made_cuts = _MadeCuts(*(np.concatenate(column) for column in zip(*batches, strict=True)))
     return order, np.sort(np.concatenate(ended)), made_cuts
 
@@ -387,7 +392,7 @@ def _check_parts(
     before = np.cumsum(parts) - parts
     group = np.repeat(before, lengths) + part[places]
     pooled = task.classes.pooled(order[places], group, int(parts.sum()))
-    return ~np.logical_or.reduceat(broken(models, pooled), before)
+    return ~np.logical_or.reduceat(find_broken(models, pooled), before)
 
 
 def _build_ranges(
@@ -396,11 +401,11 @@ def _build_ranges(
     raised, low, high = line.spans(nodes, starts)
     outward = task.option(RANGES) == "outward" and line.has_extremes
     if outward and not is_flat(line.tree):
-        cover = common_ancestors(line.tree.parent, nodes, starts)
+        cover = find_common_ancestors(line.tree.parent, nodes, starts)
         raised = np.where((raised < 0) & (cover != line.tree.root), cover, raised)
     spans = line.open_bounds(low, high, nodes, counts, task.k if outward else 0)
     whole = [(span.low, span.high) == (0, line.rank.max()) or all(span[2:4]) for span in spans]
     raised[(raised < 0) & whole] = line.tree.root
     unnamed = np.flatnonzero(raised < 0)
-    tree, raised[unnamed] = ranges_beside(line, [spans[region] for region in unnamed.tolist()])
+    tree, raised[unnamed] = add_ranges_beside(line, [spans[region] for region in unnamed.tolist()])
     return tree, raised

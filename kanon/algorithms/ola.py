@@ -6,14 +6,14 @@ from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
+    NodeLog,
     NodeTags,
-    Told,
-    complete_search,
-    nobody,
-    release_by,
+    build_search_check,
+    log_nothing,
+    run_search,
 )
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
 CARD = AlgorithmCard(
@@ -35,10 +35,10 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = complete_search(CARD.title)
+check = build_search_check(CARD.title)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of least loss, found by OLA.
 
     Between a node and one above it that satisfies: the nodes half-way up are looked at, in
@@ -60,10 +60,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    return release_by(search, task, progress)
+    return run_search(search, task, progress)
 
 
-def search(lattice: Lattice, tags: NodeTags, log_node: Told = nobody) -> None:
+def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
     """Decide for every node whether it satisfies.
 
     Parameters
@@ -73,12 +73,12 @@ def search(lattice: Lattice, tags: NodeTags, log_node: Told = nobody) -> None:
     log_node
         Called with every node before it is counted, and with the low and the high node around it.
     """
-    tags.tag(lattice.tops, satisfies=True)
+    tags.set_tag(lattice.tops, satisfies=True)
     _search_between(lattice, tags, lattice.bottom, lattice.tops, log_node)
 
 
 def _search_between(
-    lattice: Lattice, tags: NodeTags, low: Node, high: Node, log_node: Told
+    lattice: Lattice, tags: NodeTags, low: Node, high: Node, log_node: NodeLog
 ) -> None:
     if tags.satisfying[low]:
         return
@@ -92,8 +92,8 @@ def _search_between(
     region = tuple(slice(a, b + 1) for a, b in zip(low, high, strict=True))
     if (tags.satisfying[region] | tags.failing[region]).all():
         return
-    for node in lattice.at_height_between(low, high, height // 2):
-        satisfies = tags.says(node)
+    for node in lattice.list_nodes_between(low, high, height // 2):
+        satisfies = tags.get_tag(node)
         if satisfies is None:
             log_node(node, (low, high))
             satisfies = tags.check(node)

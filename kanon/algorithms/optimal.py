@@ -12,13 +12,13 @@ from kanon.algorithms.search import (
     LOSS,
     CellLoss,
     NodeTags,
-    begin,
-    complete_search,
-    nothing_satisfies,
-    released,
+    begin_search,
+    build_search_check,
+    build_unsatisfiable,
+    finish_search,
 )
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
 CARD = AlgorithmCard(
@@ -40,10 +40,10 @@ CARD = AlgorithmCard(
     ),
 )
 
-check = complete_search(CARD.title)
+check = build_search_check(CARD.title)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of least loss.
 
     A greedy descent from the top gives a first good node. Then the nodes whose loss with nothing
@@ -60,25 +60,25 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress)
+    lattice = begin_search(task, progress)
     tags, loss = NodeTags(lattice), CellLoss(lattice)
     bounds = loss.bounds()
     walk = _descend(lattice, tags, bounds)
     if not walk:
-        raise nothing_satisfies(task)
+        raise build_unsatisfiable(task)
     best = min((loss.of(node, lattice.evaluate(node)), node) for node in walk)
     flat, failing = bounds.reshape(-1), tags.failing.reshape(-1)
     places = np.flatnonzero((flat <= best[0]) & ~failing)
     walked_nodes = set(walk)
-    for place in lattice.one_by_one(places[np.argsort(-flat[places], kind="stable")]):
+    for place in lattice.walk_places(places[np.argsort(-flat[places], kind="stable")]):
         if failing[place] or flat[place] > best[0]:
             continue
-        node = lattice.node_at(place)
+        node = lattice.decode_node(place)
         if node in walked_nodes or (flat[place] == best[0] and node > best[1]):
             continue
         if tags.check(node):
             best = min(best, (loss.of(node, lattice.evaluate(node)), node))
-    return released(lattice, best[1], walk)
+    return finish_search(lattice, best[1], walk)
 
 
 def _descend(lattice: Lattice, tags: NodeTags, bounds: np.ndarray) -> list[Node]:
@@ -87,8 +87,10 @@ def _descend(lattice: Lattice, tags: NodeTags, bounds: np.ndarray) -> list[Node]
         return []
     walk = [lattice.tops]
     while True:
-        for node in sorted(lattice.below(walk[-1]), key=lambda lower: (bounds[lower], lower)):
-            if tags.says(node) is None and tags.check(node):
+        for node in sorted(
+            lattice.list_nodes_below(walk[-1]), key=lambda lower: (bounds[lower], lower)
+        ):
+            if tags.get_tag(node) is None and tags.check(node):
                 walk.append(node)
                 break
         else:

@@ -20,15 +20,15 @@ import numpy as np
 
 from kanon.algorithms import lattice_sweep
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.distinct_groups import DistinctGroups, distinct_groups
-from kanon.algorithms.lattice_size import n_nodes, raised_to
+from kanon.algorithms.distinct_groups import DistinctGroups, find_distinct_groups
+from kanon.algorithms.lattice_size import compute_nodes_by_level, count_lattice_nodes
 from kanon.algorithms.lattice_sweep import by_least_k
-from kanon.algorithms.lattice_sweep_better import improved, total_loss
-from kanon.algorithms.lattice_sweep_walk import targets_at
-from kanon.algorithms.prices import Assignment, Prices, good_prices
+from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
+from kanon.algorithms.lattice_sweep_walk import compute_place_targets
+from kanon.algorithms.prices import Assignment, Prices, find_good_prices
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError
 from kanon.recoding import Recoding, Trace
@@ -92,12 +92,12 @@ def check(task: Task) -> None:
             f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
             "releases a class."
         )
-    size, nodes = task.classes.n_classes, n_nodes(task.classes.hierarchies)
+    size, nodes = task.classes.n_classes, count_lattice_nodes(task.classes.hierarchies)
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
-            f"Optimal local recoding is for small tables: at most {thin(MOST_CLASSES)} different "
-            f"records, and at most {thin(MOST_WORK)} times nodes of the lattice; here are "
-            f"{thin(size)} and {counted(nodes, 'node')}. Use 'lattice-sweep' with effort "
+            f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} different "
+            f"records, and at most {write_count(MOST_WORK)} times nodes of the lattice; here are "
+            f"{write_count(size)} and {count_noun(nodes, 'node')}. Use 'lattice-sweep' with effort "
             "'closest', or take fewer quasi-identifiers."
         )
 
@@ -136,7 +136,7 @@ class _Best:
         return 100 * (self.loss / self.bound - 1) if self.bound > 0 else np.inf
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Find a release of least loss.
 
     Among all releases in which every class goes, whole, to one tuple of nodes above its values and
@@ -177,10 +177,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     task = by_least_k(task)
     first, second, third = 0.1, 0.2, 0.25  # the shares of the time after release, prices, search
     sweep = replace(task, options={"effort": "thorough"})
-    start = lattice_sweep.anonymise(sweep, stretch(progress, 0, first))
-    groups = distinct_groups(task)
+    start = lattice_sweep.anonymise(sweep, scale_progress(progress, 0, first))
+    groups = find_distinct_groups(task)
     assert groups is not None, "of so few classes all groups fit into the memory"
-    prices = good_prices(task, groups, stretch(progress, first, second))
+    prices = find_good_prices(task, groups, scale_progress(progress, first, second))
     bound = prices.bound()
     best = _Best(start, total_loss(task, start), bound)
     end, many = time.monotonic() + float(task.option(SECONDS)), 0
@@ -196,9 +196,9 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
             break
         progress(
             part,
-            f"HiGHS assigns {counted(task.classes.n_classes, 'class', 'classes')} to "
-            f"{counted(len(places.groups), 'group')}, for at most "
-            f"{counted(round(seconds), 'second')}",
+            f"HiGHS assigns {count_noun(task.classes.n_classes, 'class', 'classes')} to "
+            f"{count_noun(len(places.groups), 'group')}, for at most "
+            f"{count_noun(round(seconds), 'second')}",
         )
         best = _improve(best, task, groups, least(prices.problem, places, seconds), below)
     return replace(best.release, trace=Trace(evaluated=len(groups.kept), steps=many, gap=best.gap))
@@ -207,7 +207,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 def _improve(best: _Best, task: Task, groups: DistinctGroups, result: Solved, below: int) -> _Best:
     release, loss, bound = best.release, best.loss, result.bound
     if result.into is not None:
-        candidate = improved(_build_release(task, groups, result.into), task)
+        candidate = improve_release(_build_release(task, groups, result.into), task)
         candidate_loss = total_loss(task, candidate)
         if result.done:
             bound = candidate_loss
@@ -218,9 +218,11 @@ def _improve(best: _Best, task: Task, groups: DistinctGroups, result: Solved, be
 
 def _build_release(task: Task, groups: DistinctGroups, into: np.ndarray) -> Recoding:
     nodes = task.classes.nodes
-    raised = [raised_to(tree) for tree in task.classes.hierarchies]
+    raised = [compute_nodes_by_level(tree) for tree in task.classes.hierarchies]
     own = np.zeros(len(nodes), dtype=np.bool_)
-    return Recoding.from_targets(task.classes, targets_at(nodes, groups.node[into], raised, own))
+    return Recoding.from_targets(
+        task.classes, compute_place_targets(nodes, groups.node[into], raised, own)
+    )
 
 
 # --- the program ----------------------------------------------------------------------------

@@ -9,20 +9,20 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
-from kanon.base.parallel import side_by_side
-from kanon.base.progress import Progress, no_progress, stretch
-from kanon.classes import EquivalenceClasses, cells_at
+from kanon.base.parallel import run_side_by_side
+from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.classes import EquivalenceClasses, count_cells_at
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.scaled_potentials import Potentials
-from kanon.kernels.hashing import tuple_hashes
-from kanon.measures.running import node_sums
-from kanon.recoding import MergePath, Partition, Recoding, renamed
-from kanon.settings import settings
-from kanon.stored_classes import PartCells, PartCut, StoredClasses, TupleNumbers, below
+from kanon.kernels.hashing import hash_tuples
+from kanon.measures.running import sum_nodes_along
+from kanon.recoding import MergePath, Partition, Recoding, rename_merges
+from kanon.settings import get_settings
+from kanon.stored_classes import PartCells, PartCut, StoredClasses, TupleNumbers, is_below_node
 from kanon.strategies import LOOKS_AT
 
 _CLASSES_LEFT, _LEFT_IN_PART = 100, 64
@@ -36,36 +36,38 @@ _APART, _WHOLE = 0.95, 0.97
 """After which shares of the time the parts are done, and the whole, about."""
 
 
-def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> MergePath:
+def merge_apart(task: Task, number: int, progress: Progress = ignore_progress) -> MergePath:
     """Merge classes until every one of them holds k records, at first in parts."""
     task.check()
-    part_of, up_to = cut_for(task, number)
+    part_of, up_to = cut_table(task, number)
     if not part_of.any():
         return merge_greedily(task, progress=progress)
-    path = merge_in_parts(task, part_of, up_to, stretch(progress, 0, _WHOLE))
-    return replace(path, parted=sampled_loss(task, part_of, up_to, stretch(progress, _WHOLE, 1)))
+    path = merge_in_parts(task, part_of, up_to, scale_progress(progress, 0, _WHOLE))
+    return replace(
+        path, parted=measure_part_loss(task, part_of, up_to, scale_progress(progress, _WHOLE, 1))
+    )
 
 
-def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
+def cut_table(task: Task, number: int) -> tuple[np.ndarray, int]:
     """The part of each class, and up to which k parts are merged apart.
 
     That k is a hundred times the mean size of a class at the start; less in small tables, so that
     64 classes are left of each part: the fewer are left, the more a cut costs. Every part holds at
     least so many records. Tables too small for that are one part.
     """
-    classes, up_to = task.classes, apart_up_to(task.classes, number)
+    classes, up_to = task.classes, compute_apart_k(task.classes, number)
     if up_to < 2:  # every class has one record already
         return np.zeros(classes.n_classes, dtype=np.int64), up_to
-    return partition(classes, task.potentials, number, least=up_to), up_to
+    return split_classes(classes, task.potentials, number, least=up_to), up_to
 
 
-def apart_up_to(classes: EquivalenceClasses, number: int) -> int:
+def compute_apart_k(classes: EquivalenceClasses, number: int) -> int:
     n = classes.n_records
     return min(math.ceil(_CLASSES_LEFT * n / classes.n_classes), n // (_LEFT_IN_PART * number))
 
 
 def merge_in_parts(
-    task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
+    task: Task, part_of: np.ndarray, up_to: int, progress: Progress = ignore_progress
 ) -> MergePath:
     """Merge each part on its own for every k up to ``up_to``, then all of them together."""
     classes, k = task.classes, min(task.k, up_to)
@@ -78,9 +80,9 @@ def merge_in_parts(
         return merge_greedily(own, progress=progress)
 
     share = _APART if task.k > up_to else 1.0
-    paths = side_by_side(
+    paths = run_side_by_side(
         [partial(merge_part, part_members) for part_members in members],
-        stretch(progress, 0, share),
+        scale_progress(progress, 0, share),
         "part",
         weights=[len(part_members) for part_members in members],
     )
@@ -89,7 +91,7 @@ def merge_in_parts(
         return path
     remaining = path.after(len(path.parts)).released
     rest = merge_greedily(
-        replace(task, classes=remaining, models=()), progress=stretch(progress, share, 1)
+        replace(task, classes=remaining, models=()), progress=scale_progress(progress, share, 1)
     )
     return path.followed_by(rest)
 
@@ -113,37 +115,37 @@ def _interleave(
     start = 0
     for own, path in zip(members, paths, strict=True):
         new = number[start : start + len(path.parts)]
-        parts[new - size] = renamed(path.parts, np.concatenate([own, new]))
+        parts[new - size] = rename_merges(path.parts, np.concatenate([own, new]))
         nodes[new], counts[new] = path.nodes[len(own) :], path.counts[len(own) :]
         start += len(path.parts)
     return MergePath(classes, parts, smallest[order], nodes, counts, k_max)
 
 
-def sampled_loss(
-    task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
+def measure_part_loss(
+    task: Task, part_of: np.ndarray, up_to: int, progress: Progress = ignore_progress
 ) -> Partition:
     sampled = np.arange(task.classes.n_classes)
     if len(sampled) > SAMPLE:
         # By their tuples: neither the order of the rows nor a generator's state matters.
-        hashes = tuple_hashes(task.classes.nodes, SEED)
+        hashes = hash_tuples(task.classes.nodes, SEED)
         sampled = np.sort(np.argpartition(hashes, SAMPLE)[:SAMPLE])
     sample, parts = task.classes.only(sampled), int(part_of.max()) + 1
-    return loss_on_sample(task, sample, part_of[sampled], parts, up_to, progress)
+    return measure_sample_loss(task, sample, part_of[sampled], parts, up_to, progress)
 
 
-def loss_on_sample(
+def measure_sample_loss(
     task: Task,
     sample: EquivalenceClasses,
     part_of: np.ndarray,
     parts: int,
     up_to: int,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Partition:
     _, cut = np.unique(part_of, return_inverse=True)
     least = int(np.bincount(cut, sample.counts).min())
     sample_task = replace(task, classes=sample, k=min(task.k, sample.n_records), models=())
-    whole = merge_greedily(sample_task, progress=stretch(progress, 0, 0.5))
-    apart = merge_in_parts(sample_task, cut, min(up_to, least), stretch(progress, 0.5, 1))
+    whole = merge_greedily(sample_task, progress=scale_progress(progress, 0, 0.5))
+    apart = merge_in_parts(sample_task, cut, min(up_to, least), scale_progress(progress, 0.5, 1))
     ks = np.union1d(whole.distinct_k, apart.distinct_k)
     ks = np.append(ks[ks < sample_task.k], sample_task.k)  # beyond that k the runs were not made
     lost, least_lost = _sum_path_losses(apart, task, ks), _sum_path_losses(whole, task, ks)
@@ -152,7 +154,7 @@ def loss_on_sample(
 
 
 def _sum_path_losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:
-    left = node_sums(path, task.potentials)
+    left = sum_nodes_along(path, task.potentials)
     merges = np.searchsorted(path.smallest, ks, side="left")
     return (left[0] - left[merges]).astype(float)
 
@@ -168,12 +170,12 @@ class MergePart:
 
     def __call__(self, table: pa.Table, progress: Progress) -> pa.Table:
         keys = np.stack([table[f"key {place}"].to_numpy() for place in self._places], axis=1)
-        nodes, counts = self._numbers.unpacked(keys), table["records"].to_numpy()
+        nodes, counts = self._numbers.decode_tuples(keys), table["records"].to_numpy()
         order = np.lexsort(nodes.T[::-1])
         classes = replace(self.task.classes, nodes=nodes[order], counts=counts[order])
         path = merge_greedily(replace(self.task, classes=classes), progress=progress)
         recoding = path.after(len(path.parts))
-        released = self._numbers.packed(recoding.nodes)[recoding.assigned]
+        released = self._numbers.encode_tuples(recoding.nodes)[recoding.assigned]
         steps = np.zeros(len(order), dtype=np.int32)
         steps[0] = len(path.parts)
         parts = [keys[order].T, [counts[order]], released.T, [_sign_hashes(nodes[order]), steps]]
@@ -199,10 +201,10 @@ class MergePart:
 
 def _sign_hashes(nodes: np.ndarray) -> np.ndarray:
     """The hashes of tuples as signed numbers in the same order: engines have only those."""
-    return (tuple_hashes(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
+    return (hash_tuples(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
 
 
-def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
+def merge_in_engine(task: Task, number: int, progress: Progress = ignore_progress) -> Recoding:
     """The release of :func:`merge_apart` for the task's k, made where the classes are."""
     task.check()
     if LOOKS_AT[task.strategy]:
@@ -214,26 +216,30 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
     classes = task.classes
     assert isinstance(classes, StoredClasses)
     first, second = 0.9, 0.95  # the shares of the time after the parts, and what is left of them
-    up_to = apart_up_to(classes, number)
-    cuts, sizes = cuts_along(
-        classes.hierarchies, task.potentials, number, up_to, classes.cells_of_part
+    up_to = compute_apart_k(classes, number)
+    cuts, sizes = choose_cuts(
+        classes.hierarchies, task.potentials, number, up_to, classes.count_part_cells
     )
-    if max(sizes) > settings().classes:
+    if max(sizes) > get_settings().classes:
         raise classes.refusal
     k = min(task.k, up_to)
     work = MergePart(replace(task, classes=_build_empty_classes(classes), k=k, models=()))
-    recoding = classes.merged(cuts, sizes, work, stretch(progress, 0, first))
+    recoding = classes.merge_parts(cuts, sizes, work, scale_progress(progress, 0, first))
     if task.k > up_to:
         rest = replace(task, classes=recoding.fetched(), models=())
-        path = merge_greedily(rest, progress=stretch(progress, first, second))
+        path = merge_greedily(rest, progress=scale_progress(progress, first, second))
         recoding = recoding.followed_by(path.at(task.k))
-    nodes, counts, part_of = recoding.lowest_hashes(SAMPLE)
+    nodes, counts, part_of = recoding.read_lowest_hashes(SAMPLE)
     sample = replace(_build_empty_classes(classes), nodes=nodes, counts=counts)
-    loss = loss_on_sample(task, sample, part_of, len(cuts) + 1, up_to, stretch(progress, second, 1))
+    loss = measure_sample_loss(
+        task, sample, part_of, len(cuts) + 1, up_to, scale_progress(progress, second, 1)
+    )
     if task.others:
         released = recoding.released
         whole = Recoding.from_targets(released, released.nodes)
-        recoding = recoding.followed_by(repaired(whole, replace(task, classes=released)))
+        recoding = recoding.followed_by(
+            merge_breaking_classes(whole, replace(task, classes=released))
+        )
     trace = replace(
         recoding.trace, parts=loss.parts, sampled=loss.sampled,
         loss_ratio=loss.ratio_at(task.k),
@@ -255,7 +261,7 @@ CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 """What a part holds, by the cuts made so far and its number."""
 
 
-def partition(
+def split_classes(
     classes: EquivalenceClasses, potentials: Potentials, number: int, least: int = 1
 ) -> np.ndarray:
     """Cut classes into parts that never meet, each of at least ``least`` records."""
@@ -263,7 +269,7 @@ def partition(
 
     def count_cells(cuts: Sequence[PartCut], part: int) -> PartCells:
         for cut in cuts[len(members) - 1 :]:
-            under = below(classes.hierarchies[cut.column], cut.node)
+            under = is_below_node(classes.hierarchies[cut.column], cut.node)
             inside = under[classes.nodes[members[cut.part], cut.column]]
             members.append(members[cut.part][inside])
             members[cut.part] = members[cut.part][~inside]
@@ -271,11 +277,11 @@ def partition(
         counts, once = classes.counts[inside_part], np.ones(len(inside_part), dtype=np.int64)
         columns = list(zip(classes.hierarchies, classes.nodes[inside_part].T, strict=True))
         return PartCells(
-            tuple(cells_at(tree.n_nodes, nodes, once) for tree, nodes in columns),
-            tuple(cells_at(tree.n_nodes, nodes, counts) for tree, nodes in columns),
+            tuple(count_cells_at(tree.n_nodes, nodes, once) for tree, nodes in columns),
+            tuple(count_cells_at(tree.n_nodes, nodes, counts) for tree, nodes in columns),
         )
 
-    cuts, _ = cuts_along(classes.hierarchies, potentials, number, least, count_cells)
+    cuts, _ = choose_cuts(classes.hierarchies, potentials, number, least, count_cells)
     count_cells(cuts, 0)  # so that the last cut is made
     part_of = np.zeros(classes.n_classes, dtype=np.int64)
     for place, part in enumerate(members):
@@ -283,7 +289,7 @@ def partition(
     return part_of
 
 
-def cuts_along(
+def choose_cuts(
     hierarchies: Sequence[Hierarchy],
     potentials: Potentials,
     number: int,
@@ -340,4 +346,4 @@ def _choose_cut(
 
 
 def _compute_edge_weight(potentials: Potentials, j: int, node: int, parent: int) -> Fraction:
-    return potentials.exact(j, node) - potentials.exact(j, parent)
+    return potentials.get_exact(j, node) - potentials.get_exact(j, parent)

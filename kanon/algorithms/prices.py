@@ -22,9 +22,9 @@ import numpy as np
 
 from kanon.algorithms.distinct_groups import DistinctGroups
 from kanon.algorithms.task import Task, own_potentials
-from kanon.base.parallel import cores
-from kanon.base.progress import Progress, no_progress
-from kanon.kernels.prices import best_of, copied, sizes_of, weigh
+from kanon.base.parallel import count_cores
+from kanon.base.progress import Progress, ignore_progress
+from kanon.kernels.prices import copy_group_members, count_group_members, find_best_groups, weigh
 
 _PARTS = 2
 """Groups are weighed in so many parts, on however many cores: so sums do not depend on these."""
@@ -80,7 +80,7 @@ class Prices:
         self._own = problem.own / self.scale
         self._highest = problem.highest / self.scale
         self._counts = problem.counts.astype(np.float64)
-        self._pool = ThreadPoolExecutor(min(cores(), _PARTS))
+        self._pool = ThreadPoolExecutor(min(count_cores(), _PARTS))
         self.price = np.minimum(price, self._highest)
         self.value = 0.0
         self.used = np.zeros(len(problem.groups.kept), dtype=np.float32)
@@ -145,13 +145,13 @@ class Prices:
         limited = float(np.mean(self.price - before >= 0.999 * reach))
         self._reach = reach * (1.3 if limited > 0.02 else 1 / 1.3 if limited < 0.003 else 1.0)
 
-    def of_near_groups(self, reach: float, most: int) -> Prices:
+    def select_near_groups(self, reach: float, most: int) -> Prices:
         at, near, _ = self._find_near(reach, most)
         every = self.problem.groups
         groups = DistinctGroups(near.begin, near.members, every.kept[at], every.node[at])
         return self._continue_with(replace(self.problem, groups=groups), self.used[at])
 
-    def for_rest(self, counts: np.ndarray, highest: np.ndarray, kept: np.ndarray) -> Prices:
+    def copy_for_rest(self, counts: np.ndarray, highest: np.ndarray, kept: np.ndarray) -> Prices:
         groups = replace(self.problem.groups, kept=kept)
         rest = replace(self.problem, counts=counts, highest=highest, groups=groups)
         return self._continue_with(rest, self.used)
@@ -184,10 +184,10 @@ class Prices:
 
     def _select_groups(self, groups: _GroupArrays, chosen: np.ndarray) -> _GroupArrays:
         counts, sizes = self.problem.counts, np.zeros(len(chosen), dtype=np.int64)
-        sizes_of(groups.begin, groups.members, counts, chosen, sizes)
+        count_group_members(groups.begin, groups.members, counts, chosen, sizes)
         begin = np.concatenate([[0], np.cumsum(sizes)])
         members = np.empty(begin[-1], dtype=np.int32)
-        copied(groups.begin, groups.members, counts, chosen, begin, members)
+        copy_group_members(groups.begin, groups.members, counts, chosen, begin, members)
         return _GroupArrays(begin, members, groups.kept[chosen])
 
     def _compute_value(
@@ -215,18 +215,20 @@ class Prices:
         return worth, np.sum(list(over(weigh_part, range(_PARTS))), axis=0)
 
 
-def least_losses(groups: DistinctGroups, own: np.ndarray) -> np.ndarray:
+def compute_least_losses(groups: DistinctGroups, own: np.ndarray) -> np.ndarray:
     """Per class the least loss per record of any group that covers it: what bounds its worth."""
     best = np.full(len(own), -1)
-    best_of(np.arange(len(groups.kept)), groups.begin, groups.members, groups.kept, best)
+    find_best_groups(np.arange(len(groups.kept)), groups.begin, groups.members, groups.kept, best)
     return own - groups.kept[best]
 
 
-def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_progress) -> Prices:
+def find_good_prices(
+    task: Task, groups: DistinctGroups, progress: Progress = ignore_progress
+) -> Prices:
     counts, own = np.array(task.classes.counts), own_potentials(task)
     dearest = np.full_like(own, own.max() * min(task.k, 1 << _DEAREST))
     problem = Assignment(groups, counts, own, dearest, task.k)
-    prices = Prices(problem, least_losses(groups, own) / max(int(own.max()), 1))
+    prices = Prices(problem, compute_least_losses(groups, own) / max(int(own.max()), 1))
     whole = max(int(counts @ own) / prices.scale, 1e-300)
     values: list[float] = []
     for look in range(_MOST_LOOKS):

@@ -4,15 +4,15 @@ from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
-    begin,
-    best_of,
-    complete_search,
-    loss_of,
-    nothing_satisfies,
-    released,
+    begin_search,
+    build_search_check,
+    build_unsatisfiable,
+    choose_best_node,
+    choose_loss,
+    finish_search,
 )
 from kanon.algorithms.task import Task
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
 CARD = AlgorithmCard(
@@ -34,10 +34,10 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = complete_search(CARD.title)
+check = build_search_check(CARD.title)
 
 
-def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
+def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of Samarati: of the lowest height, the node of least loss.
 
     Binary search on the height, the sum of levels: at the height in the middle of what is left,
@@ -61,19 +61,19 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress)
+    lattice = begin_search(task, progress)
     low, high, walk = 0, sum(lattice.tops), []
     while low < high:
         middle = (low + high) // 2
-        for node in lattice.at_height(middle):
+        for node in lattice.list_nodes_at_height(middle):
             if lattice.satisfies(node):
                 high = middle
                 break
         else:
             low = middle + 1
         walk.append(node)
-    satisfying = [node for node in lattice.at_height(low) if lattice.satisfies(node)]
+    satisfying = [node for node in lattice.list_nodes_at_height(low) if lattice.satisfies(node)]
     if not satisfying:
-        raise nothing_satisfies(task)
-    best = best_of(lattice, loss_of(lattice, task), satisfying)
-    return released(lattice, best, [*walk, best])
+        raise build_unsatisfiable(task)
+    best = choose_best_node(lattice, choose_loss(lattice, task), satisfying)
+    return finish_search(lattice, best, [*walk, best])

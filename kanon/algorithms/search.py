@@ -18,9 +18,9 @@ from kanon.algorithms.lattice_size import Node, check_size
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress
 from kanon.cards import Parameter
-from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.errors import PlanError, Unsatisfiable, quote
 from kanon.hierarchy.scaled_potentials import Potentials
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import KInPersons
@@ -47,7 +47,7 @@ FULL_DOMAIN = (
 """What all full-domain algorithms have in common, for readers of a release."""
 
 
-def own_way(how: str) -> str:
+def get_own_steps(how: str) -> str:
     """How an algorithm works, without what all full-domain algorithms have in common."""
     return how.removeprefix(FULL_DOMAIN).strip()
 
@@ -67,7 +67,7 @@ class Loss(ABC):
     def of(self, node: Node, evaluation: Evaluation) -> int | Fraction:
         pass
 
-    def exactly(self, node: Node) -> int | Fraction:
+    def compute_exact_loss(self, node: Node) -> int | Fraction:
         """The exact loss of a node's release, where losses had to be rounded."""
         return 0
 
@@ -75,7 +75,7 @@ class Loss(ABC):
     def bounds(self) -> np.ndarray:
         """Per node, in an array of the lattice's shape, no more than its loss."""
 
-    def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
+    def raise_loss_bounds(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
         """Raise, in place, the bounds of an evaluated node and of all above it."""
         return
 
@@ -87,7 +87,9 @@ class CellLoss(Loss):
 
     def __init__(self, lattice: Lattice, potentials: Potentials | None = None) -> None:
         super().__init__(lattice)
-        self._level_losses = lattice.lost if potentials is None else lattice.lost_by(potentials)
+        self._level_losses = (
+            lattice.lost if potentials is None else lattice.compute_level_losses(potentials)
+        )
         self._potentials = lattice.task.potentials if potentials is None else potentials
         self.slack = self._potentials.slack
 
@@ -96,9 +98,9 @@ class CellLoss(Loss):
         lost = sum(int(row[level]) for row, level in zip(self._level_losses, node, strict=True))
         return lost + evaluation.left
 
-    def exactly(self, node: Node) -> int:
+    def compute_exact_loss(self, node: Node) -> int:
         """Exact up to a constant and a factor that all nodes share."""
-        return -self._potentials.exact_sum(self._lattice.release(node).cells)
+        return -self._potentials.sum_exactly(self._lattice.release(node).cells)
 
     def bounds(self) -> np.ndarray:
         return self._lattice.losses
@@ -113,7 +115,7 @@ class Discernibility(Loss):
     def bounds(self) -> np.ndarray:
         return np.zeros(self._lattice.shape, dtype=np.int64)
 
-    def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
+    def raise_loss_bounds(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
         above = bounds[self._lattice.up_set(node)]
         np.maximum(above, evaluation.all_squares, out=above)
 
@@ -131,7 +133,7 @@ class ClassSize(Loss):
     def bounds(self) -> np.ndarray:
         return np.zeros(self._lattice.shape)
 
-    def learn(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
+    def raise_loss_bounds(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
         most = self._lattice.task.classes.n_records - self._lattice.limit
         # Lowered, so that no rounding lifts it above the bound.
         least = max(most, 0) / evaluation.all_classes * (1 - 1e-12)
@@ -139,23 +141,23 @@ class ClassSize(Loss):
         np.maximum(above, least, out=above)
 
 
-def loss_of(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
+def choose_loss(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
     choice = task.option(parameter)
     if choice == "discernibility":
         return Discernibility(lattice)
     return ClassSize(lattice) if choice == "class-size" else CellLoss(lattice)
 
 
-def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
+def begin_search(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
     if task.options.get(LOSS.name) == "precision":
-        task = with_precision(task)
+        task = replace_by_precision(task)
     limit = default_limit if task.suppression is None else task.suppression
     return Lattice(task, limit, progress)
 
 
-def with_precision(task: Task) -> Task:
+def replace_by_precision(task: Task) -> Task:
     """The task with the loss of precision instead of its metric: levels as shares of the height."""
-    return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
+    return replace(task, potentials=scale_metric_potentials(task.classes, metric_named("total")))
 
 
 def check_full_domain(task: Task, title: str) -> None:
@@ -163,7 +165,7 @@ def check_full_domain(task: Task, title: str) -> None:
     check_size(task.classes.hierarchies, title)
 
 
-def complete_search(title: str) -> Callable[[Task], None]:
+def build_search_check(title: str) -> Callable[[Task], None]:
     return partial(check_full_domain, title=title)
 
 
@@ -188,7 +190,7 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
             else "what the classes are compared with changes"
         )
         raise PlanError(
-            f"{title} meets {quoted(unsound[0].title)} only with nothing suppressed: where records "
+            f"{title} meets {quote(unsound[0].title)} only with nothing suppressed: where records "
             f"are suppressed, {why}. Set the suppression limit to 0, or require k-anonymity alone."
         )
 
@@ -201,7 +203,7 @@ class NodeTags:
         self.satisfying = np.zeros(lattice.shape, dtype=bool)
         self.failing = np.zeros(lattice.shape, dtype=bool)
 
-    def says(self, node: Node) -> bool | None:
+    def get_tag(self, node: Node) -> bool | None:
         """Whether a node satisfies; None while undecided."""
         if self.satisfying[node]:
             return True
@@ -209,10 +211,10 @@ class NodeTags:
 
     def check(self, node: Node) -> bool:
         satisfies = self._lattice.satisfies(node)
-        self.tag(node, satisfies)
+        self.set_tag(node, satisfies)
         return satisfies
 
-    def tag(self, node: Node, satisfies: bool) -> None:
+    def set_tag(self, node: Node, satisfies: bool) -> None:
         """Mark a node and all above it as satisfying, or it and all below it as failing."""
         if satisfies:
             self.satisfying[self._lattice.up_set(node)] = True
@@ -220,27 +222,27 @@ class NodeTags:
             self.failing[self._lattice.down_set(node)] = True
 
 
-Told = Callable[[Node, Sequence[Node]], None]
+NodeLog = Callable[[Node, Sequence[Node]], None]
 """Called with a node before it is counted, and with the nodes that the search looks between."""
 
 
-def nobody(node: Node, between: Sequence[Node]) -> None:
+def log_nothing(node: Node, between: Sequence[Node]) -> None:
     """The log of a search that nobody follows."""
 
 
-def nothing_satisfies(task: Task) -> Unsatisfiable:
+def build_unsatisfiable(task: Task) -> Unsatisfiable:
     """The error that not even the top satisfies: cannot happen after the checks of a task."""
     return Unsatisfiable(
         f"No node of the lattice reaches k = {task.k} with the records that may be suppressed."
     )
 
 
-def minimal_satisfying(lattice: Lattice, tags: NodeTags) -> list[Node]:
+def find_minimal_nodes(lattice: Lattice, tags: NodeTags) -> list[Node]:
     """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does."""
     minimal = []
     satisfying = tags.satisfying.reshape(-1)
-    for place in lattice.one_by_one(lattice.by_height()):
-        if not satisfying[place] and tags.check(node := lattice.node_at(place)):
+    for place in lattice.walk_places(lattice.sort_places_by_height()):
+        if not satisfying[place] and tags.check(node := lattice.decode_node(place)):
             minimal.append(node)
     return minimal
 
@@ -251,22 +253,22 @@ def is_better(
     """Whether a node loses less than another, or as much, and comes first in canonical order."""
     lost, other_lost = mine[0], other[0]
     if loss.slack > 0 and -loss.slack <= lost - other_lost <= loss.slack:
-        lost, other_lost = loss.exactly(mine[1]), loss.exactly(other[1])
+        lost, other_lost = loss.compute_exact_loss(mine[1]), loss.compute_exact_loss(other[1])
     return lost < other_lost or (lost == other_lost and mine[1] < other[1])
 
 
-def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
+def choose_best_node(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
     """The node of least loss among some; of several the first in canonical order."""
     losses = [(loss.of(node, lattice.evaluate(node)), node) for node in nodes]
     return reduce(lambda best, new: new if is_better(loss, new, best) else best, losses)[1]
 
 
-def least_loss(
+def find_least_loss_node(
     lattice: Lattice, loss: Loss, satisfying: np.ndarray, first: Sequence[Node] = ()
 ) -> Node:
     """The node of least loss among all that satisfy; of several the first in canonical order."""
     if not satisfying.any():
-        raise nothing_satisfies(lattice.task)
+        raise build_unsatisfiable(lattice.task)
     bounds = loss.bounds()
     flat = bounds.reshape(-1)
     best: tuple[int | Fraction, Node] | None = None
@@ -274,7 +276,7 @@ def least_loss(
     def try_node(node: Node) -> None:
         nonlocal best
         evaluation = lattice.evaluate(node)
-        loss.learn(node, evaluation, bounds)
+        loss.raise_loss_bounds(node, evaluation, bounds)
         candidate = loss.of(node, evaluation), node
         best = candidate if best is None or is_better(loss, candidate, best) else best
 
@@ -284,37 +286,37 @@ def least_loss(
     places = np.flatnonzero(satisfying.ravel())
     # What loses least without suppression is likely to be good by any measure.
     order = places[np.argsort(lattice.losses.reshape(-1)[places], kind="stable")]
-    for place in lattice.one_by_one(order):
+    for place in lattice.walk_places(order):
         if best is not None and flat[place] > best[0] + loss.slack:
             if loss.exact:
                 break
             continue
-        node = lattice.node_at(place)
+        node = lattice.decode_node(place)
         if node not in tried_nodes:
             try_node(node)
     assert best is not None
     return best[1]
 
 
-def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recoding:
+def finish_search(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recoding:
     lattice.progress(1.0, "done")
     return lattice.release(node, walk)
 
 
-def climb(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Recoding:
+def walk_upwards(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Recoding:
     """The release at the first satisfying node on the way from the bottom, a step at a time."""
     walk = [lattice.bottom]
     while not lattice.satisfies(walk[-1]) and walk[-1] != lattice.tops:
         walk.append(step(lattice, walk[-1]))
-    return released(lattice, walk[-1], walk)
+    return finish_search(lattice, walk[-1], walk)
 
 
-def release_by(
+def run_search(
     search: Callable[[Lattice, NodeTags], None], task: Task, progress: Progress
 ) -> Recoding:
-    lattice = begin(task, progress)
+    lattice = begin_search(task, progress)
     tags = NodeTags(lattice)
     search(lattice, tags)
     good = [node for node in lattice.visited if tags.satisfying[node]]
-    best = least_loss(lattice, loss_of(lattice, task), tags.satisfying, good)
-    return released(lattice, best, [best])
+    best = find_least_loss_node(lattice, choose_loss(lattice, task), tags.satisfying, good)
+    return finish_search(lattice, best, [best])

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k
-from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.errors import Unsatisfiable
-from kanon.measures.along import Curves, Points, curves_along, points_of
+from kanon.measures.along import Curves, Points, measure_curves, measure_points
 from kanon.metrics import Metric
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 from kanon.recoding import MergePath, Recoding
 
 FINISHED_K = (
@@ -52,7 +52,9 @@ class Solution:
         return self.recoding
 
 
-def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
+def run_algorithm(
+    progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]
+) -> Solution:
     module = algorithm_named(algorithm)
     start = time.perf_counter()
     in_engine = task.classes.in_engine
@@ -63,16 +65,16 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         if not (in_engine or module.CARD.one_k):
             recodings |= _solve_near_k(progress, module, task, seconds)
         several = dict(sorted(recodings.items())) if len(recodings) > 1 else {}
-        points = points_of(several, metrics) if several else None
+        points = measure_points(several, metrics) if several else None
         return Solution(None, recoding, points, seconds, several)
     task.check()
     share = _MERGE_SHARE if task.others else 1.0
     path = module.merge_path(
         replace(task, k=task.classes.n_records), lambda part, text: progress(share * part, text)
     )
-    recodings = finished_at(path, task, [task.k, *FINISHED_K], progress)
+    recodings = finish_for_models(path, task, [task.k, *FINISHED_K], progress)
     seconds = time.perf_counter() - start
-    curves = points_of(recodings, metrics) if recodings else curves_along(path, metrics)
+    curves = measure_points(recodings, metrics) if recodings else measure_curves(path, metrics)
     return Solution(path, None, curves, seconds, recodings)
 
 
@@ -92,7 +94,7 @@ def _solve_near_k(
         spent = time.perf_counter() - start
         if spent + slowest > PATIENCE:
             break
-        progress(min(1.0, spent / PATIENCE), f"running k = {thin(k)} too")
+        progress(min(1.0, spent / PATIENCE), f"running k = {write_count(k)} too")
         try:
             recodings[k] = module.anonymise(task.for_k(k))
         except Unsatisfiable:  # levels chosen for a smaller k
@@ -105,31 +107,31 @@ _MERGE_SHARE = 0.5
 """The share of a run's time that passes before releases are finished for other models, about."""
 
 
-def finished_at(
+def finish_for_models(
     path: MergePath, task: Task, ks: Iterable[int], progress: Progress
 ) -> dict[int, Recoding]:
     """The releases that meet all models of a task, per k; none if the path itself serves them."""
     # Merging never breaks a model, and a class that meets it for a large k does for a smaller one.
     wanted_k = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
     hardest = task.for_k(max(wanted_k, default=1)).others
-    if not broken(hardest, path.at(1).released).any():
+    if not find_broken(hardest, path.at(1).released).any():
         return {}
     recodings = {}
     for place, k in enumerate(wanted_k):
         share = _MERGE_SHARE + (1 - _MERGE_SHARE) * place / len(wanted_k)
-        progress(share, f"finishing k = {thin(k)} for the other models")
-        recodings[k] = repaired(path.at(k), task.for_k(k))
+        progress(share, f"finishing k = {write_count(k)} for the other models")
+        recodings[k] = merge_breaking_classes(path.at(k), task.for_k(k))
     return recodings
 
 
-def recodings_at(
+def run_for_every_k(
     progress: Progress, algorithm: str, task: Task, ks: Sequence[int]
 ) -> dict[int, Recoding]:
     """The releases for several k: from one run where that serves them all, else a run per k."""
     module = algorithm_named(algorithm)
     if serves_every_k(algorithm):
         path = module.merge_path(task.for_k(max(ks)), progress)
-        return finished_at(path, task, ks, progress) or {k: path.at(k) for k in ks}
+        return finish_for_models(path, task, ks, progress) or {k: path.at(k) for k in ks}
 
     def solve_alone(place: int, k: int) -> Recoding:
         return module.anonymise(

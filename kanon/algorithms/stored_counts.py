@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.algorithms.lattice_counts import CountsHere, Evaluation
-from kanon.algorithms.lattice_size import Node, raised_to
+from kanon.algorithms.lattice_size import Node, compute_nodes_by_level
 from kanon.recoding import Recoding, Trace
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.stored_classes import ClassSizes, StoredClasses, StoredGroups
 
 _MOST_HERE = 500_000
@@ -22,7 +22,7 @@ class StoredCounts:
 
     def __init__(self, classes: StoredClasses, potentials: Sequence[np.ndarray], k: int) -> None:
         self._classes, self._potentials, self._k = classes, potentials, k
-        self._raised = [raised_to(tree) for tree in classes.hierarchies]
+        self._raised = [compute_nodes_by_level(tree) for tree in classes.hierarchies]
         self._here: dict[Node, CountsHere] = {}
         self._sizes: dict[Node, ClassSizes] = {}
         bottom = (0,) * len(self._raised)
@@ -30,28 +30,28 @@ class StoredCounts:
         self._sizes[bottom] = classes.groups.sizes
         self._last: tuple[Node, StoredGroups] | None = None
 
-    def exceeds(self, node: Node, most: int) -> bool:
+    def has_more_small_records(self, node: Node, most: int) -> bool:
         if node not in self._sizes:
             # What exceeds at a node above does so here too, and many a node above is counted here.
             for other, counts in self._here.items():
                 above = tuple(map(max, node, other))
-                if counts.exceeds(above, most):
+                if counts.has_more_small_records(above, most):
                     return True
                 if above == node:
                     return False
         here = self._count_here(node)
         if here is not None:
-            return here.exceeds(node, most)
+            return here.has_more_small_records(node, most)
         return self._count_below_k(node) > most
 
-    def evaluation(self, node: Node) -> Evaluation:
+    def count_by_k(self, node: Node) -> Evaluation:
         here = self._count_here(node)
         if here is not None:
-            return here.evaluation(node)
+            return here.count_by_k(node)
         sizes = self._sizes[node]
-        large, left_potential = sizes.at_least(self._k), 0
+        large, left_potential = sizes.select_at_least(self._k), 0
         if self._count_below_k(node):
-            cells = self._load_groups(node).cells_below(self._k)
+            cells = self._load_groups(node).count_cells_below(self._k)
             pairs = zip(self._potentials, cells, strict=True)
             left_potential = sum(int(depth @ records_at) for depth, records_at in pairs)
         return Evaluation(
@@ -66,15 +66,15 @@ class StoredCounts:
             return here.sizes(node)
         return self._sizes[node].sizes, self._sizes[node].classes
 
-    def recoded(self, node: Node) -> Recoding:
-        return self._classes.at_levels(self._get_raised_nodes(node), Trace())
+    def build_recoding(self, node: Node) -> Recoding:
+        return self._classes.raise_to_levels(self._get_raised_nodes(node), Trace())
 
     def _get_raised_nodes(self, node: Node) -> list[np.ndarray]:
         return [row[level] for row, level in zip(self._raised, node, strict=True)]
 
     def _count_below_k(self, node: Node) -> int:
         sizes = self._sizes[node]
-        return sizes.n_records - sizes.at_least(self._k).n_records
+        return sizes.n_records - sizes.select_at_least(self._k).n_records
 
     def _count_here(self, node: Node) -> CountsHere | None:
         while (counts := self._find_nearest_here(node)) is None and node not in self._sizes:
@@ -121,7 +121,7 @@ class StoredCounts:
 
 
 def _get_most_here() -> int:
-    return min(_MOST_HERE, settings().classes)
+    return min(_MOST_HERE, get_settings().classes)
 
 
 def _is_below(low: Node, high: Node) -> bool:

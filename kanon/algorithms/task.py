@@ -10,7 +10,7 @@ import numpy as np
 from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
-from kanon.hierarchy.scaled_potentials import Potentials, as_potentials
+from kanon.hierarchy.scaled_potentials import Potentials, convert_to_potentials
 from kanon.kernels.digits import Digits
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
@@ -68,7 +68,7 @@ class Task:
     node: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "potentials", as_potentials(self.potentials))
+        object.__setattr__(self, "potentials", convert_to_potentials(self.potentials))
 
     @property
     def others(self) -> tuple[Model, ...]:
@@ -84,9 +84,9 @@ class Task:
 
         All other models stay, with the k that they ask for.
         """
-        models = [model.for_k(k) for model in self.others]
+        models = [model.replace_k(k) for model in self.others]
         least = max([k, *(getattr(model, "k", 1) for model in models)])
-        return replace(self, k=least, models=tuple(model.for_k(least) for model in models))
+        return replace(self, k=least, models=tuple(model.replace_k(least) for model in models))
 
     def check(self) -> None:
         """Check that some release can meet k and the models.

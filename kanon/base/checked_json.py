@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from kanon.base.formatting import counted, thin
-from kanon.errors import KanonError, PlanError, quoted
-from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
+from kanon.base.formatting import count_noun, write_count
+from kanon.errors import KanonError, PlanError, quote
+from kanon.settings import MEGABYTE, describe_exceeded_limit, get_byte_limit, read_up_to
 
 E = TypeVar("E", bound=KanonError)
 M = TypeVar("M", bound=BaseModel)
@@ -32,18 +32,18 @@ class Strict(BaseModel):
             unknown = [key for key in content if key not in cls.model_fields]
             if unknown:
                 keys = ", ".join(cls.model_fields)
-                raise ValueError(f"the key {quoted(unknown[0])} is unknown; choose from {keys}")
+                raise ValueError(f"the key {quote(unknown[0])} is unknown; choose from {keys}")
         return content
 
 
 def load_json(path: Path, file_name: str) -> Any:
     try:
-        content, size = read_up_to(bytes_of("plan_megabytes"), path)
+        content, size = read_up_to(get_byte_limit("plan_megabytes"), path)
         _check_size(size, file_name)
         text = content.decode("utf-8-sig")
     except (OSError, ValueError):  # a name may hold what no file system takes
         name = path.name or str(path)  # a folder such as "." has no name
-        raise PlanError(f"{file_name} {quoted(name)} cannot be read.") from None
+        raise PlanError(f"{file_name} {quote(name)} cannot be read.") from None
     return read_json(text, file_name)
 
 
@@ -55,14 +55,16 @@ def read_json(text: str, file_name: str = "The plan") -> Any:
     """
     _check_size(len(text), file_name)
     if sum(map(text.count, "[{,")) > _MOST_VALUES:  # an empty list has two bytes, and takes 64
-        raise PlanError(f"{file_name} has more than {thin(_MOST_VALUES)} values, the most allowed.")
+        raise PlanError(
+            f"{file_name} has more than {write_count(_MOST_VALUES)} values, the most allowed."
+        )
 
     def check_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content: dict[str, Any] = {}
         for key, value in pairs:
             if key in content:
                 raise PlanError(
-                    f"{file_name} names {quoted(key)} twice in one place. Name each key, and so "
+                    f"{file_name} names {quote(key)} twice in one place. Name each key, and so "
                     "each column's role, once."
                 )
             content[key] = value
@@ -91,12 +93,18 @@ def validate(kind: type[M], content: Any, file_name: str) -> M:
         return kind.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise problem(first, ".".join(map(str, first["loc"])), file_name, PlanError) from None
+        raise describe_problem(
+            first, ".".join(map(str, first["loc"])), file_name, PlanError
+        ) from None
 
 
 def _check_size(size: int, file_name: str) -> None:
-    if size > bytes_of("plan_megabytes"):
-        raise PlanError(exceeded("plan_megabytes", f"{file_name} has {thin(size / MEGABYTE)} MB"))
+    if size > get_byte_limit("plan_megabytes"):
+        raise PlanError(
+            describe_exceeded_limit(
+                "plan_megabytes", f"{file_name} has {write_count(size / MEGABYTE)} MB"
+            )
+        )
 
 
 _MOST_VALUES = 5_000_000
@@ -112,7 +120,7 @@ def _has_half(content: Any) -> bool:
     return False
 
 
-def problem(first: ErrorDetails, path: str, file_name: str, error: type[E]) -> E:
+def describe_problem(first: ErrorDetails, path: str, file_name: str, error: type[E]) -> E:
     """Describe what pydantic found wrong, in one sentence."""
     kind, value = first["type"], first.get("input")
     place = f"{file_name.capitalize()} key {path}" if path else f"The {file_name}"
@@ -125,7 +133,7 @@ def problem(first: ErrorDetails, path: str, file_name: str, error: type[E]) -> E
     if kind == "too_short":
         return error(f"{place} is empty; it has to be {requirement}.")
     if kind == "too_long":
-        length = thin(first["ctx"]["actual_length"])
+        length = write_count(first["ctx"]["actual_length"])
         return error(f"{place} has {length} entries; it has to be {requirement}.")
     if type(value) in names:
         return error(f"{place} is {names[type(value)]}; it has to be {requirement}.")
@@ -172,11 +180,11 @@ def _describe_requirement(kind: str, limits: Mapping[str, Any]) -> str:
         case "string_too_short" | "string_too_long":
             end = "least" if kind == "string_too_short" else "most"
             number = limits["min_length" if end == "least" else "max_length"]
-            return f"text of at {end} {counted(number, 'character')}"
+            return f"text of at {end} {count_noun(number, 'character')}"
         case "too_short":
             return "a list of at least one entry"
         case "too_long":
-            return f"a list of at most {counted(limits['max_length'], 'entry', 'entries')}"
+            return f"a list of at most {count_noun(limits['max_length'], 'entry', 'entries')}"
     return _NOT_TEXT.get(kind, "something else")
 
 

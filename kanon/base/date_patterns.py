@@ -54,7 +54,7 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
     ways = []
     for pattern, texts in texts_by_pattern.items():
         swapped = _convert_day_to_month(pattern)
-        either = swapped and not ColumnKind.of(name, swapped).misfits(texts)
+        either = swapped and not ColumnKind.of(name, swapped).find_misfits(texts)
         ways.append((pattern, swapped) if either else (pattern,))
     kinds = tuple(
         ColumnKind.of(name, AND_ALSO.join(patterns)) for patterns in itertools.product(*ways)

@@ -56,7 +56,7 @@ _ZONE = (
 
 
 @cache
-def date_regex(name: str, pattern: str) -> re.Pattern[str]:
+def build_date_regex(name: str, pattern: str) -> re.Pattern[str]:
     """Match texts written in a pattern of dates or times."""
     parts = [
         _PARTS.get(part) or re.escape(part) for part in re.split(f"({'|'.join(_PARTS)})", pattern)
@@ -81,7 +81,7 @@ def date_regex(name: str, pattern: str) -> re.Pattern[str]:
     return re.compile(shape)
 
 
-def moment_of(parts: Mapping[str, str | None], first_year: int | None) -> datetime | None:
+def read_moment(parts: Mapping[str, str | None], first_year: int | None) -> datetime | None:
     """Return the moment that the parts of a text mean, if there is such a day and time."""
     values = {key: value for key, value in parts.items() if value is not None}
     year = int(values.get("year", 1))

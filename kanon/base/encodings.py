@@ -30,10 +30,10 @@ def is_binary(data: bytes) -> bool:
     return re.search(rb"[\x00-\x08\x0e-\x1f]", data) is not None
 
 
-def guess_text(data: bytes) -> tuple[str, str] | None:
+def decode_guessed_text(data: bytes) -> tuple[str, str] | None:
     """The text of a file without a mark, and the likeliest encoding; None if none fits.
 
-    >>> guess_text("Zoë;Gaël".encode("latin-1"))
+    >>> decode_guessed_text("Zoë;Gaël".encode("latin-1"))
     ('Zoë;Gaël', 'cp1252')
     """
     from charset_normalizer import from_bytes

@@ -11,12 +11,12 @@ from pydantic import BaseModel
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 
 
-def fingerprint_of(*inputs: object) -> str:
+def compute_fingerprint(*inputs: object) -> str:
     """Return a fingerprint of the inputs, which differs as soon as anything in them differs.
 
-    >>> fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
+    >>> compute_fingerprint({"a": 1, "b": 2}) == compute_fingerprint({"b": 2, "a": 1})
     True
-    >>> fingerprint_of("a", 1) == fingerprint_of("a", 2)
+    >>> compute_fingerprint("a", 1) == compute_fingerprint("a", 2)
     False
     """
     return _compute_digest(inputs).hex()

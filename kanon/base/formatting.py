@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from typing import Literal
 
-Counted = Literal["records", "persons"]
+CountedUnit = Literal["records", "persons"]
 """What is counted: records, or persons where a column identifies them."""
 
 
-def percent(number: float) -> str:
+def write_percent(number: float) -> str:
     """A percentage with one decimal; only exact 0 and 100 read as 0 and 100.
 
-    >>> percent(12.34), percent(0.01), percent(0), percent(99.95)
+    >>> write_percent(12.34), write_percent(0.01), write_percent(0), write_percent(99.95)
     ('12.3 %', '< 0.1 %', '0.0 %', '> 99.9 %')
     """
     number = float(f"{number:.12g}")  # the error of a sum of fractions does not count
@@ -42,37 +42,37 @@ def is_falsely_whole(text: str, number: float) -> bool:
     return float(text).is_integer() and float(text) != number
 
 
-def thin(number: float) -> str:
+def write_count(number: float) -> str:
     """A count with thin spaces between thousands.
 
-    >>> thin(30162) == "30\\u202f162"
+    >>> write_count(30162) == "30\\u202f162"
     True
     """
     return f"{number:,.0f}".replace(",", "\u202f")
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
+def count_noun(number: int, singular: str, plural: str = "") -> str:
     """A count with its noun.
 
-    >>> counted(1, "record"), counted(2, "class", "classes")
+    >>> count_noun(1, "record"), count_noun(2, "class", "classes")
     ('1 record', '2 classes')
     """
-    return f"{thin(number)} {singular if number == 1 else plural or singular + 's'}"
+    return f"{write_count(number)} {singular if number == 1 else plural or singular + 's'}"
 
 
-def one_or_many(number: int, singular: str, plural: str, /, **values: object) -> str:
+def choose_plural(number: int, singular: str, plural: str, /, **values: object) -> str:
     """The singular or plural text, with the count as ``{count}`` and other values by name.
 
-    >>> one_or_many(2, "{count} {noun} is left", "{count} {noun}s are left", noun="row")
+    >>> choose_plural(2, "{count} {noun} is left", "{count} {noun}s are left", noun="row")
     '2 rows are left'
     """
-    return (singular if number == 1 else plural).format(count=thin(number), **values)
+    return (singular if number == 1 else plural).format(count=write_count(number), **values)
 
 
-def joined(items: Iterable[object]) -> str:
+def join_words(items: Iterable[object]) -> str:
     """Join items with commas and "and", unquoted; :func:`kanon.errors.listing` quotes names.
 
-    >>> joined(["a"]), joined(["a", "b"]), joined("abc"), joined([])
+    >>> join_words(["a"]), join_words(["a", "b"]), join_words("abc"), join_words([])
     ('a', 'a and b', 'a, b and c', '')
     """
     *firsts, last = [*map(str, items)] or [""]

@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from kanon.base.date_texts import EIGHT_DIGITS, date_regex, moment_of
-from kanon.base.formatting import counted
-from kanon.errors import PlanError, TableError, quoted
+from kanon.base.date_texts import EIGHT_DIGITS, build_date_regex, read_moment
+from kanon.base.formatting import count_noun
+from kanon.errors import PlanError, TableError, quote
 
 WHOLE = ("1234", "1,234", "1.234", "1 234", "1'234")
 DECIMAL = ("1234.56", "1234,56", "1,234.56", "1.234,56", "1 234,56", "1 234.56", "1'234.56")
@@ -90,11 +90,11 @@ class ColumnKind:
         if PATTERNS.get(name):
             more = "; docs/reference/kinds.md has more patterns"
             raise PlanError(
-                f"The kind {quoted(text)} has an unknown pattern; a {name} is written "
+                f"The kind {quote(text)} has an unknown pattern; a {name} is written "
                 f"{'; '.join(PATTERNS[name][:12])}{more if PATTERNS[name][12:] else ''}."
             )
         raise PlanError(
-            f"The kind {quoted(text)} is unknown; choose from {', '.join(PATTERNS)}, followed by "
+            f"The kind {quote(text)} is unknown; choose from {', '.join(PATTERNS)}, followed by "
             "its pattern, such as 'date DD.MM.YYYY'."
         )
 
@@ -145,13 +145,13 @@ class ColumnKind:
         """A text as a moment, a time as one of the first day; None if it is no moment."""
         text = text if text.isascii() else unicodedata.normalize("NFC", text)
         for pattern in self.pattern.split(AND_ALSO):
-            match = date_regex(self.name, pattern).fullmatch(text)
-            moment = match and moment_of(match.groupdict(), self.first_year)
+            match = build_date_regex(self.name, pattern).fullmatch(text)
+            moment = match and read_moment(match.groupdict(), self.first_year)
             if moment:
                 return moment
         return None
 
-    def misfits(self, texts: Sequence[str]) -> list[str]:
+    def find_misfits(self, texts: Sequence[str]) -> list[str]:
         """The texts that are not of this kind, with numbers that have another unit."""
         if self.is_moment:
             return [text for text in texts if self.moment(text) is None]
@@ -167,13 +167,13 @@ class ColumnKind:
 
     def check(self, column: str, texts: Sequence[str]) -> None:
         """Check that the values of a column are of this kind."""
-        bad = self.misfits(texts)
+        bad = self.find_misfits(texts)
         if bad:
-            number = counted(len(bad), "distinct value is", "distinct values are")
+            number = count_noun(len(bad), "distinct value is", "distinct values are")
             noun = "dates with times" if self.name == "date and time" else f"{self.name}s"
             since = "" if self.first_year is None else f", with years from {self.first_year} on"
             raise TableError(
-                f"Column {quoted(column)}: {number} not {noun} written {self.pattern}{since} "
+                f"Column {quote(column)}: {number} not {noun} written {self.pattern}{since} "
                 "({cells}).",
                 bad,
             )
@@ -182,25 +182,25 @@ class ColumnKind:
 TEXT, CODE = ColumnKind("text"), ColumnKind("code")
 
 
-def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
+def find_fitting_kinds(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     """The kinds that fit all texts, the likeliest first; ``text`` always fits.
 
-    >>> [str(kind) for kind in fitting(["3/4/1981", "5/6/1990"])]
+    >>> [str(kind) for kind in find_fitting_kinds(["3/4/1981", "5/6/1990"])]
     ['date DD/MM/YYYY', 'date MM/DD/YYYY', 'text']
-    >>> [str(kind) for kind in fitting(["1.234", "950"])]
+    >>> [str(kind) for kind in find_fitting_kinds(["1.234", "950"])]
     ['whole number 1.234', 'decimal 1234.56', 'text']
-    >>> [str(kind) for kind in fitting(["E11.9", "J45"])], str(fitting(["04.03.1981"])[0])
+    >>> [str(kind) for kind in find_fitting_kinds(["E11.9", "J45"])], str(find_fitting_kinds(["04.03.1981"])[0])
     (['code', 'text'], 'date DD.MM.YYYY')
     """
     if not texts:
         return (TEXT,)
-    moments, numbers_ = _find_moment_kinds(texts), number_kinds(texts)
+    moments, numbers_ = _find_moment_kinds(texts), find_number_kinds(texts)
     codes = [CODE] if all(map(_CODE.fullmatch, texts)) else []
     if [kind.pattern for kind in moments] in [[pattern] for pattern in EIGHT_DIGITS]:
         kinds = [*moments, *numbers_, *codes]
     elif moments and moments[0].pattern in EIGHT_DIGITS:  # day or month first: to be asked
         kinds = [*(numbers_ or codes), *moments]
-    elif numbers_ and like_postcodes(texts):
+    elif numbers_ and is_like_postcodes(texts):
         kinds = [*codes, *numbers_, *moments]
     elif numbers_:
         kinds = [*numbers_, *moments, *(codes if str(numbers_[0]) == "whole number 1234" else [])]
@@ -211,19 +211,19 @@ def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     return (*kinds, TEXT)
 
 
-def recognise(texts: Sequence[str]) -> ColumnKind:
+def find_kind(texts: Sequence[str]) -> ColumnKind:
     """The likeliest kind of texts in any order; see :func:`fitting`.
 
-    >>> str(recognise(["1.234,50", "12,00"])), str(recognise(["007", "12"]))
+    >>> str(find_kind(["1.234,50", "12,00"])), str(find_kind(["007", "12"]))
     ('decimal 1.234,56', 'code')
     """
-    return fitting(texts)[0]
+    return find_fitting_kinds(texts)[0]
 
 
-def doubts(fits: Sequence[ColumnKind]) -> list[ColumnKind]:
+def find_other_kinds(fits: Sequence[ColumnKind]) -> list[ColumnKind]:
     """The other kinds that the values may have, if the likeliest one is a guess.
 
-    >>> [str(kind) for kind in doubts(fitting(["3/4/1981"]))], doubts(fitting(["13/4/1981"]))
+    >>> [str(kind) for kind in find_other_kinds(find_fitting_kinds(["3/4/1981"]))], find_other_kinds(find_fitting_kinds(["13/4/1981"]))
     (['date MM/DD/YYYY'], [])
     """
     return [
@@ -231,7 +231,7 @@ def doubts(fits: Sequence[ColumnKind]) -> list[ColumnKind]:
     ]
 
 
-def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
+def find_number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     """The kinds of numbers that fit all texts, the likeliest first."""
     if not texts or not _is_like_number(_split_unit(texts[0])[0]):
         return []
@@ -252,7 +252,7 @@ def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     return kinds
 
 
-def moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
+def find_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     """The kinds of dates and times that fit all texts, the likeliest first."""
     kinds = _find_moment_kinds(texts)
     return [] if len(kinds) > 1 and kinds[0].pattern in EIGHT_DIGITS else kinds
@@ -270,16 +270,16 @@ def _find_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     return kinds
 
 
-def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray | None:
+def read_numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray | None:
     """The texts as numbers, or None if they are not all finite numbers written alike.
 
-    >>> numbers(["1", "2.5"]), numbers(["1.234,5", "7"])
+    >>> read_numbers(["1", "2.5"]), read_numbers(["1.234,5", "7"])
     (array([1. , 2.5]), array([1234.5,    7. ]))
-    >>> numbers(["01", "2"]) is None, numbers(["1_0", "2"]) is None
+    >>> read_numbers(["01", "2"]) is None, read_numbers(["1_0", "2"]) is None
     (True, True)
     """
     if kind is None:
-        kind = next(iter(number_kinds(texts)), TEXT)
+        kind = next(iter(find_number_kinds(texts)), TEXT)
     if not kind.is_number or not texts:
         return None
     bare, units = zip(*map(_split_unit, texts), strict=True)
@@ -303,8 +303,8 @@ def read_exact_numbers(
     >>> read_exact_numbers(["0.10", "1e2"]), read_exact_numbers(["1.234,5"])
     ([Decimal('0.10'), Decimal('1E+2')], [Decimal('1234.5')])
     """
-    kind = kind or next(iter(number_kinds(texts)), TEXT)
-    sizes = numbers(texts, kind)
+    kind = kind or next(iter(find_number_kinds(texts)), TEXT)
+    sizes = read_numbers(texts, kind)
     if sizes is None:
         return None
     bare = [_split_unit(text)[0] for text in texts]
@@ -314,37 +314,37 @@ def read_exact_numbers(
     return [Decimal(text if size else 0) for text, size in zip(bare, sizes.tolist(), strict=True)]
 
 
-def moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[datetime] | None:
+def read_moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[datetime] | None:
     """The texts as moments, or None if they are not all dates or times written alike.
 
-    >>> moments(["04.03.1981", "13.3.1981"])[0].isoformat()
+    >>> read_moments(["04.03.1981", "13.3.1981"])[0].isoformat()
     '1981-03-04T00:00:00'
     """
     if kind is None:
-        kind = next(iter(moment_kinds(texts)), TEXT)
+        kind = next(iter(find_moment_kinds(texts)), TEXT)
     readings = [kind.moment(text) for text in texts] if kind.is_moment else []
     values = [moment for moment in readings if moment is not None]
     return values if values and len(values) == len(texts) else None
 
 
-def sizes(texts: Sequence[str], kind: ColumnKind | None = None) -> list[float] | None:
+def compute_sort_sizes(texts: Sequence[str], kind: ColumnKind | None = None) -> list[float] | None:
     """The sort keys of the texts: numbers by size, dates by time; None if they are neither.
 
-    >>> sizes(["13.01.1981", "02.03.1980"]) == sorted(sizes(["13.01.1981", "02.03.1980"]))[::-1]
+    >>> compute_sort_sizes(["13.01.1981", "02.03.1980"]) == sorted(compute_sort_sizes(["13.01.1981", "02.03.1980"]))[::-1]
     True
     """
-    values = numbers(texts, kind)
+    values = read_numbers(texts, kind)
     if values is not None:
         return values.tolist()
-    times = moments(texts, kind)
+    times = read_moments(texts, kind)
     day = timedelta(days=1)
     return None if times is None else [(moment - datetime.min) / day for moment in times]
 
 
-def are_dates(texts: Sequence[str], share: float = 1) -> bool:
+def has_dates(texts: Sequence[str], share: float = 1) -> bool:
     """Whether at least this share of the texts are dates to the day, with or without a time.
 
-    >>> are_dates(["2021-03-04", "4.3.2021 12:30"]), are_dates(["2021-03"]), are_dates([])
+    >>> has_dates(["2021-03-04", "4.3.2021 12:30"]), has_dates(["2021-03"]), has_dates([])
     (True, False, False)
     """
     day = ColumnKind.of("date and time", AND_ALSO.join(PATTERNS["date and time"]))
@@ -426,10 +426,10 @@ def _has_marks(texts: Sequence[str], pattern: str) -> bool:
 _CODE = re.compile(r"\d+|(?=.*\d)(?=.*[^\W\d_])[^\W_]([^\W_]|[._/-])*[+*!†]?")
 
 
-def like_postcodes(texts: Sequence[str]) -> bool:
+def is_like_postcodes(texts: Sequence[str]) -> bool:
     """Whether these are many whole numbers of one length, from 10000 on, that are no sizes.
 
-    >>> like_postcodes([str(number) for number in range(47601, 47620)])
+    >>> is_like_postcodes([str(number) for number in range(47601, 47620)])
     True
     """
     length = len(texts[0]) if texts else 0

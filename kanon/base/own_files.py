@@ -6,10 +6,10 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "dashboard"  # made of the clone's top level by setup.py
 
 
-def own_file(*names: str) -> Path:
+def find_own_file(*names: str) -> Path:
     """A file or folder that comes with kanon, in a clone or an installation.
 
-    >>> own_file("sample_data", "hospital.csv").is_file(), own_file("app.py").is_file()
+    >>> find_own_file("sample_data", "hospital.csv").is_file(), find_own_file("app.py").is_file()
     (True, True)
     """
     return (_INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent).joinpath(*names)

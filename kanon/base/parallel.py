@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.base.progress import Progress
 
 Result = TypeVar("Result")
@@ -19,14 +19,14 @@ class _Stopped(Exception):
     """Another task has failed."""
 
 
-def cores() -> int:
+def count_cores() -> int:
     """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def side_by_side(
+def run_side_by_side(
     tasks: Sequence[Callable[[Progress], Result]],
     progress: Progress,
     noun: str,
@@ -36,7 +36,7 @@ def side_by_side(
     """Run several tasks at once, as many as there are cores.
 
     >>> squares = [lambda progress, n=n: n * n for n in range(4)]
-    >>> side_by_side(squares, lambda part, text: None, "square", workers=2)
+    >>> run_side_by_side(squares, lambda part, text: None, "square", workers=2)
     [0, 1, 4, 9]
     """
     if not tasks:
@@ -53,7 +53,7 @@ def side_by_side(
             with lock:
                 progress_by_task[place] = max(progress_by_task[place], fraction)
                 ready = sum(part >= 1 for part in progress_by_task)
-                text = f"{ready} of {counted(len(tasks), noun)} done"
+                text = f"{ready} of {count_noun(len(tasks), noun)} done"
                 share = sum(
                     part * weight for part, weight in zip(progress_by_task, shares, strict=True)
                 )
@@ -69,7 +69,7 @@ def side_by_side(
             stop.set()
             raise
 
-    at_once = 1 if getattr(_here, "among_others", False) else workers or cores()
+    at_once = 1 if getattr(_here, "among_others", False) else workers or count_cores()
     first = sorted(range(len(tasks)), key=lambda place: -shares[place])
     with ThreadPoolExecutor(min(at_once, len(tasks))) as pool:
         running = {place: pool.submit(run_task, place) for place in first}

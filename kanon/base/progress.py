@@ -7,14 +7,14 @@ Progress = Callable[[float, str], None]
 """Receives the share of the task that is done, from 0 to 1, and what is being done."""
 
 
-def no_progress(fraction: float, text: str) -> None:
+def ignore_progress(fraction: float, text: str) -> None:
     """Ignore all reports."""
 
 
-def stretch(progress: Progress, start: float, end: float) -> Progress:
+def scale_progress(progress: Progress, start: float, end: float) -> Progress:
     """Report a part of a task as the stretch from ``start`` to ``end`` of the whole.
 
-    >>> stretch(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
+    >>> scale_progress(lambda fraction, text: print(fraction), 0.5, 0.7)(0.5, "")
     0.6
     """
     return lambda fraction, text: progress(start + (end - start) * fraction, text)
@@ -26,11 +26,11 @@ _listeners: list[Progress] = []
 
 
 @contextmanager
-def preparation_told(listener: Progress) -> Iterator[None]:
+def report_preparation(listener: Progress) -> Iterator[None]:
     """Report the progress of compilation to a listener within the block.
 
-    >>> with preparation_told(lambda fraction, text: print(fraction, text)):
-    ...     tell_preparation(0.25, 19)
+    >>> with report_preparation(lambda fraction, text: print(fraction, text)):
+    ...     send_preparation(0.25, 19)
     0.25 Preparing this algorithm once, about 20 s
     """
     _listeners.append(listener)
@@ -40,7 +40,7 @@ def preparation_told(listener: Progress) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def tell_preparation(fraction: float, seconds: float) -> None:
+def send_preparation(fraction: float, seconds: float) -> None:
     """Report which share is compiled, from 0 to 1, and how many seconds all of it takes."""
     if not _listeners:
         return

@@ -4,36 +4,36 @@ For readers who are no statisticians: no symbols, and every term is explained. N
 and metrics are passed as they are displayed.
 """
 
-from kanon.base.formatting import Counted, counted, one_or_many, percent, thin
+from kanon.base.formatting import CountedUnit, choose_plural, count_noun, write_count, write_percent
 
 
-def lost(share: float, metric: str) -> str:
+def describe_alteration(share: float, metric: str) -> str:
     """Alteration, in percent.
 
-    >>> lost(27.04, "NLLM")
+    >>> describe_alteration(27.04, "NLLM")
     '27.0 % of all that could be lost was lost, measured by NLLM. 0 % leaves the table as it was.'
     """
     return (
-        f"{percent(share)} of all that could be lost was lost, measured by {metric}. 0 % leaves "
+        f"{write_percent(share)} of all that could be lost was lost, measured by {metric}. 0 % leaves "
         "the table as it was."
     )
 
 
-def of_quasi_identifiers(share: float, what: str) -> str:
+def describe_cell_share(share: float, what: str) -> str:
     """A share of the cells, in percent.
 
-    >>> of_quasi_identifiers(50, "were changed")
+    >>> describe_cell_share(50, "were changed")
     '50.0 % of the cells in quasi-identifiers were changed.'
     """
-    return f"{percent(share)} of the cells in quasi-identifiers {what}."
+    return f"{write_percent(share)} of the cells in quasi-identifiers {what}."
 
 
-def smallest_class(k: int | None) -> str:
+def describe_smallest_class(k: int | None) -> str:
     """The k that was reached; None without any class.
 
-    >>> smallest_class(5)[:71]
+    >>> describe_smallest_class(5)[:71]
     'Anyone who knows the quasi-identifiers sees at least 4 other records (p'
-    >>> smallest_class(1)[:74]
+    >>> describe_smallest_class(1)[:74]
     'Anyone who knows the quasi-identifiers can tell at least one record (perso'
     """
     if k is None:
@@ -43,7 +43,7 @@ def smallest_class(k: int | None) -> str:
             "Anyone who knows the quasi-identifiers can tell at least one record (person, where "
             "persons count) from all others."
         )
-    return one_or_many(
+    return choose_plural(
         k - 1,
         "Anyone who knows the quasi-identifiers sees at least {count} other record (person, where "
         "persons count) like each one.",
@@ -52,44 +52,44 @@ def smallest_class(k: int | None) -> str:
     )
 
 
-def classes_told_apart(after: int, before: int) -> str:
+def describe_class_numbers(after: int, before: int) -> str:
     """The classes of a release and of its table.
 
-    >>> classes_told_apart(1, 12)
+    >>> describe_class_numbers(1, 12)
     'The records form 1 class with identical quasi-identifiers; in the original table, 12.'
     """
-    return one_or_many(
+    return choose_plural(
         after,
         "The records form {count} class with identical quasi-identifiers; in the original table, "
         "{before}.",
         "The records form {count} classes with identical quasi-identifiers; in the original table, "
         "{before}.",
-        before=thin(before),
+        before=write_count(before),
     )
 
 
-def left_out(suppressed: int, records: int) -> str:
+def describe_suppression(suppressed: int, records: int) -> str:
     """Suppressed records.
 
-    >>> left_out(1, 12)
+    >>> describe_suppression(1, 12)
     '1 of 12 records was in a class that does not meet the requirements. It counts as lost in full.'
     """
-    return one_or_many(
+    return choose_plural(
         suppressed,
         "{count} of {records} records was in a class that does not meet the requirements. It "
         "counts as lost in full.",
         "{count} of {records} records were in classes that do not meet the requirements. They "
         "count as lost in full.",
-        records=thin(records),
+        records=write_count(records),
     )
 
 
-def hard_to_guess(value: str, most: str, column: str) -> str:
+def describe_entropy_l(value: str, most: str, column: str) -> str:
     """Entropy l of the worst class, and its maximum, as they are displayed.
 
-    >>> hard_to_guess("1.88", "3", "disease").split(". ")[0]
+    >>> describe_entropy_l("1.88", "3", "disease").split(". ")[0]
     'In the worst class, disease is as hard to guess as among 1.88 equally frequent values'
-    >>> hard_to_guess("1", "3", "disease").split(": ")[0]
+    >>> describe_entropy_l("1", "3", "disease").split(": ")[0]
     'In at least one class everyone has the same disease'
     """
     if value == "1":
@@ -104,150 +104,152 @@ def hard_to_guess(value: str, most: str, column: str) -> str:
     )
 
 
-def unlike_the_table(value: str, column: str) -> str:
+def describe_total_variation(value: str, column: str) -> str:
     """Total variation of the worst class, as it is shown.
 
-    >>> unlike_the_table("0.35", "disease").split(". ")[0]
+    >>> describe_total_variation("0.35", "disease").split(". ")[0]
     "In the worst class, 35.0 % would need a different disease to match the table's mix"
     """
     return (
-        f"In the worst class, {percent(100 * float(value))} would need a different {column} to "
+        f"In the worst class, {write_percent(100 * float(value))} would need a different {column} to "
         "match the table's mix. At 0 the class tells nothing that the table does not (total "
         "variation; by norm 1 it is twice as much)."
     )
 
 
-def different_values(fewest: int, values: int, column: str) -> str:
+def describe_distinct_l(fewest: int, values: int, column: str) -> str:
     """Distinct l of the worst class.
 
-    >>> different_values(1, 5, "disease")
+    >>> describe_distinct_l(1, 5, "disease")
     'At least one class has only 1 of the 5 values of disease, rare ones included (distinct l).'
     """
     if fewest == values:
-        return f"Every class has all {thin(values)} values of {column} (distinct l)."
+        return f"Every class has all {write_count(values)} values of {column} (distinct l)."
     return (
-        f"At least one class has only {thin(fewest)} of the {thin(values)} values of {column}, "
+        f"At least one class has only {write_count(fewest)} of the {write_count(values)} values of {column}, "
         "rare ones included (distinct l)."
     )
 
 
-def best_guess(share: float) -> str:
+def describe_best_guess(share: float) -> str:
     """The largest share of one sensitive value in a class, of 1.
 
-    >>> best_guess(0.6)
+    >>> describe_best_guess(0.6)
     'Anyone who knows that a person is in the most revealing class can be 60.0 % sure of their \
 value.'
     """
     return (
         "Anyone who knows that a person is in the most revealing class can be "
-        f"{percent(100 * share)} sure of their value."
+        f"{write_percent(100 * share)} sure of their value."
     )
 
 
-def nobody_alike(unique: int, number: int, unit: Counted) -> str:
+def describe_unique(unique: int, number: int, unit: CountedUnit) -> str:
     """Unique records, or persons.
 
-    >>> nobody_alike(1, 10, "records")
+    >>> describe_unique(1, 10, "records")
     '1 of 10 records (10.0 %) looks like no other.'
     """
-    return one_or_many(
+    return choose_plural(
         unique,
         "{count} of {all} ({share}) looks like no other.",
         "{count} of {all} ({share}) look like no other.",
-        all=number_said(number, unit),
-        share=percent(100 * unique / number),
+        all=write_records_or_persons(number, unit),
+        share=write_percent(100 * unique / number),
     )
 
 
-def chance(share: float, smallest: int) -> str:
+def describe_highest_risk(share: float, smallest: int) -> str:
     """The highest risk of being found, of 1.
 
-    >>> chance(0.2, 5)
+    >>> describe_highest_risk(0.2, 5)
     'Someone who knows that a person is in the table picks the right record at most 1 time in 5, \
 20.0 % (prosecutor).'
     """
     often = (
         "every time in the smallest class"
         if smallest == 1
-        else f"at most 1 time in {thin(smallest)}"
+        else f"at most 1 time in {write_count(smallest)}"
     )
     return (
         f"Someone who knows that a person is in the table picks the right record {often}, "
-        f"{percent(100 * share)} (prosecutor)."
+        f"{write_percent(100 * share)} (prosecutor)."
     )
 
 
-def number_said(number: int, unit: Counted) -> str:
+def write_records_or_persons(number: int, unit: CountedUnit) -> str:
     """A number of records or of persons.
 
-    >>> number_said(1, "records"), number_said(2, "persons")
+    >>> write_records_or_persons(1, "records"), write_records_or_persons(2, "persons")
     ('1 record', '2 persons')
     """
     if unit == "records":
-        return records_said(number)
-    return counted(number, "person")
+        return write_records(number)
+    return count_noun(number, "person")
 
 
-def records_said(number: int) -> str:
+def write_records(number: int) -> str:
     """So many records.
 
-    >>> records_said(1), records_said(0)
+    >>> write_records(1), write_records(0)
     ('1 record', '0 records')
     """
-    return counted(number, "record")
+    return count_noun(number, "record")
 
 
-def mean_chance(share: float, classes: int, records: int) -> str:
+def describe_mean_risk(share: float, classes: int, records: int) -> str:
     """The mean risk of being found, of 1.
 
-    >>> mean_chance(0.05, 5, 100).split(": ")[0]
+    >>> describe_mean_risk(0.05, 5, 100).split(": ")[0]
     'On average over all records, the right one is picked with a chance of 5.0 %'
     """
     return (
         f"On average over all records, the right one is picked with a chance of "
-        f"{percent(100 * share)}: {counted(classes, 'class', 'classes')} / "
-        f"{records_said(records)} (prosecutor)."
+        f"{write_percent(100 * share)}: {count_noun(classes, 'class', 'classes')} / "
+        f"{write_records(records)} (prosecutor)."
     )
 
 
-def mean_chance_in_persons(share: float) -> str:
+def describe_mean_risk_in_persons(share: float) -> str:
     """The same where persons have several records, and only other persons' records hide anyone.
 
-    >>> mean_chance_in_persons(0.05).split(": ")[0]
+    >>> describe_mean_risk_in_persons(0.05).split(": ")[0]
     'On average over all records, the right person is picked with a chance of 5.0 %'
     """
     return (
         "On average over all records, the right person is picked with a chance of "
-        f"{percent(100 * share)}: one of the persons in the class (prosecutor)."
+        f"{write_percent(100 * share)}: one of the persons in the class (prosecutor)."
     )
 
 
-def found_with(share: float, beginning: str) -> str:
+def describe_chance(share: float, beginning: str) -> str:
     """A risk of an attacker who has a table of the population, of 1.
 
-    >>> found_with(0.5, "A person is recognised with")
+    >>> describe_chance(0.5, "A person is recognised with")
     'A person is recognised with a chance of 50.0 %.'
     """
-    return f"{beginning} a chance of {percent(100 * share)}."
+    return f"{beginning} a chance of {write_percent(100 * share)}."
 
 
-def wrong_by(error: float, how_many: str) -> str:
+def describe_query_error(error: float, how_many: str) -> str:
     """A quantile of the errors of counts, in percent.
 
-    >>> wrong_by(12, "Half")
+    >>> describe_query_error(12, "Half")
     'Half of the counts made on the release are off by at most 12.0 %.'
     """
-    return f"{how_many} of the counts made on the release are off by at most {percent(error)}."
+    return (
+        f"{how_many} of the counts made on the release are off by at most {write_percent(error)}."
+    )
 
 
-def average_height(low: int, high: int) -> str:
+def describe_nauc(low: int, high: int) -> str:
     """What an area under a curve over k says.
 
-    >>> average_height(3, 50)
+    >>> describe_nauc(3, 50)
     'NAUC is the mean height of a curve from k = 3 to k = 50, in percent: the average cost over \
 these k.'
     """
     return (
-        f"NAUC is the mean height of a curve from k = {thin(low)} to k = {thin(high)}, in "
+        f"NAUC is the mean height of a curve from k = {write_count(low)} to k = {write_count(high)}, in "
         "percent: the average cost over these k."
     )

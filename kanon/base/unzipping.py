@@ -3,9 +3,9 @@
 >>> out = io.BytesIO()
 >>> with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
 ...     archive.writestr("a.csv", "0" * 10_000)
->>> [(name, len(content)) for name, content in unzipped(out.getvalue(), 10_000, 5)]
+>>> [(name, len(content)) for name, content in extract_members(out.getvalue(), 10_000, 5)]
 [('a.csv', 10000)]
->>> list(unzipped(out.getvalue(), 9_999, 5))
+>>> list(extract_members(out.getvalue(), 9_999, 5))
 Traceback (most recent call last):
 kanon.base.unzipping.TooLarge
 """
@@ -39,7 +39,7 @@ class Unreadable(Exception):
     """It is damaged, encrypted, no zip, or compressed otherwise than by Deflate."""
 
 
-def unzipped(
+def extract_members(
     data: bytes,
     most_bytes: int,
     most_members: int,

@@ -46,7 +46,7 @@ class DistinctCounts:
     """How many distinct values a column has, and in how many cells."""
 
     values: int  # the number of distinct values
-    filled: int  # the number of cells that are not missing
+    n_filled: int  # the number of cells that are not missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Frequencies:
         """The number of values, and of the cells that are not missing."""
         return DistinctCounts(int(self.values.sum()), int(self.sizes @ self.values))
 
-    def rarer_than(self, k: int) -> int:
+    def count_rarer_than(self, k: int) -> int:
         """The number of records whose value fewer than k records share."""
         rare = self.sizes < k
         return int(self.sizes[rare] @ self.values[rare])
@@ -83,15 +83,15 @@ class Frequencies:
 _WHOLE = re.compile(r"([+-]?\d+)\.0(0*)")
 
 
-def canonical_text(value: Any) -> str:
+def convert_to_text(value: Any) -> str:
     """Return the one text of a value.
 
-    >>> [canonical_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
+    >>> [convert_to_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
     ['39', '39', '39', '39', '007', 'True']
     >>> from decimal import Decimal
-    >>> canonical_text("1.000"), canonical_text(Decimal("1.00"))
+    >>> convert_to_text("1.000"), convert_to_text(Decimal("1.00"))
     ('1.000', '1')
-    >>> canonical_text(pd.Timestamp("2021-03-04"))
+    >>> convert_to_text(pd.Timestamp("2021-03-04"))
     '2021-03-04'
     """
     if isinstance(value, (bool, np.bool_)):
@@ -108,10 +108,10 @@ def canonical_text(value: Any) -> str:
     return "0" if text in ("-0", "+0") else text
 
 
-def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
+def encode_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """Encode a column as codes into its distinct canonical texts.
 
-    >>> codes, texts = canonical_texts(pd.Series([39, "39.0", None, "x"], dtype=object))
+    >>> codes, texts = encode_texts(pd.Series([39, "39.0", None, "x"], dtype=object))
     >>> codes.tolist(), texts
     ([0, 0, -1, 1], ['39', 'x'])
     """
@@ -121,7 +121,7 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
         raw = list(column.cat.categories)
     elif column.dtype == object:
         # pandas takes True and 1 for equal; their texts differ.
-        texts = column.map(canonical_text, na_action="ignore")
+        texts = column.map(convert_to_text, na_action="ignore")
         raw_codes, distinct = pd.factorize(texts)
         raw_codes, raw = raw_codes.astype(np.int64), list(distinct)
     else:
@@ -131,6 +131,6 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     lookup = np.empty(len(raw) + 1, dtype=np.int64)
     lookup[-1] = -1
     for index, value in enumerate(raw):
-        text = canonical_text(value)
+        text = convert_to_text(value)
         lookup[index] = position.setdefault(text, len(position))
     return lookup[raw_codes], list(position)

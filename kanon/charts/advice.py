@@ -7,16 +7,22 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.rounding import round_apart
-from kanon.charts.comparison_measures import titled
-from kanon.charts.figure import drawn
+from kanon.charts.comparison_measures import format_axis_title
+from kanon.charts.figure import build_figure
 from kanon.charts.line_style import Look
-from kanon.charts.scatter import COST, marker_of
-from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, darkened, escaped
+from kanon.charts.scatter import COST, create_marker
+from kanon.charts.style import (
+    INK,
+    STRATEGY_COLOURS,
+    STRATEGY_MARKERS,
+    escape_label,
+    get_text_colour,
+)
 from kanon.experiments.advisor.proposals import NEARLY_EVERYTHING, Proposal
-from kanon.experiments.advisor.weights import CONCERNS, WeighedWays
-from kanon.measures.pareto import pareto_front
+from kanon.experiments.advisor.weights import CONCERNS, Ranking
+from kanon.measures.pareto import find_pareto_front
 
 _AXES = {
     "l": "l of the least mixed class (↑ better)",
@@ -24,25 +30,23 @@ _AXES = {
 }
 
 
-def on_front(ranking: WeighedWays, concern: str) -> np.ndarray:
+def find_front(ranking: Ranking, concern: str) -> np.ndarray:
     """Which lines no other beats in alteration and one other concern. Shape (W,), bool."""
     losses = ranking.losses[:, [0, CONCERNS.index(concern)]]
-    return pareto_front(losses, ["lower", "lower"])
+    return find_pareto_front(losses, ["lower", "lower"])
 
 
-def advised_chart(
-    ranking: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
-) -> go.Figure:
+def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = "l") -> go.Figure:
     numbers = [ranking.figures(place) for place in range(len(ranking.ways))]
     x = np.array([row["mean_alteration"] for row in numbers])
-    titles = [escaped(ranking.title(place)) for place in range(len(ranking.ways))]
+    titles = [escape_label(ranking.title(place)) for place in range(len(ranking.ways))]
     only_alteration = not ranking.comparison.sensitive
     y: list[Any] = titles if only_alteration else [row[concern] for row in numbers]
     levels = np.zeros(len(x)) if only_alteration else round_apart(y, 2)
     hovers = np.column_stack([round_apart(x, 1), levels])
     data: list[dict[str, Any]] = []
     if not only_alteration:
-        front = np.flatnonzero(on_front(ranking, concern))
+        front = np.flatnonzero(find_front(ranking, concern))
         front = front[np.argsort(x[front], kind="stable")]
         data.append(
             {
@@ -68,7 +72,7 @@ def advised_chart(
                     "name": strategy.upper(), "legendgroup": strategy,
                     "showlegend": look.filled,
                     "x": x[places], "y": [y[place] for place in places],
-                    "marker": marker_of(look, 9), "cliponaxis": False,
+                    "marker": create_marker(look, 9), "cliponaxis": False,
                     "text": [titles[place] for place in places],
                     "customdata": hovers[places],
                     "hovertemplate": "%{text}<br>alteration %{customdata[0]:.1f} %"
@@ -77,7 +81,7 @@ def advised_chart(
                 }
             )  # fmt: skip
     if not only_alteration:
-        hollow = marker_of(Look(INK, filled=False), 9)
+        hollow = create_marker(Look(INK, filled=False), 9)
         data.append(
             {
                 "type": "scatter", "mode": "markers", "x": [None], "y": [None],
@@ -87,7 +91,9 @@ def advised_chart(
     padding = max(2.0, 0.08 * float(np.ptp(x)))
     middle = (x.min() + x.max()) / 2
     y_range = {} if only_alteration else _compute_y_range(concern, y)
-    colours = [darkened(STRATEGY_COLOURS[line.configuration.strategy]) for line in ranking.ways]
+    colours = [
+        get_text_colour(STRATEGY_COLOURS[line.configuration.strategy]) for line in ranking.ways
+    ]
     # Names stand towards the middle and at different heights, so that near ones do not overlap.
     offsets = ((14, 66), (34, 40), (56, 14))
     notes = [
@@ -104,7 +110,9 @@ def advised_chart(
         for number, (proposal, (right, down)) in enumerate(zip(proposals, offsets, strict=False), 1)
     ]  # fmt: skip
     ks = ranking.ks
-    ks_text = f"k = {thin(ks[0])}" + (f" to {thin(ks[-1])}, on average" if len(ks) > 1 else "")
+    ks_text = f"k = {write_count(ks[0])}" + (
+        f" to {write_count(ks[-1])}, on average" if len(ks) > 1 else ""
+    )
     best = titles[proposals[0].place]
     excludes_some = 0 < ranking.meets.sum() < len(titles)
     finding = (
@@ -112,9 +120,9 @@ def advised_chart(
     )
     if x[proposals[0].place] >= NEARLY_EVERYTHING:
         finding += ", and loses nearly everything"
-    return drawn(
+    return build_figure(
         data, f"{ks_text}: {finding}", 340,
-        {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - padding, x.max() + padding]},
+        {"title": format_axis_title(COST), "ticksuffix": " ", "range": [x.min() - padding, x.max() + padding]},
         {"title": "" if only_alteration else _AXES[concern], "automargin": True, **y_range},
         hovermode="closest", showlegend=not only_alteration, annotations=notes,
         legend={"x": 1.01, "y": 1, "font": {"size": 12}, "tracegroupgap": 0},

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.figure import drawn
+from kanon.charts.figure import build_figure
 from kanon.charts.style import (
     DIFFERENCES,
     HEADING,
@@ -14,9 +14,9 @@ from kanon.charts.style import (
     LABEL,
     SCALE,
     TITLE_ON_TOP,
-    axes_at,
-    axis_number,
-    escaped,
+    escape_label,
+    get_axis_number,
+    get_panel_axes,
 )
 from kanon.measures.association_change import Associations
 
@@ -24,7 +24,7 @@ _MOST_NUMBERED = 6  # up to so many columns, the numbers stand in the cells
 _NAME_LENGTH = 16
 
 
-def association_table(before: Associations, after: Associations) -> pd.DataFrame:
+def build_association_table(before: Associations, after: Associations) -> pd.DataFrame:
     rows = []
     for i, j in zip(*np.triu_indices(len(before.columns), 1), strict=True):
         if not np.isnan(before.cramers_v[i, j]):
@@ -39,9 +39,9 @@ def association_table(before: Associations, after: Associations) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def association_chart(before: Associations, after: Associations, title: str) -> go.Figure:
+def draw_associations(before: Associations, after: Associations, title: str) -> go.Figure:
     values_before, values_after = before.cramers_v, after.cramers_v
-    names = [escaped(name, _NAME_LENGTH) for name in before.columns]
+    names = [escape_label(name, _NAME_LENGTH) for name in before.columns]
     left_margin = int(7.2 * max(map(len, names))) + 14
     cell = min(44, max(16, 300 // len(names)))
     head, foot = 68, int(5.6 * max(map(len, names))) + 62
@@ -61,8 +61,8 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
               "showline": False, "fixedrange": True, "tickfont": LABEL,
               "zeroline": False, "range": [-0.5, len(names) - 0.5]}  # fmt: skip
     for place, ((values, scale, quantity), text) in enumerate(zip(pictures, heads, strict=True)):
-        number, start = axis_number(place), place * (width + between)
-        data.append({**_draw_associations(values, names, scale, quantity), **axes_at(place)})
+        number, start = get_axis_number(place), place * (width + between)
+        data.append({**_draw_associations(values, names, scale, quantity), **get_panel_axes(place)})
         axes[f"xaxis{number}"] = {
             **common, "domain": [start, start + width], "tickangle": -45, "anchor": f"y{number}",
         }  # fmt: skip
@@ -80,7 +80,7 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
         "coloraxis": _scale(SCALE, 0.0, 1.0, width + between / 2, bar_height),
         "coloraxis2": _scale(DIFFERENCES, -most, most, 1 - width / 2, bar_height),
     }
-    return drawn(
+    return build_figure(
         data, title, height, {}, {}, **axes, **scales, annotations=notes, hovermode="closest",
         margin={"l": left_margin, "r": 12, "t": head, "b": foot, "autoexpand": False},
         plot_bgcolor="#F2F4F6", **TITLE_ON_TOP,

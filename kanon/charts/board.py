@@ -11,16 +11,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.base.formatting import joined, thin
+from kanon.base.formatting import join_words, write_count
 from kanon.charts.comparison_measures import (
-    digits_shown,
-    hover_number,
-    measures_of,
-    number_said,
+    format_axis_title,
+    format_measure,
+    get_axis_scale,
+    get_digits,
+    get_hover_format,
+    get_short_title,
+    list_curve_cards,
     round_for_hover,
-    scale_of,
-    short_title,
-    titled,
 )
 from kanon.charts.layout import (
     FILLING,
@@ -37,25 +37,31 @@ from kanon.charts.layout import (
     Layout,
     Panel,
     PanelSize,
-    starting_layout,
+    choose_starting_layout,
 )
-from kanon.charts.line_style import looks_of
-from kanon.charts.panel_axes import Costs, PanelContext, k_range, k_ticks, tick_said
-from kanon.charts.panels import KINDS, lines_named
+from kanon.charts.line_style import choose_looks
+from kanon.charts.panel_axes import (
+    Costs,
+    PanelContext,
+    choose_k_ticks,
+    compute_k_range,
+    format_tick,
+)
+from kanon.charts.panels import KINDS, select_named_lines
 from kanon.charts.style import (
     INK,
-    axes_at,
-    axis_number,
-    darkened,
-    escaped,
+    add_opacity,
+    escape_label,
+    get_axis_number,
+    get_panel_axes,
+    get_text_colour,
     hide_axes,
-    lay_out,
-    translucent,
+    set_common_look,
 )
 from kanon.experiments.comparison import Comparison
-from kanon.experiments.titles import guided
+from kanon.experiments.titles import is_guided
 from kanon.hierarchy.cost_matrices import CostMatrix
-from kanon.measures.comparing import Standing, as_shown, standing
+from kanon.measures.comparing import Standing, rank_configurations, round_to_digits
 
 _NUMERALS = "".join(chr(ord("①") + place) for place in range(MOST))
 _MEAN = "on average over the seven metrics"
@@ -73,12 +79,14 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
-    layout = layout or starting_layout(comparison.criteria)
+    layout = layout or choose_starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else layout.grid
     size = SIZES[columns]
     scenes = _create_contexts(comparison, panels, costs or _find_no_costs, size)
-    lacks = [KINDS[scene.panel.kind].lacks(scene) or _explain_no_lines(scene) for scene in scenes]
+    lacks = [
+        KINDS[scene.panel.kind].explain_lack(scene) or _explain_no_lines(scene) for scene in scenes
+    ]
     titles = ["" if lack else KINDS[scene.panel.kind].head(scene)
               for scene, lack in zip(scenes, lacks, strict=True)]  # fmt: skip
     numerals = _NUMERALS if filling is None else _NUMERALS[filling]
@@ -96,20 +104,20 @@ def draw_board(
     below = 0
     if filling is None and not free:
         below = NUMBERS_ROW * min(len(comparison.lines), NUMBERS_ROWS) + NUMBERS_HEAD
-    lay_out(figure, "", head + plot_height + FOOT + below)
+    set_common_look(figure, "", head + plot_height + FOOT + below)
     figure.update_annotations(font={"size": size.title}, xanchor="left", align="left")
     cursor_panels = []
     for scene, lack, title in zip(scenes, lacks, titles, strict=True):
         scene = replace(scene, figure=figure)
-        x, y = list(scene.axis("x").domain), list(scene.axis("y").domain)
-        whole = escaped(title, 200) if len(title) > size.letters else None
+        x, y = list(scene.get_axis("x").domain), list(scene.get_axis("y").domain)
+        whole = escape_label(title, 200) if len(title) > size.letters else None
         figure.layout.annotations[scene.place].update(x=x[0], hovertext=whole)
         panel_cursor = {"kind": "still", "range": [0, 1]}
         if lack:
             _write_in_panel(scene, lack)
         else:
             for kind in "xy":
-                scene.axis(kind).tickfont = {"size": size.small}
+                scene.get_axis(kind).tickfont = {"size": size.small}
             panel_cursor = KINDS[scene.panel.kind].draw(scene)
         lines = [comparison.lines.index(line) for line in scene.comparison.lines]
         cursor_panels.append({"title": title, "x": x, "y": y, "lines": lines, **panel_cursor})
@@ -131,12 +139,16 @@ def draw_board(
     return Board(figure, {**cursor, "panels": cursor_panels, "numbers": numbers})
 
 
-def panel_table(
+def build_panel_table(
     comparison: Comparison, layout: Layout, place: int, costs: Costs | None = None
 ) -> pd.DataFrame:
     scene = _create_contexts(comparison, layout.panels, costs or _find_no_costs, SIZES[1])[place]
     kind = KINDS[scene.panel.kind]
-    return pd.DataFrame() if kind.lacks(scene) or _explain_no_lines(scene) else kind.table(scene)
+    return (
+        pd.DataFrame()
+        if kind.explain_lack(scene) or _explain_no_lines(scene)
+        else kind.table(scene)
+    )
 
 
 def _find_no_costs(column: str, metric: str) -> CostMatrix | None:
@@ -146,10 +158,16 @@ def _find_no_costs(column: str, metric: str) -> CostMatrix | None:
 def _create_contexts(
     comparison: Comparison, panels: Sequence[Panel], costs: Costs, size: PanelSize
 ) -> list[PanelContext]:
-    looks = looks_of(comparison)
+    looks = choose_looks(comparison)
     return [
         PanelContext(
-            lines_named(comparison, panel.lines), looks, panel, place, go.Figure(), costs, size
+            select_named_lines(comparison, panel.lines),
+            looks,
+            panel,
+            place,
+            go.Figure(),
+            costs,
+            size,
         )
         for place, panel in enumerate(panels)
     ]
@@ -167,16 +185,16 @@ def _format_panel_head(scene: PanelContext, title: str, numeral: str) -> str:
     size = scene.size
     number = len(scene.comparison.lines)
     part = f" · {number} of {len(scene.looks)}" if 0 < number < len(scene.looks) else ""
-    about = escaped(KINDS[scene.panel.kind].axis(scene) + part, size.about)
+    about = escape_label(KINDS[scene.panel.kind].describe_axis(scene) + part, size.about)
     style = f"font-size:{size.small}px;color:#5B6570"
-    return f"{numeral} {escaped(title, size.letters)}<br><span style='{style}'>{about}</span>"
+    return f"{numeral} {escape_label(title, size.letters)}<br><span style='{style}'>{about}</span>"
 
 
 def _write_in_panel(scene: PanelContext, sentence: str) -> None:
     wide = min(35, scene.size.letters - 3)
-    lines = wrap(escaped(sentence, 160), wide, break_long_words=False, break_on_hyphens=False)
+    lines = wrap(escape_label(sentence, 160), wide, break_long_words=False, break_on_hyphens=False)
     for kind in "xy":
-        scene.axis(kind).update(visible=False, range=[0, 1], fixedrange=True)
+        scene.get_axis(kind).update(visible=False, range=[0, 1], fixedrange=True)
     names = scene.axes
     scene.figure.add_annotation(
         text="<br>".join(lines), x=0.5, y=0.5, xref=names["xaxis"], yref=names["yaxis"],
@@ -191,11 +209,11 @@ def _build_cursor(
     for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
         for measure in () if lack else KINDS[scene.panel.kind].measures(scene):
             numerals.setdefault(measure, numeral)
-    margin, looks = figure.layout.margin, looks_of(comparison)
+    margin, looks = figure.layout.margin, choose_looks(comparison)
     return {
         "ks": list(comparison.ks),
         "headlines": _format_headlines(comparison),
-        "range": k_range(comparison),
+        "range": compute_k_range(comparison),
         "margin": {"left": margin.l, "right": margin.r, "top": margin.t, "bottom": margin.b},
         "columns": [
             _build_cursor_column(comparison, measure, numeral)
@@ -213,12 +231,12 @@ def _build_cursor(
 
 
 def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
-    card = measures_of(comparison)[measure]
+    card = list_curve_cards(comparison)[measure]
     runs_by_line = comparison.at(measure, comparison.ks)
     # Rounded once: the place of a dot may be rough, a number may not.
-    texts = [[number_said(value, card) for value in row] for row in runs_by_line[:, 0].tolist()]
+    texts = [[format_measure(value, card) for value in row] for row in runs_by_line[:, 0].tolist()]
     sign = -1.0 if card.direction == "higher" else 1.0
-    values = sign * as_shown(runs_by_line, digits_shown(card))
+    values = sign * round_to_digits(runs_by_line, get_digits(card))
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
         # A measure known at some k only has no best line where one of them is unknown.
@@ -230,11 +248,11 @@ def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> 
             pd.DataFrame(bounds.T) for bounds in
             (values.min(axis=1), values[:, 0], values.max(axis=1))
         )  # fmt: skip
-        undecided = standing(value, low, high).undecided
+        undecided = rank_configurations(value, low, high).undecided
         assert undecided is not None
         marks += 2 * undecided.to_numpy().T
     return {
-        "title": card.title, "short": short_title(card), "unit": card.unit,
+        "title": card.title, "short": get_short_title(card), "unit": card.unit,
         "numeral": f"{numeral}{card.arrow[:1]}", "arrow": card.arrow[:1],
         "shown": texts, "marks": marks.tolist(),
     }  # fmt: skip
@@ -242,14 +260,16 @@ def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> 
 
 def _format_headlines(comparison: Comparison) -> list[str]:
     titles = [line.title for line in comparison.lines]
-    means = comparison.means()
+    means = comparison.compare_means()
     # Only metrics guide; a strategy does not.
     plain = all(
-        line.title == line.guide.card.title and guided(line.configuration)
+        line.title == line.guide.card.title and is_guided(line.configuration)
         for line in comparison.lines
     )
     by = ("guided by", "by") if plain else ("with", "with")
-    return [f"k = {thin(k)}: {_describe_extremes(titles, means, k, by)}" for k in comparison.ks]
+    return [
+        f"k = {write_count(k)}: {_describe_extremes(titles, means, k, by)}" for k in comparison.ks
+    ]
 
 
 def _describe_extremes(titles: list[str], means: Standing, k: int, by: tuple[str, str]) -> str:
@@ -286,17 +306,17 @@ def _join_titles(names: list[str]) -> str:
     ('A', 'A and B', 'A, B and 2 more')
     """
     names = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
-    return joined(names)
+    return join_words(names)
 
 
 _MOST_COLUMNS, _PANEL, _HEAD, _FOOT = 5, 150, 66, 56  # pixels of height
 _GREY = "#C4CBD1"
 
 
-def small_multiples(comparison: Comparison, criterion: str, k: int | None = None) -> go.Figure:
+def draw_small_multiples(comparison: Comparison, criterion: str, k: int | None = None) -> go.Figure:
     """A criterion over k, a small panel per line, with all other lines in grey behind."""
-    card = measures_of(comparison)[criterion]
-    ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)
+    card = list_curve_cards(comparison)[criterion]
+    ks, lines, looks = comparison.ks, comparison.lines, choose_looks(comparison)
     values = comparison.at(criterion, ks)
     rows = math.ceil(len(lines) / _MOST_COLUMNS)
     columns = math.ceil(len(lines) / rows)
@@ -305,9 +325,11 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     figure = make_subplots(
         rows=rows, cols=columns, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.02,
         vertical_spacing=44 / plot_height if rows > 1 else 0,
-        subplot_titles=[escaped(line.title, 30) for line in lines],
+        subplot_titles=[escape_label(line.title, 30) for line in lines],
     )  # fmt: skip
-    lay_out(figure, escaped(f"{titled(card)}: each against all others", 90), height)
+    set_common_look(
+        figure, escape_label(f"{format_axis_title(card)}: each against all others", 90), height
+    )
     shape = "vh" if comparison.every_k else "linear"
     # All lines as one trace, parted by gaps.
     behind = {
@@ -316,11 +338,11 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     }
     traces: list[dict[str, object]] = []
     dots = comparison.every_k and bool(np.isnan(values).any())  # known at some k: nothing between
-    number = hover_number(card)
+    number = get_hover_format(card)
     for place, (line, runs) in enumerate(zip(lines, values, strict=True)):
         look = looks[line.name]
         mode = "markers" if dots else "lines"
-        common = {"type": "scatter", **axes_at(place), "mode": mode}
+        common = {"type": "scatter", **get_panel_axes(place), "mode": mode}
         quiet = {"shape": shape, "width": 1, "color": _GREY}
         small = {"size": 4, "color": _GREY}
         traces.append({**common, **behind, "line": quiet, "marker": small, "hoverinfo": "skip"})
@@ -328,23 +350,23 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
             for edge, fill in ((runs.min(axis=0), "none"), (runs.max(axis=0), "tonexty")):
                 traces.append(
                     {**common, "x": ks, "y": edge, "line": {"shape": shape, "width": 0},
-                     "fill": fill, "fillcolor": translucent(look.colour, 0.2),
+                     "fill": fill, "fillcolor": add_opacity(look.colour, 0.2),
                      "hoverinfo": "skip"}
                 )  # fmt: skip
         own_line = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
         traces.append(
             {**common, "x": ks, "y": runs[0], "line": own_line,
-             "marker": {"size": 7, "color": look.colour}, "name": escaped(line.title),
+             "marker": {"size": 7, "color": look.colour}, "name": escape_label(line.title),
              "customdata": round_for_hover(runs[0], card),
              "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}
         )  # fmt: skip
     figure.add_traces(traces)
-    ticks = [tick for tick in k_ticks(comparison.n_records) if tick != 2 or len(ks) < 9]
+    ticks = [tick for tick in choose_k_ticks(comparison.n_records) if tick != 2 or len(ks) < 9]
     figure.update_xaxes(
-        type="log", range=k_range(comparison), tickvals=ticks, tickangle=0,
-        ticktext=[tick_said(tick, 10**5) for tick in ticks], tickfont={"size": 12},
+        type="log", range=compute_k_range(comparison), tickvals=ticks, tickangle=0,
+        ticktext=[format_tick(tick, 10**5) for tick in ticks], tickfont={"size": 12},
     )  # fmt: skip
-    scale, most = scale_of(card), max(103.0, 1.05 * float(np.nanmax(values, initial=0.0)))
+    scale, most = get_axis_scale(card), max(103.0, 1.05 * float(np.nanmax(values, initial=0.0)))
     axes = {"percent": {"range": [0, most], "dtick": 50}, "log": {"type": "log", "dtick": 1}}
     axis = axes.get(scale, {"rangemode": "tozero", "nticks": 4})
     figure.update_yaxes(**axis, ticksuffix=" ", tickfont={"size": 12})
@@ -353,9 +375,9 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     for place in range(len(lines), rows * columns):
         hide_axes(figure, place)
     for place in range(max(0, len(lines) - columns), len(lines)):  # the lowest of each column
-        figure.layout[f"xaxis{axis_number(place)}"].showticklabels = True
+        figure.layout[f"xaxis{get_axis_number(place)}"].showticklabels = True
     for annotation, line in zip(figure.layout.annotations, lines, strict=True):
-        annotation.font = {"size": 13, "color": darkened(looks[line.name].colour)}
+        annotation.font = {"size": 13, "color": get_text_colour(looks[line.name].colour)}
     figure.add_annotation(
         text=f"k, in {comparison.of} (log scale)", xref="paper", yref="paper", x=0.5, y=0,
         yshift=-26, yanchor="top", showarrow=False, font={"size": 13},

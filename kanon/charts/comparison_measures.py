@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.cards import Card
 from kanon.experiments.comparison import Comparison
@@ -21,36 +21,36 @@ CLASSES = Card(
 )  # fmt: skip
 
 
-def measures_of(comparison: Comparison) -> Mapping[str, Card]:
-    alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.measured]
+def list_curve_cards(comparison: Comparison) -> Mapping[str, Card]:
+    alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.metrics]
     further = comparison.further.values()
     cards = (*comparison.criteria.values(), CLASSES, *further, *alterations)
     return {card.name: card for card in cards}
 
 
-def privacy_measures(comparison: Comparison) -> Mapping[str, Card]:
+def list_privacy_cards(comparison: Comparison) -> Mapping[str, Card]:
     """The criteria that say how well people are protected, by name."""
     names = (L_CARD.name, T_CARD.name, minimum_k.CARD.name)
     return {name: comparison.criteria[name] for name in names if name in comparison.criteria}
 
 
-def measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
+def build_measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
     ks, parts = comparison.ks, []
     for line, runs in zip(comparison.lines, comparison.at(measure, ks), strict=True):
         for seed, values in zip(line.runs, runs, strict=True):
             about = {"configuration": line.name, "tie_seed": seed}
-            parts.append(pd.DataFrame({**about, "k": ks, column_of(measure): values}))
+            parts.append(pd.DataFrame({**about, "k": ks, get_file_column(measure): values}))
     return pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
 
 
-def column_of(measure: str) -> str:
+def get_file_column(measure: str) -> str:
     return "t_variational" if measure == T_CARD.name else measure
 
 
-def scale_of(card: Card) -> Literal["percent", "share", "log", "linear"]:
+def get_axis_scale(card: Card) -> Literal["percent", "share", "log", "linear"]:
     """The axis that a measure is drawn on: counts are logarithmic.
 
-    >>> scale_of(L_CARD), scale_of(CLASSES)
+    >>> get_axis_scale(L_CARD), get_axis_scale(CLASSES)
     ('percent', 'log')
     """
     if card.unit == "%":
@@ -60,54 +60,54 @@ def scale_of(card: Card) -> Literal["percent", "share", "log", "linear"]:
     return "log" if card.unit in ("", "records", "persons", "times k") else "linear"
 
 
-def digits_shown(card: Card) -> int | None:
+def get_digits(card: Card) -> int | None:
     """To how many decimals numbers are compared, as they are shown; None for all of them."""
-    return {"percent": 1, "share": 3}.get(scale_of(card))
+    return {"percent": 1, "share": 3}.get(get_axis_scale(card))
 
 
-def hover_number(card: Card) -> str:
+def get_hover_format(card: Card) -> str:
     formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
-    return formats.get(scale_of(card), "%{y:,.1f}")
+    return formats.get(get_axis_scale(card), "%{y:,.1f}")
 
 
 def round_for_hover(values: np.ndarray, card: Card) -> np.ndarray | None:
     """The numbers that :func:`hover_number` shows: nearly all does not look like all."""
-    digits = digits_shown(card)
+    digits = get_digits(card)
     return None if digits is None else round_apart(values, digits)
 
 
-def number_said(value: float, card: Card) -> str:
+def format_measure(value: float, card: Card) -> str:
     """A number as it is shown, without its unit.
 
-    >>> number_said(12.34, L_CARD), number_said(1234, CLASSES) == thin(1234)
+    >>> format_measure(12.34, L_CARD), format_measure(1234, CLASSES) == write_count(1234)
     ('12.3', True)
     """
     if np.isnan(value):
         return "–"
-    if scale_of(card) == "share":
+    if get_axis_scale(card) == "share":
         return write_decimals(value, 3)
     whole = card.unit != "%" and float(value).is_integer()
-    return thin(value) if whole or value >= 1000 else write_decimals(value, 1)
+    return write_count(value) if whole or value >= 1000 else write_decimals(value, 1)
 
 
-def short_title(card: Card) -> str:
+def get_short_title(card: Card) -> str:
     """What a measure is called where there is little room: without what stands in brackets.
 
-    >>> short_title(L_CARD)
+    >>> get_short_title(L_CARD)
     'Diversity'
     """
     return card.title.split(" (")[0]
 
 
-def unit_said(card: Card) -> str:
+def format_unit(card: Card) -> str:
     """The unit of a measure and its better direction.
 
-    >>> unit_said(L_CARD), unit_said(CLASSES)
+    >>> format_unit(L_CARD), format_unit(CLASSES)
     ('%, ↑ better', '↑ better')
     """
     return ", ".join(filter(None, [card.unit, card.arrow]))
 
 
-def titled(card: Card) -> str:
+def format_axis_title(card: Card) -> str:
     unit = f", {card.unit}" if card.unit else ""
     return f"{card.title}{unit} ({card.arrow})" if card.arrow else f"{card.title}{unit}"

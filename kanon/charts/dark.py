@@ -34,16 +34,16 @@ _STYLE = re.compile(r"<span style=('[^']*'|\"[^\"]*\")>")
 RGB = tuple[int, int, int]
 
 
-def dark(figure: go.Figure) -> go.Figure:
+def convert_to_dark(figure: go.Figure) -> go.Figure:
     """The same figure on dark paper; the given one stays as it is."""
     return go.Figure(_convert_part(figure.to_plotly_json(), "", False))
 
 
 @lru_cache(maxsize=4096)
-def on_dark(colour: str, least: float = MARK) -> str:
+def convert_colour_to_dark(colour: str, least: float = MARK) -> str:
     """A colour as it is drawn on dark paper; other texts stay as they are.
 
-    >>> on_dark("#FFFFFF") == PAPER, on_dark("#1B1F24") == INK, on_dark("#E69F00"), on_dark("none")
+    >>> convert_colour_to_dark("#FFFFFF") == PAPER, convert_colour_to_dark("#1B1F24") == INK, convert_colour_to_dark("#E69F00"), convert_colour_to_dark("none")
     (True, True, '#E69F00', 'none')
     """
     parts = _parse_colour(colour)
@@ -57,17 +57,17 @@ def on_dark(colour: str, least: float = MARK) -> str:
     elif max(rgb) - min(rgb) <= _GREY:
         current = _compute_contrast(rgb, _NAMED_RGB["white"])
         result = _find_contrasting_mix(rgb, max(current, least) if least > MARK else current)
-    elif contrast(hex_colour) < least:
+    elif compute_contrast(hex_colour) < least:
         result = _find_contrasting_mix(rgb, least)
     if opacity is not None:
         return f"rgba({result[0]}, {result[1]}, {result[2]}{opacity})"
     return _format_hex(result)
 
 
-def contrast(colour: str, paper: str = PAPER) -> float:
+def compute_contrast(colour: str, paper: str = PAPER) -> float:
     """The contrast of two colours as WCAG 2 counts it, from 1 to 21.
 
-    >>> contrast("#FFFFFF", "#000000")
+    >>> compute_contrast("#FFFFFF", "#000000")
     21.0
     """
     rgb, paper_rgb = _parse_colour(colour), _parse_colour(paper)
@@ -93,13 +93,14 @@ def _convert_part(value: Any, key: str, text: bool) -> Any:
 
 def _convert_text(value: str, key: str, least: float) -> str:
     if key.endswith("color"):
-        return on_dark(value, least)
+        return convert_colour_to_dark(value, least)
     if key == "shadow":
-        return _COLOUR.sub(lambda match: on_dark(match[0]), value)
+        return _COLOUR.sub(lambda match: convert_colour_to_dark(match[0]), value)
     if "<span" not in value:  # a text of a table is escaped, and has none
         return value
     return _STYLE.sub(
-        lambda style: _COLOUR.sub(lambda match: on_dark(match[0], TEXT), style[0]), value
+        lambda style: _COLOUR.sub(lambda match: convert_colour_to_dark(match[0], TEXT), style[0]),
+        value,
     )
 
 
@@ -113,7 +114,7 @@ def _convert_colour_scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
             [at, _format_hex(_find_contrasting_mix(rgb, _compute_contrast(rgb, white) ** _LESS))]
             for at, rgb in stops
         ]
-    greys = [[at, on_dark(_format_hex(rgb))] for at, rgb in stops[:first]]
+    greys = [[at, convert_colour_to_dark(_format_hex(rgb))] for at, rgb in stops[:first]]
     return greys + [
         [at, _format_hex(_find_contrasting_mix(rgb, _choose_contrast(rgb)))]
         for at, rgb in stops[first:]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import write_count, write_percent
 from kanon.base.rounding import round_apart
-from kanon.charts.figure import drawn, k_layout
+from kanon.charts.figure import build_figure, get_k_axis
 from kanon.charts.style import (
     BLUE,
     INK,
@@ -17,13 +17,13 @@ from kanon.charts.style import (
     STRATEGY_DASHES,
     STRATEGY_MARKERS,
     VERMILION,
-    escaped,
-    translucent,
-    upright_line,
+    add_opacity,
+    draw_upright_line,
+    escape_label,
 )
-from kanon.experiments.greatest_k import WAYS, GreatestK
+from kanon.experiments.greatest_k import GREATEST_K_SEARCHES, GreatestK
 from kanon.metrics import Metric
-from kanon.release.decision import Decision, Part
+from kanon.release.decision import Decision, ThresholdResult
 
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 
@@ -35,12 +35,12 @@ _SHORT = {
 }
 
 
-def times_reached(part: Part) -> float:
+def compute_times_reached(part: ThresholdResult) -> float:
     """How many times the requirement was reached: 1 is just enough, above 1 is better.
 
-    >>> from kanon.release.context import Context, thresholds
-    >>> asked = thresholds(Context(release="research"))
-    >>> times_reached(Part(asked["k"], "", 10)), times_reached(Part(asked["t"], "ill", 0.8))
+    >>> from kanon.release.context import Context, list_thresholds
+    >>> asked = list_thresholds(Context(release="research"))
+    >>> compute_times_reached(ThresholdResult(asked["k"], "", 10)), compute_times_reached(ThresholdResult(asked["t"], "ill", 0.8))
     (2.0, 0.5)
     """
     threshold = part.threshold.wanted
@@ -51,10 +51,10 @@ def times_reached(part: Part) -> float:
     return above / below if below else math.inf
 
 
-def decision_chart(decision: Decision, title: str) -> go.Figure:
+def draw_decision(decision: Decision, title: str) -> go.Figure:
     parts = decision.parts[::-1]  # the first one on top
     names = [_format_threshold_name(part) for part in parts]
-    ends = [min(max(times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
+    ends = [min(max(compute_times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
     data: list[dict[str, Any]] = []
     for met, colour, name in ((True, BLUE, "✓ met"), (False, VERMILION, "✗ not met")):
         rows = [place for place, part in enumerate(parts) if part.met is met]
@@ -84,7 +84,7 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
     }  # fmt: skip
     longest = 20 + 6.5 * max(map(len, names))  # pixels
     ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8]
-    return drawn(
+    return build_figure(
         data, title, 110 + 44 * len(parts),
         {
             "title": "times the requirement: 1 is just enough (→ better)", "type": "log",
@@ -97,37 +97,39 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
     )  # fmt: skip
 
 
-def _format_threshold_name(part: Part) -> str:
+def _format_threshold_name(part: ThresholdResult) -> str:
     name = _SHORT.get(part.threshold.card.name, f"{part.of} alike")
-    return f"{escaped(part.column, 14)}: {name}" if part.column else name
+    return f"{escape_label(part.column, 14)}: {name}" if part.column else name
 
 
-def _format_result(part: Part) -> str:
+def _format_result(part: ThresholdResult) -> str:
     result, requirement = part.shown
     return f"{result}, required {requirement}"
 
 
-def reverse_finding(study: GreatestK, requirement: str, most: float) -> str:
-    k = study.greatest_k(most)
+def describe_greatest_k(study: GreatestK, requirement: str, most: float) -> str:
+    k = study.find_k(most)
     if k is None:
-        least = percent(float(study.curve["alteration"].iloc[0]))
+        least = write_percent(float(study.curve["alteration"].iloc[0]))
         return f"{requirement} needs an alteration of at least {least}"
-    return f"With {requirement} and at most {most:g} % alteration, the greatest k is {thin(k)}"
+    return (
+        f"With {requirement} and at most {most:g} % alteration, the greatest k is {write_count(k)}"
+    )
 
 
-def reverse_chart(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
+def draw_greatest_k(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
     curve = study.curve
     data: list[dict[str, Any]] = [
         {
             **_build_stairs(curve["alteration"].to_numpy(), curve["k"].to_numpy()),
-            "line": {"shape": "hv", "color": translucent(INK, 0.16), "width": 14},
+            "line": {"shape": "hv", "color": add_opacity(INK, 0.16), "width": 14},
             "name": "Greatest k", "hoverinfo": "skip",
         }
     ]  # fmt: skip
     for search, rows in study.ways.groupby("way", sort=False):
         strategy = "k" if search == "k" else "s1"
         colour = STRATEGY_COLOURS[strategy]
-        title = WAYS[str(search)].title
+        title = GREATEST_K_SEARCHES[str(search)].title
         x, y = rows["alteration"].to_numpy(), rows["k"].to_numpy()
         if search == "k-first":
             marks = {"symbol": "circle-open", "size": 8, "color": colour, "line": {"width": 2}}
@@ -136,43 +138,43 @@ def reverse_chart(study: GreatestK, requirement: str, metric: Metric, most: floa
         else:
             line = {"shape": "hv", "color": colour, "width": 2, "dash": STRATEGY_DASHES[strategy]}
             shape = {**_build_stairs(x, y), "line": line}
-        hover = f"{escaped(title)}: k = %{{y:,}} for %{{customdata:.1f}} %<extra></extra>"
+        hover = f"{escape_label(title)}: k = %{{y:,}} for %{{customdata:.1f}} %<extra></extra>"
         data.append(
             {
                 **shape,
-                "name": escaped(title),
+                "name": escape_label(title),
                 "hovertemplate": hover,
                 "customdata": round_apart(x, 1),
             }
         )
-    k = study.greatest_k(most)
+    k = study.find_k(most)
     if k is not None:
         data.append(
             {
                 "type": "scatter", "x": [most], "y": [k], "mode": "markers+text",
                 "marker": {"size": 12, "color": INK, "symbol": STRATEGY_MARKERS["s1"]},
-                "text": [f"  k = {thin(k)}  "],
+                "text": [f"  k = {write_count(k)}  "],
                 "textposition": "bottom right" if most < 70 else "top left",
                 "textfont": {"size": 16, "color": INK}, "hoverinfo": "skip", "showlegend": False,
                 "cliponaxis": False,
             }
         )  # fmt: skip
     least, largest = int(curve["k"].iloc[0]), int(curve["k"].iloc[-1])
-    axis = k_layout(largest, of=study.of)
+    axis = get_k_axis(largest, of=study.of)
     low = math.log10(0.9) if least == 1 else axis["range"][0]
-    return drawn(
+    return build_figure(
         data,
-        escaped(reverse_finding(study, requirement, most), longest=120),
+        escape_label(describe_greatest_k(study, requirement, most), longest=120),
         360,
         {
-            "title": f"Alteration, %, measured by {escaped(metric.card.title)} (↓ better)",
+            "title": f"Alteration, %, measured by {escape_label(metric.card.title)} (↓ better)",
             "range": [0, 102],
         },
         {
             **axis, "range": [low, axis["range"][1]],
             "title": f"k: {study.of} in the smallest class (↑ better)",
         },
-        hovermode="closest", shapes=[upright_line(most)], showlegend=True,
+        hovermode="closest", shapes=[draw_upright_line(most)], showlegend=True,
         legend={"x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"},
     )  # fmt: skip
 

@@ -8,9 +8,16 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import write_count, write_percent
 from kanon.base.rounding import write_decimals
-from kanon.charts.style import INK, colour_of_metric, escaped, k_axis, lay_out, translucent
+from kanon.charts.style import (
+    INK,
+    add_opacity,
+    escape_label,
+    get_metric_colour,
+    set_common_look,
+    set_log_k_axis,
+)
 from kanon.experiments.comparison import Comparison
 from kanon.measures.comparing import Difference
 
@@ -21,7 +28,7 @@ _ROW_HEIGHT = 210
 _OPEN = "#9AA3AB"
 
 
-def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
+def describe_differences(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
     """Which of two lines is better at k and by how much: a sentence per criterion."""
     titles = {name: comparison.line(name).title for name in (first, second)}
     sentences = []
@@ -36,7 +43,7 @@ def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[st
 def _describe_difference(gap: Difference, first: str, second: str, k: int, unit: str) -> str:
     place = gap.ks.index(k)
     value = float(gap.values[place])
-    ahead = gap.ahead(k)
+    ahead = gap.find_leader(k)
     if ahead == "undecided":
         assert gap.low is not None and gap.high is not None
         low, high = (
@@ -57,7 +64,7 @@ def _describe_difference(gap: Difference, first: str, second: str, k: int, unit:
     return f"{verdict}, by {least} to {most} over the tie seeds."
 
 
-def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
+def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
     names = comparison.in_points
     columns = 2 if len(names) == 4 else 3
     rows = math.ceil(len(names) / columns)
@@ -66,12 +73,12 @@ def difference_chart(comparison: Comparison, first: str, second: str, k: int) ->
         rows=rows, cols=columns, horizontal_spacing=0.06, vertical_spacing=0.3 / rows,
         subplot_titles=[f"{card.title} ({card.arrow})" for card in cards],
     )  # fmt: skip
-    finding = f"k = {thin(k)}: {verdicts(comparison, first, second, k)[0]}"
-    lay_out(figure, escaped(finding, longest=120), 90 + _ROW_HEIGHT * rows)
+    finding = f"k = {write_count(k)}: {describe_differences(comparison, first, second, k)[0]}"
+    set_common_look(figure, escape_label(finding, longest=120), 90 + _ROW_HEIGHT * rows)
     differences = [comparison.difference(name, first, second) for name in names]
     reach = 1.05 * max(1.0, *(_find_largest_difference(gap) for gap in differences))
     n = comparison.n_records
-    k_axis(figure, n, [2, *(10**power for power in range(1, 10) if 10**power <= n)])
+    set_log_k_axis(figure, n, [2, *(10**power for power in range(1, 10) if 10**power <= n)])
     lowest, most = math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)
     figure.update_xaxes(title="", range=[lowest, most])
     figure.update_xaxes(title="k (log scale)", row=rows)
@@ -92,14 +99,14 @@ def _draw_difference_panel(
         for edge, fill in ((gap.low, None), (gap.high, "tonexty")):
             figure.add_scatter(
                 x=gap.ks, y=edge, mode="lines", fill=fill,
-                fillcolor=translucent(_OPEN, 0.25), hoverinfo="skip", **where,
+                fillcolor=add_opacity(_OPEN, 0.25), hoverinfo="skip", **where,
                 line={"shape": shape, "width": 1, "color": _OPEN},
             )  # fmt: skip
     up, down = (FIRST_AHEAD, SECOND_AHEAD) if gap.higher else (SECOND_AHEAD, FIRST_AHEAD)
     for colour, part in ((up, np.maximum(gap.values, 0)), (down, np.minimum(gap.values, 0))):
         figure.add_scatter(
             x=gap.ks, y=part, mode="lines", fill="tozeroy",
-            fillcolor=translucent(colour, 0.35), line={"shape": shape, "width": 0},
+            fillcolor=add_opacity(colour, 0.35), line={"shape": shape, "width": 0},
             hoverinfo="skip", **where,
         )  # fmt: skip
     figure.add_scatter(
@@ -125,38 +132,38 @@ def _format_difference(value: float) -> str:
     return text if text == "0.0" else f"{'−' if value < 0 else '+'}{text}"
 
 
-def difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
+def build_difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
     parts = []
     for name in comparison.in_points:
         gap = comparison.difference(name, first, second)
         bands = {} if gap.low is None else {"low": gap.low, "high": gap.high}
         which = {"criterion": name, "first": first, "second": second, "k": gap.ks}
-        ahead = [gap.ahead(k) for k in gap.ks]
+        ahead = [gap.find_leader(k) for k in gap.ks]
         parts.append(pd.DataFrame({**which, "difference": gap.values, **bands, "ahead": ahead}))
     return pd.concat(parts, ignore_index=True)
 
 
-def what_if_title(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
+def describe_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
     change = changes["own_after"] - changes["own_before"]
     name = first if first in changes.index else str(change.abs().idxmax())
     title = titles.get(name, name)
     before, after = changes.loc[name, "own_before"], changes.loc[name, "own_after"]
     if f"{before:.1f}" == f"{after:.1f}":
-        k = thin(changes.loc[name, "k_after"])
+        k = write_count(changes.loc[name, "k_after"])
         return f"At k = {k} releases lose as much as before: {title} {after:.1f} %"
     direction = "less" if after < before else "more"
     return (
-        f"At k = {thin(changes.loc[name, 'k_after'])} releases now lose {direction}: "
+        f"At k = {write_count(changes.loc[name, 'k_after'])} releases now lose {direction}: "
         f"{title} {before:.1f} % → {after:.1f} %"
     )
 
 
-def what_if_chart(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
+def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
     figure = go.Figure()
     names = [str(name) for name in changes.index][::-1]
     for name in names:
         before, after = changes.loc[name, "own_before"], changes.loc[name, "own_after"]
-        colour, title = colour_of_metric(name), escaped(titles.get(name, name))
+        colour, title = get_metric_colour(name), escape_label(titles.get(name, name))
         figure.add_scatter(
             x=[before, after], y=[title, title], mode="lines",
             line={"color": colour, "width": 3}, hoverinfo="skip",
@@ -165,15 +172,17 @@ def what_if_chart(changes: pd.DataFrame, titles: Mapping[str, str], first: str =
             figure.add_scatter(
                 x=[x], y=[title], mode="markers",
                 marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
-                hovertemplate=f"{title} {when}: {percent(x)}<extra></extra>", cliponaxis=False,
+                hovertemplate=f"{title} {when}: {write_percent(x)}<extra></extra>", cliponaxis=False,
             )  # fmt: skip
         figure.add_scatter(
             x=[max(before, after)], y=[title], mode="text", hoverinfo="skip", cliponaxis=False,
-            text=[f"   {write_decimals(before, 1)} → {percent(after)}"],
+            text=[f"   {write_decimals(before, 1)} → {write_percent(after)}"],
             textposition="middle right",
         )  # fmt: skip
-    lay_out(
-        figure, escaped(what_if_title(changes, titles, first), longest=120), 90 + 34 * len(names)
+    set_common_look(
+        figure,
+        escape_label(describe_what_if(changes, titles, first), longest=120),
+        90 + 34 * len(names),
     )
     figure.update_layout(hovermode="closest", margin={"l": 110})
     figure.update_yaxes(type="category")  # a metric may be called 1

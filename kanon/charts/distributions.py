@@ -8,11 +8,18 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import counted, percent
-from kanon.base.kinds import numbers
-from kanon.charts.figure import drawn
+from kanon.base.formatting import count_noun, write_percent
+from kanon.base.kinds import read_numbers
+from kanon.charts.figure import build_figure
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
-from kanon.charts.style import HEADING, LABEL, TITLE_ON_TOP, axis_number, escaped, translucent
+from kanon.charts.style import (
+    HEADING,
+    LABEL,
+    TITLE_ON_TOP,
+    add_opacity,
+    escape_label,
+    get_axis_number,
+)
 from kanon.measures.distribution_change import Distribution
 
 _BETWEEN = 0.06  # the space between two panels, of the width
@@ -30,7 +37,7 @@ class _Look(NamedTuple):
     legend: bool
 
 
-def distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
+def build_distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
     parts = []
     for distribution in distributions:
         before, after = distribution.before, distribution.after
@@ -54,7 +61,7 @@ def distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
+def draw_distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
     columns = min(_COLUMNS, len(distributions))
     rows = math.ceil(len(distributions) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
@@ -64,7 +71,7 @@ def distribution_panels(distributions: Sequence[Distribution], title: str) -> go
     for place, distribution in enumerate(distributions):
         row, column = divmod(place, columns)
         start, top = column * (width + _BETWEEN), 1 - row * (_PANEL + _GAP) / inside
-        number = axis_number(place)
+        number = get_axis_number(place)
         look = _Look(number, _SMALL, 100 // columns, 0, place == 0)
         traces, x, y = _draw_distribution(distribution, look)
         data += traces
@@ -72,8 +79,8 @@ def distribution_panels(distributions: Sequence[Distribution], title: str) -> go
         low = max(0.0, top - _PANEL / inside)
         axes[f"yaxis{number}"] = {**y, "domain": [low, top], "nticks": 4}
         heads.append({
-            "text": f"<b>{escaped(distribution.name, 24)}</b>: "
-            f"{percent(100 * distribution.total_variation)}",
+            "text": f"<b>{escape_label(distribution.name, 24)}</b>: "
+            f"{write_percent(100 * distribution.total_variation)}",
             "x": start, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
             "yanchor": "bottom", "yshift": 2, "showarrow": False,
             "font": HEADING,
@@ -82,7 +89,7 @@ def distribution_panels(distributions: Sequence[Distribution], title: str) -> go
     return _build_distribution_figure(data, title, height, margin, {**axes, "annotations": heads})
 
 
-def distribution_large(distribution: Distribution, title: str) -> go.Figure:
+def draw_large_distribution(distribution: Distribution, title: str) -> go.Figure:
     data, x, y = _draw_distribution(distribution, _Look("", _LARGE, 110, 48, True))
     axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": "share of the records"}}
     margin = {"l": 64, "r": 12, "t": 92, "b": 56}
@@ -100,7 +107,7 @@ def _build_distribution_figure(
         "orientation": "h", "x": 0, "yanchor": "middle", "font": LABEL,
         "y": 1 + (margin["t"] - 58) / (height - margin["t"] - margin["b"]),
     }  # fmt: skip
-    return drawn(
+    return build_figure(
         data, title, height, axes.pop("xaxis"), axes.pop("yaxis"), **axes, margin=margin,
         hovermode="x", showlegend=True, legend=legend, barmode="group", bargap=0.2, bargroupgap=0,
         **TITLE_ON_TOP,
@@ -121,7 +128,7 @@ def _draw_distribution(
         labels = [*labels, "suppressed"]
         before, after = np.append(before, 0.0), np.append(after, share * distribution.suppressed)
     places = np.arange(len(labels))
-    texts = [escaped(label, 40) for label in labels]
+    texts = [escape_label(label, 40) for label in labels]
     traces: list[dict[str, Any]] = []
     for name, values, colour in (("before", before, BEFORE_COLOUR), ("after", after, AFTER_COLOUR)):
         common = {
@@ -133,7 +140,8 @@ def _draw_distribution(
             "legendgroup": name,
             "showlegend": look.legend,
             "customdata": [
-                [label, percent(value)] for label, value in zip(texts, values.tolist(), strict=True)
+                [label, write_percent(value)]
+                for label, value in zip(texts, values.tolist(), strict=True)
             ],
             "hovertemplate": f"%{{customdata[0]}}: %{{customdata[1]}} {name}<extra></extra>",
         }
@@ -145,7 +153,7 @@ def _draw_distribution(
                 **common, "type": "scatter", "mode": "lines",
                 "line": {"color": colour, "width": 2, "shape": "hvh"},
                 "fill": "tozeroy" if name == "before" else "none",
-                "fillcolor": translucent(colour, 0.22),
+                "fillcolor": add_opacity(colour, 0.22),
             }
         )  # fmt: skip
     most = max([float(before.max(initial=0)), float(after.max(initial=0)), 0.5])
@@ -183,7 +191,7 @@ def _choose_value_ticks(
     widest = max((len(label) for label in labels), default=1)
     places: Sequence[int] = range(len(labels))
     if len(labels) > look.room // (min(widest, 24) + 2):
-        if numbers(list(values)) is not None:
+        if read_numbers(list(values)) is not None:
             wide = max(map(len, values)) + 2
             step = math.ceil(len(labels) / max(look.room // wide, 2))
             places = [place for place in places if place % step == 0]
@@ -191,13 +199,17 @@ def _choose_value_ticks(
             angle = -45
         elif look.most_rotated or look.room // (len(labels) + 1) < 5:  # not even shortened ones fit
             centre = (len(labels) - 1) / 2
-            return {"tickvals": [centre], "ticktext": [counted(len(values), "value")], "ticks": ""}
+            return {
+                "tickvals": [centre],
+                "ticktext": [count_noun(len(values), "value")],
+                "ticks": "",
+            }
     longest = 22 if look.most_rotated else max(4, look.room // max(len(places), 1) - 1)
     # A run of values is called by its first; what follows the runs are the suppressed records.
     runs = len(edges) - 1
     texts = [values[edges[place]] if place < runs else labels[place] for place in places]
     return {
         "tickvals": list(places),
-        "ticktext": [escaped(text, longest) for text in texts],
+        "ticktext": [escape_label(text, longest) for text in texts],
         "tickangle": angle,
     }

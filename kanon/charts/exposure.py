@@ -6,8 +6,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
-from kanon.charts.style import BLUE, ROLE_COLOURS, escaped, first_named, lay_out, lay_out_bars
+from kanon.base.formatting import write_count, write_percent
+from kanon.charts.style import (
+    BLUE,
+    ROLE_COLOURS,
+    draw_bars,
+    escape_label,
+    name_first,
+    set_common_look,
+)
 from kanon.schema import Role
 from kanon.sources.exposure import Exposure
 from kanon.sources.singling_out import SinglingOut
@@ -16,18 +23,22 @@ _COLUMNS = 10  # so many columns are drawn, those that add most
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
 
 
-def class_size_table(exposure: Exposure) -> pd.DataFrame:
+def build_class_size_table(exposure: Exposure) -> pd.DataFrame:
     """The records or persons by the size of their smallest equivalence class, in bands.
 
     >>> seen = Exposure("records", 5, np.array([1, 3]), np.array([2, 1]), np.array([2, 3]))
-    >>> class_size_table(seen)["records"].tolist()[:3]
+    >>> build_class_size_table(seen)["records"].tolist()[:3]
     [2, 0, 3]
     """
     rows = []
     for low, high in _BANDS:
         inside = (exposure.sizes >= low) & (exposure.sizes <= (high or np.inf))
         name = (
-            thin(low) if low == high else f"{thin(low)}–{thin(high)}" if high else f"≥ {thin(low)}"
+            write_count(low)
+            if low == high
+            else f"{write_count(low)}–{write_count(high)}"
+            if high
+            else f"≥ {thin(low)}"
         )
         rows.append(
             (name, int(exposure.classes[inside].sum()), int(exposure.members[inside].sum()))
@@ -35,8 +46,8 @@ def class_size_table(exposure: Exposure) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["class size", "classes", exposure.of])
 
 
-def class_size_chart(exposure: Exposure) -> go.Figure:
-    table = class_size_table(exposure)
+def draw_class_sizes(exposure: Exposure) -> go.Figure:
+    table = build_class_size_table(exposure)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
     colours = [ROLE_COLOURS["identifier"] if name == "1" else BLUE for name in table["class size"]]
@@ -48,8 +59,10 @@ def class_size_chart(exposure: Exposure) -> go.Figure:
         customdata=table["classes"],
         hovertemplate=f"%{{y:,}} {exposure.of} in %{{customdata:,}} classes<extra></extra>",
     )
-    title = f"{thin(exposure.unique)} of {thin(exposure.number)} {exposure.of} are unique"
-    lay_out(figure, title, height=280)
+    title = (
+        f"{write_count(exposure.unique)} of {write_count(exposure.number)} {exposure.of} are unique"
+    )
+    set_common_look(figure, title, height=280)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(
         title="Class size: records that look the same"
@@ -62,11 +75,11 @@ def class_size_chart(exposure: Exposure) -> go.Figure:
     return figure.update_yaxes(title=exposure.of.capitalize())
 
 
-def singling_out_table(unique_without: Mapping[str, int], exposure: Exposure) -> pd.DataFrame:
+def build_singling_out_table(unique_without: Mapping[str, int], exposure: Exposure) -> pd.DataFrame:
     """How many fewer are unique when one quasi-identifier is left out.
 
     >>> five = Exposure("records", 5, np.array([1]), np.array([5]), np.array([5]))
-    >>> singling_out_table({"age": 1, "sex": 4}, five)["fewer unique records"].tolist()
+    >>> build_singling_out_table({"age": 1, "sex": 4}, five)["fewer unique records"].tolist()
     [1, 4]
     """
     falls = sorted((exposure.unique - count, name) for name, count in unique_without.items())
@@ -76,16 +89,16 @@ def singling_out_table(unique_without: Mapping[str, int], exposure: Exposure) ->
     )
 
 
-def singling_out_chart(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
-    falls = singling_out_table(unique_without, exposure)
+def draw_singling_out(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
+    falls = build_singling_out_table(unique_without, exposure)
     fewer = falls[f"fewer unique {exposure.of}"]
-    names = [escaped(name, 24) for name in falls["without column"]]
+    names = [escape_label(name, 24) for name in falls["without column"]]
     most = max(1, fewer.max())
     alike = int((fewer == most).sum())
     title = f"{names[-1]} singles people out most" if alike == 1 else "No column stands out"
     if 1 < alike < len(names):
-        title = f"{first_named(names[-alike:][::-1])} single people out most"
-    figure = lay_out_bars(
+        title = f"{name_first(names[-alike:][::-1])} single people out most"
+    figure = draw_bars(
         title,
         names,
         left=150,
@@ -98,13 +111,13 @@ def singling_out_chart(unique_without: Mapping[str, int], exposure: Exposure) ->
     )
 
 
-def sets_table(study: SinglingOut) -> pd.DataFrame:
+def build_sets_table(study: SinglingOut) -> pd.DataFrame:
     """The smallest sets of columns, each with the records or persons that it singles out.
 
     >>> from kanon.sources.memory import MemoryTable
     >>> from kanon.sources.singling_out import singling_out
     >>> people = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2]})
-    >>> sets_table(singling_out(MemoryTable(people))).to_dict("records")[0]["columns"]
+    >>> build_sets_table(singling_out(MemoryTable(people))).to_dict("records")[0]["columns"]
     'sex + age'
     """
     rows = [
@@ -119,7 +132,7 @@ def sets_table(study: SinglingOut) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["columns", "number of columns", *_name_count_columns(study)])
 
 
-def contributions_table(study: SinglingOut) -> pd.DataFrame:
+def build_contributions_table(study: SinglingOut) -> pd.DataFrame:
     """Per column the most records or persons that a set singles out only because of it."""
     rows = [
         (adds.column, adds.sets, adds.singled_out, 100 * adds.singled_out / study.number)
@@ -132,24 +145,24 @@ def _name_count_columns(study: SinglingOut) -> tuple[str, str]:
     return study.of, f"percent of {study.of}"
 
 
-def contributions_chart(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
-    table = contributions_table(study).head(_COLUMNS).iloc[::-1]
+def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
+    table = build_contributions_table(study).head(_COLUMNS).iloc[::-1]
     singled_out, percentage = _name_count_columns(study)
     column_roles = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
-    names = [escaped(name, 20) for name in table["column"]]
+    names = [escape_label(name, 20) for name in table["column"]]
     most = table[percentage].max() if names else 1
     first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
     title = "No column singles out enough"
     if names:
-        title = f"{first_named(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
-    figure = lay_out_bars(
+        title = f"{name_first(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
+    figure = draw_bars(
         title,
         names,
         left=140,
         x=table[percentage],
         marker_color=[ROLE_COLOURS[role.value] for role in column_roles],
         text=[  # the role in words, too
-            f"{percent(share)}, {role.value}"
+            f"{write_percent(share)}, {role.value}"
             for share, role in zip(table[percentage], column_roles, strict=True)
         ],
         customdata=table[["sets", singled_out]],

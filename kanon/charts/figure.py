@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.base.formatting import Counted
-from kanon.charts.style import HEADING, K_TICKS, LABEL, k_axis, lay_out
+from kanon.base.formatting import CountedUnit
+from kanon.charts.style import HEADING, K_TICKS, LABEL, set_common_look, set_log_k_axis
 from kanon.measures.along import Curves, Points
 
 K_SPACE = 1.1  # how far an axis for k goes on beyond the largest k, as a factor
@@ -18,7 +18,7 @@ _EVERY = 50  # up to here, every k is listed
 _FURTHER = re.compile(r"[xy]axis\d+")
 
 
-def drawn(
+def build_figure(
     data: Sequence[Mapping[str, Any]],
     title: str,
     height: int,
@@ -43,26 +43,26 @@ def drawn(
 
 @lru_cache(maxsize=1)
 def _create_common_layout() -> dict[str, Any]:
-    layout = lay_out(go.Figure(), "").layout.to_plotly_json()
+    layout = set_common_look(go.Figure(), "").layout.to_plotly_json()
     del layout["template"], layout["title"]["text"]
     return layout
 
 
 @lru_cache(maxsize=32)
-def k_layout(
-    largest: int, at: tuple[int, ...] = K_TICKS, of: Counted = "records"
+def get_k_axis(
+    largest: int, at: tuple[int, ...] = K_TICKS, of: CountedUnit = "records"
 ) -> dict[str, Any]:
     """A logarithmic axis for k up to the largest one, as a mapping that must not be changed.
 
-    >>> k_layout(10)["tickvals"]
+    >>> get_k_axis(10)["tickvals"]
     [2, 3, 5, 10]
     """
-    axis = k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
+    axis = set_log_k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
     ends = [float(np.log10(1.8)), float(np.log10(max(largest, 2) * K_SPACE))]
     return {**axis, "title": axis["title"]["text"], "range": ends}
 
 
-def whole_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:
+def find_drawn_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:
     """The k at which a curve is drawn, rising, and the row of the release for each.
 
     A release serves all k up to the size of its smallest class: the curve is a staircase, drawn

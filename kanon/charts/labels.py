@@ -21,13 +21,13 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
-    def meets(self, other: Box) -> bool:
+    def has_overlap(self, other: Box) -> bool:
         return (
             self.left < other.right and other.left < self.right
             and self.top < other.bottom and other.top < self.bottom
         )  # fmt: skip
 
-    def inside(self, other: Box) -> bool:
+    def is_inside(self, other: Box) -> bool:
         """Whether it does not stick out of another."""
         return (
             other.left <= self.left and self.right <= other.right
@@ -40,7 +40,7 @@ class Scale(NamedTuple):
     y: tuple[float, float]
     box: Box
 
-    def pixels(self, x: float, y: float) -> tuple[float, float]:
+    def convert_to_pixels(self, x: float, y: float) -> tuple[float, float]:
         """Where a point stands in the picture.
 
         >>> scale = Scale((0, 10), (0, 1), Box(20, 20, 120, 220))
@@ -53,7 +53,7 @@ class Scale(NamedTuple):
             box.top + (high - y) / (high - low) * (box.bottom - box.top),
         )
 
-    def point(self, x: float, y: float) -> tuple[float, float]:
+    def convert_to_point(self, x: float, y: float) -> tuple[float, float]:
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),
@@ -66,39 +66,39 @@ class Label(NamedTuple):
     anchors: Sequence[Anchor]  # where it may stand, the best place first
 
 
-class Found(NamedTuple):
+class LabelPlace(NamedTuple):
     """What came of a label: where it stands, and which text; none where there was no room."""
 
     anchor: Anchor
     text: str
 
 
-def placed(
+def place_labels(
     labels: Iterable[Label], size: float, inside: Box, occupied: Iterable[Box] = ()
-) -> list[Found]:
+) -> list[LabelPlace]:
     """A place for each label, none over another: those that come first choose first.
 
     >>> near = [Label([text, text[:1]], [Anchor(x, 20, "middle right")])
     ...         for text, x in (("Felid", 10), ("Mammal", 30), ("Dog", 52))]
-    >>> [found.text for found in placed(near, 10, Box(0, 0, 200, 40))]
+    >>> [found.text for found in place_labels(near, 10, Box(0, 0, 200, 40))]
     ['Felid', '', 'Dog']
     """
     taken_boxes, label_places = list(occupied), []
     for label in labels:
         tries = ((text, anchor) for text in label.texts for anchor in label.anchors)
         for text, anchor in tries:
-            box = box_of(text, anchor, size)
-            if box.inside(inside) and not any(box.meets(other) for other in taken_boxes):
+            box = compute_text_box(text, anchor, size)
+            if box.is_inside(inside) and not any(box.has_overlap(other) for other in taken_boxes):
                 taken_boxes.append(box)
-                label_places.append(Found(anchor, text))
+                label_places.append(LabelPlace(anchor, text))
                 break
         else:
-            label_places.append(Found(label.anchors[0], ""))
+            label_places.append(LabelPlace(label.anchors[0], ""))
     return label_places
 
 
-def box_of(text: str, anchor: Anchor, size: float) -> Box:
-    width, away = width_of(text, size), (anchor.clear / 1.6 + 1 if anchor.clear else 0)
+def compute_text_box(text: str, anchor: Anchor, size: float) -> Box:
+    width, away = estimate_text_width(text, size), (anchor.clear / 1.6 + 1 if anchor.clear else 0)
     upright, across = anchor.side.split()
     left = {
         "left": anchor.x - away - width, "center": anchor.x - width / 2, "right": anchor.x + away
@@ -110,10 +110,10 @@ def box_of(text: str, anchor: Anchor, size: float) -> Box:
     return Box(left, line - 0.8 * size, left + width, line + 0.25 * size)
 
 
-def width_of(text: str, size: float) -> float:
+def estimate_text_width(text: str, size: float) -> float:
     """About how wide a text is, in pixels; rather too wide than too narrow.
 
-    >>> width_of("ill", 10) < width_of("age", 10) < width_of("WWW", 10)
+    >>> estimate_text_width("ill", 10) < estimate_text_width("age", 10) < estimate_text_width("WWW", 10)
     True
     """
     return size * sum(
@@ -125,10 +125,10 @@ def width_of(text: str, size: float) -> float:
 _NARROW, _WIDE = frozenset("iljtfI.,:;!|'’()[] "), frozenset("mwMW@%…→—")
 
 
-def shorter(text: str, *lengths: int) -> list[str]:
+def list_shortened(text: str, *lengths: int) -> list[str]:
     """A text, and the same cut to these lengths where it is longer.
 
-    >>> shorter("Vertebrate", 6, 3)
+    >>> list_shortened("Vertebrate", 6, 3)
     ['Vertebrate', 'Verte…', 'Ve…']
     """
     return [text, *(text[: most - 1] + "…" for most in lengths if len(text) > most)]

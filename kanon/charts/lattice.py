@@ -12,14 +12,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import counted, percent, thin
-from kanon.charts.figure import drawn
-from kanon.charts.lesson_look import lines_between
-from kanon.charts.style import INK, SCALE, STAR, escaped
-from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
-from kanon.experiments.exploration import Assessment, Exploration, ranks
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.charts.figure import build_figure
+from kanon.charts.lesson_look import draw_lines_between
+from kanon.charts.style import INK, SCALE, STAR, escape_label
+from kanon.charts.walks import HALO, WALK_LOOKS, draw_walks
+from kanon.experiments.exploration import Assessment, Exploration, rank_nodes
 
-DRAWN = 2_000  # the largest lattice that is drawn with all its nodes and edges
+MOST_DRAWN_NODES = 2_000  # the largest lattice that is drawn with all its nodes and edges
 
 Colouring = Literal["loss", "reached", "satisfying"]
 
@@ -40,20 +40,20 @@ _NARROW, _HIGH = 520, 460  # pixels: the width in a window of 1024, the height o
 _ABOVE = 104  # pixels: the title, and three lines of legend in a narrow window
 
 
-def lattice_chart(
+def draw_lattice(
     exploration: Exploration,
     colouring: Colouring = "loss",
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    assessment = exploration.assessed
+    assessment = exploration.assessment
     nodes = _list_nodes(assessment)
     x, y = _place_nodes(exploration, nodes)
     at = dict(zip(nodes, zip(x.tolist(), y.tolist(), strict=True), strict=True))
     widest = max(exploration.per_height)
     size = float(np.clip(0.8 * _WIDE / widest, 5, 13))
-    pairs = edges_between(nodes)
+    pairs = find_edges(nodes)
     few = len(pairs) < 400
     edges = _draw_edge_path(pairs, at, _EDGE_OF_FEW if few else _EDGE, 1 if few else 0.6)
     data = _draw_nodes(exploration, assessment, x, y, colouring, size)
@@ -66,7 +66,7 @@ def lattice_chart(
     )
 
 
-def heights_chart(
+def draw_heights(
     exploration: Exploration,
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
@@ -85,7 +85,9 @@ def heights_chart(
         ],
         "showlegend": False,
     }  # fmt: skip
-    node_set = {visit.node for name in walks for visit in exploration.walk(name).until(step)}
+    node_set = {
+        visit.node for name in walks for visit in exploration.walk(name).get_steps_until(step)
+    }
     node_set |= {node for node in (chosen, exploration.least) if node is not None}
     nodes = sorted(node_set)
     x, y = _place_nodes(exploration, nodes)
@@ -101,7 +103,7 @@ def heights_chart(
     return figure
 
 
-def neighbourhood_chart(
+def draw_neighbours(
     exploration: Exploration, assessment: Assessment, chosen: Node, colouring: Colouring = "loss"
 ) -> go.Figure:
     """The nodes straight above and below one node, with what the first step raises or lowers."""
@@ -112,7 +114,7 @@ def neighbourhood_chart(
         row = heights == level
         x[row] = (np.arange(row.sum()) - (row.sum() - 1) / 2) / row.sum()
     at = dict(zip(nodes, zip(x.tolist(), heights.tolist(), strict=True), strict=True))
-    edges = _draw_edge_path(edges_between(nodes), at, _EDGE_OF_FEW, 1)
+    edges = _draw_edge_path(find_edges(nodes), at, _EDGE_OF_FEW, 1)
     data = _draw_nodes(exploration, assessment, x, heights, colouring, 13)
     data += _draw_marks(exploration, at, 13, chosen)
     neighbours = [node for node in nodes if abs(sum(node) - sum(chosen)) == 1]
@@ -138,10 +140,10 @@ def neighbourhood_chart(
     return figure
 
 
-def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
+def find_edges(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
     """The edges among some nodes: from each to those that raise one column by one level.
 
-    >>> edges_between([(0, 0), (0, 1), (1, 1)])
+    >>> find_edges([(0, 0), (0, 1), (1, 1)])
     [((0, 0), (0, 1)), ((0, 1), (1, 1))]
     """
     node_set = set(nodes)
@@ -151,8 +153,10 @@ def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
     return [(low, high) for low, high in pairs if high in node_set]
 
 
-def lattice_table(exploration: Exploration, assessment: Assessment | None = None) -> pd.DataFrame:
-    assessment = exploration.assessed if assessment is None else assessment
+def build_lattice_table(
+    exploration: Exploration, assessment: Assessment | None = None
+) -> pd.DataFrame:
+    assessment = exploration.assessment if assessment is None else assessment
     nodes = _list_nodes(assessment)
     minimal = set(exploration.minimal)
     table = pd.DataFrame(
@@ -175,7 +179,7 @@ def lattice_table(exploration: Exploration, assessment: Assessment | None = None
     return table
 
 
-def heights_table(exploration: Exploration) -> pd.DataFrame:
+def build_heights_table(exploration: Exploration) -> pd.DataFrame:
     table = pd.DataFrame(
         {"height": range(len(exploration.per_height)), "nodes": list(exploration.per_height)}
     )
@@ -193,7 +197,7 @@ def _place_nodes(exploration: Exploration, nodes: Sequence[Node]) -> tuple[np.nd
     heights = [sum(node) for node in nodes]
     across = [
         rank - (exploration.per_height[height] - 1) / 2
-        for rank, height in zip(ranks(exploration.tops, nodes), heights, strict=True)
+        for rank, height in zip(rank_nodes(exploration.tops, nodes), heights, strict=True)
     ]
     return np.array(across, dtype=float), np.array(heights, dtype=float)
 
@@ -250,7 +254,7 @@ def _draw_nodes(
 
 
 def _format_hovers(exploration: Exploration, assessment: Assessment) -> list[str]:
-    names = [escaped(name, 24) for name in exploration.attributes]
+    names = [escape_label(name, 24) for name in exploration.attributes]
     loss, suppressed = assessment.loss, assessment.loss_suppressed
     texts = []
     for place, node in enumerate(assessment.nodes.tolist()):
@@ -261,12 +265,14 @@ def _format_hovers(exploration: Exploration, assessment: Assessment) -> list[str
         in_small_classes = int(assessment.suppressed[place])
         if_suppressed = ""
         if not assessment.satisfying[place]:
-            if_suppressed = f"<br>with them suppressed, loss {percent(float(suppressed[place]))}"
+            if_suppressed = (
+                f"<br>with them suppressed, loss {write_percent(float(suppressed[place]))}"
+            )
         texts.append(
-            f"{levels}<br><b>k {thin(int(assessment.reached[place]))}, "
-            f"loss {percent(float(loss[place]))}</b><br>"
-            f"{counted(int(assessment.classes[place]), 'class', 'classes')}, "
-            f"{counted(in_small_classes, 'record')} in classes that do not satisfy{if_suppressed}"
+            f"{levels}<br><b>k {write_count(int(assessment.reached[place]))}, "
+            f"loss {write_percent(float(loss[place]))}</b><br>"
+            f"{count_noun(int(assessment.classes[place]), 'class', 'classes')}, "
+            f"{count_noun(in_small_classes, 'record')} in classes that do not satisfy{if_suppressed}"
         )
     return texts
 
@@ -295,7 +301,7 @@ def _draw_marks(
     if chosen is not None and chosen in at:
         edge_pairs = [pair for node in at for pair in ((chosen, node), (node, chosen))
                   if sum(abs(a - b) for a, b in zip(*pair, strict=True)) == 1]  # fmt: skip
-        edges = lines_between(edge_pairs, at, INK, 1.2, "solid")
+        edges = draw_lines_between(edge_pairs, at, INK, 1.2, "solid")
         data.append({**edges, "name": "edges of the chosen"})
     if exploration.least is not None and exploration.least in at:
         x, y = at[exploration.least]
@@ -323,7 +329,7 @@ def _draw_walks_and_marks(
     mark_sizes = {} if exploration.least is None else {exploration.least: size + 9}
     if chosen is not None:
         mark_sizes[chosen] = size + 22
-    lines, labels = walk_traces(exploration, walks, step, at, scale, mark_sizes)
+    lines, labels = draw_walks(exploration, walks, step, at, scale, mark_sizes)
     return [
         *lines,
         *_draw_marks(exploration, at, size, chosen),
@@ -350,34 +356,34 @@ def _write_node_counts(exploration: Exploration) -> dict[str, Any]:
 
 def _format_node_counts(exploration: Exploration) -> list[str]:
     if exploration.satisfying_per_height is None:
-        return [counted(count, "node") for count in exploration.per_height]
+        return [count_noun(count, "node") for count in exploration.per_height]
     counts = zip(exploration.satisfying_per_height, exploration.per_height, strict=True)
-    return [f"{thin(satisfying)} of {thin(count)}" for satisfying, count in counts]
+    return [f"{write_count(satisfying)} of {write_count(count)}" for satisfying, count in counts]
 
 
 def _format_changed_level(exploration: Exploration, chosen: Node, node: Node) -> str:
     changed = next(j for j, level in enumerate(node) if level != chosen[j])
-    return f"{escaped(exploration.attributes[changed], 14)} {node[changed]}"
+    return f"{escape_label(exploration.attributes[changed], 14)} {node[changed]}"
 
 
 def _describe_lattice(exploration: Exploration) -> str:
-    size = thin(exploration.size)
+    size = write_count(exploration.size)
     if not exploration.complete:
         has_counted = any(walk.steps for walk in exploration.walks)
         return f"{size} combinations of levels" + (
             ": too many to count them all" if has_counted else ", none of them counted yet"
         )
-    satisfying = int(exploration.assessed.satisfying.sum())
+    satisfying = int(exploration.assessment.satisfying.sum())
     models = " and the other models" if exploration.others else ""
-    limit = f" with at most {counted(exploration.limit, 'record')} suppressed"
+    limit = f" with at most {count_noun(exploration.limit, 'record')} suppressed"
     limit = limit if exploration.limit else ""
     sentence = (
-        f"{thin(satisfying)} of {size} combinations of levels satisfy "
-        f"k = {thin(exploration.k)}{models}"
+        f"{write_count(satisfying)} of {size} combinations of levels satisfy "
+        f"k = {write_count(exploration.k)}{models}"
     )
     minimal = len(exploration.minimal)
     verb = "is" if minimal == 1 else "are"
-    return f"{sentence}{limit}" + (f"; {thin(minimal)} {verb} minimal" if minimal else "")
+    return f"{sentence}{limit}" + (f"; {write_count(minimal)} {verb} minimal" if minimal else "")
 
 
 def _build_lattice_figure(
@@ -402,9 +408,9 @@ def _build_lattice_figure(
         layout["coloraxis"] = {
             "colorscale": SCALE, "cmin": 0, "cmax": float(np.log10(max(exploration.n_records, 2))),
             "colorbar": {**_format_colour_bar("k reached"), "tickvals": list(powers),
-                         "ticktext": [thin(10**power) for power in powers]},
+                         "ticktext": [write_count(10**power) for power in powers]},
         }  # fmt: skip
-    figure = drawn(
+    figure = build_figure(
         data,
         title,
         height,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 
 GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3), 7: (3, 3), 8: (3, 3), 9: (3, 3)}
 """Rows and columns of a board by its number of panels. What is free holds the numbers."""
@@ -40,7 +40,7 @@ class PanelSize(NamedTuple):
     about: int
     label: int  # the longest label of a row of a matrix, in letters
 
-    def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
+    def choose_label_size(self, labels: Sequence[str]) -> tuple[int, int]:
         longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
         side = min(self.height, self.width) - 4
         fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
@@ -82,14 +82,18 @@ class Layout:
     def grid(self) -> tuple[int, int]:
         return GRIDS[len(self.panels)]
 
-    def sized(self, number: int) -> Layout:
+    def select_panels(self, number: int) -> Layout:
         """The layout with so many panels: its first ones, or usual ones added.
 
-        >>> [panel.measure for panel in curves("min_k", "root_percent").sized(3).panels]
+        >>> [panel.measure for panel in create_curves_layout("min_k", "root_percent").sized(3).panels]
         ['min_k', 'root_percent', 'mean_alteration']
         """
         others = (Panel("classes"), Panel("curve", "classes"), Panel("scatter", "min_k"))
-        candidates = (*COSTS.panels, *others, *curves("alteration_nllm", "precision").panels)
+        candidates = (
+            *COSTS.panels,
+            *others,
+            *create_curves_layout("alteration_nllm", "precision").panels,
+        )
         more = [panel for panel in candidates if panel not in self.panels]
         return Layout((*self.panels, *more)[:number])
 
@@ -101,11 +105,11 @@ class Layout:
         return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
-def curves(*measures: str) -> Layout:
+def create_curves_layout(*measures: str) -> Layout:
     return Layout(tuple(Panel("curve", measure) for measure in measures))
 
 
-COSTS = curves(
+COSTS = create_curves_layout(
     "mean_alteration",
     "generalised_percent",
     "root_percent",
@@ -115,11 +119,11 @@ COSTS = curves(
 """The layout without a sensitive column."""
 
 
-def starting_layout(criteria: Collection[str]) -> Layout:
+def choose_starting_layout(criteria: Collection[str]) -> Layout:
     """The layout to begin with: with l and t where there is a sensitive column."""
     if not {"l_percent", "t_percent"} <= set(criteria):
         return COSTS
-    return curves(
+    return create_curves_layout(
         "mean_alteration", "l_percent", "t_percent", "generalised_percent", "root_percent", "min_k"
     )
 
@@ -142,10 +146,10 @@ class _LayoutFile(BaseModel):
     panels: tuple[_PanelFile, ...]
 
 
-def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
+def read_layout(text: str, kinds: Collection[str]) -> Layout:
     """Read and check a layout.
 
-    >>> layout_from_json('{"version": 1, "panels": [], "k": 5}', ["curve"])
+    >>> read_layout('{"version": 1, "panels": [], "k": 5}', ["curve"])
     Traceback (most recent call last):
     kanon.errors.PlanError: Layout key k: there is no such key; known are version, panels.
     """
@@ -162,7 +166,7 @@ def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
     for place, panel in enumerate(read.panels, 1):
         if panel.kind not in kinds:
             raise PlanError(
-                f"Panel {place} has the unknown kind {quoted(panel.kind)}; "
+                f"Panel {place} has the unknown kind {quote(panel.kind)}; "
                 f"known are {', '.join(kinds)}."
             )
     return Layout(tuple(Panel(**panel.model_dump()) for panel in read.panels))
@@ -178,7 +182,7 @@ def _create_layout_error(error: ValidationError) -> PlanError:
     key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
     if first["type"] == "extra_forbidden":
         known_keys = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
-        key = ".".join([*key.split(".")[:-1], quoted(place[-1]).strip("'")])
+        key = ".".join([*key.split(".")[:-1], quote(place[-1]).strip("'")])
         return PlanError(
             f"Layout key {key}: there is no such key; use one of {', '.join(known_keys)}."
         )

@@ -9,17 +9,17 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.algorithms.catalogue import algorithm_named, short_title
-from kanon.base.formatting import Counted, thin
+from kanon.base.formatting import CountedUnit, write_count
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.cards import Card
 from kanon.charts.style import (
     ALGORITHM_COLOURS,
     FAMILY_MARKERS,
     GREY,
-    escaped,
-    k_axis,
-    lay_out,
-    translucent,
+    add_opacity,
+    escape_label,
+    set_common_look,
+    set_log_k_axis,
 )
 from kanon.learning.experiments import Band
 from kanon.learning.representations import REPRESENTATIONS
@@ -43,7 +43,7 @@ _DIGITS = 3
 NOTHING = 0.005  # a score that is not higher than this above chance says nothing
 
 
-def best_at(bands: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
+def find_best_per_k(bands: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
     """Per k the representations of the highest mean score; equal to three digits is equal."""
     means = np.round([band.mean for band in bands.values()], _DIGITS)
     names = list(bands)
@@ -58,7 +58,7 @@ def best_at(bands: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]
     return best
 
 
-def scores_finding(
+def describe_scores(
     bands: Mapping[str, Band], ks: Sequence[int], score: Card, chance: float = np.nan
 ) -> str:
     """Which representation has the highest mean score, and at how many k.
@@ -66,12 +66,12 @@ def scores_finding(
     >>> two = {name: Band(np.array([mean]), np.zeros(1), 1) for name, mean in
     ...     (("oneClass", 0.6), ("fillParent", 0.7), ("fillChild", 0.5), ("proportional", 0.7))}
     >>> from kanon.learning.scores import SCORES
-    >>> scores_finding(two, [5], SCORES["auc"])
+    >>> describe_scores(two, [5], SCORES["auc"])
     'Mean AUC is highest in fillParent and in proportional, each at 1 of 1 k'
-    >>> scores_finding(two, [5], SCORES["auc"], chance=0.7)
+    >>> describe_scores(two, [5], SCORES["auc"], chance=0.7)
     'Nothing is learnt at any k'
     """
-    best = best_at(bands, chance)
+    best = find_best_per_k(bands, chance)
     learnt = sum(bool(at) for at in best)
     if not learnt:
         return "Nothing is learnt at any k"
@@ -82,18 +82,18 @@ def scores_finding(
     extent = "" if learnt == len(ks) else " where anything is learnt"
     return (
         f"Mean {score.title} is highest in {' and in '.join(titles)}{suffix} at {highest} of "
-        f"{thin(learnt)} k{extent}"
+        f"{write_count(learnt)} k{extent}"
     )
 
 
-def scores_chart(
+def draw_scores(
     panels: Mapping[str, Mapping[str, Band]],
     ks: Sequence[int],
     score: Card,
     title: str,
     reference: Mapping[str, float] | None = None,
     chance: float = np.nan,
-    of: Counted = "records",
+    of: CountedUnit = "records",
 ) -> go.Figure:
     several = len(panels) > 1
     columns = 2 if several else 1
@@ -101,9 +101,9 @@ def scores_chart(
     figure = make_subplots(
         rows=rows, cols=columns, shared_xaxes=several, shared_yaxes=several,
         horizontal_spacing=0.05, vertical_spacing=0.11,
-        subplot_titles=[escaped(name, 60) for name in panels] if several else None,
+        subplot_titles=[escape_label(name, 60) for name in panels] if several else None,
     )  # fmt: skip
-    lay_out(figure, title, 640 if several else 400)
+    set_common_look(figure, title, 640 if several else 400)
     for place, (name, bands) in enumerate(panels.items()):
         at = {"row": place // columns + 1, "col": place % columns + 1}
         for representation, band in bands.items():
@@ -120,7 +120,7 @@ def scores_chart(
         ):
             if not np.isnan(value):
                 figure.add_trace(_draw_level_line(ks, value, dash, text, place == 0), **at)
-    k_axis(figure, max(ks), tuple(_select_ticks(ks, 2.2 if several else 1.17)), of)
+    set_log_k_axis(figure, max(ks), tuple(_select_ticks(ks, 2.2 if several else 1.17)), of)
     figure.update_xaxes(range=[float(np.log10(min(ks) / 1.2)), float(np.log10(max(ks) * 1.2))])
     low, high = _compute_score_range(panels, [*(reference or {}).values(), chance])
     figure.update_yaxes(range=[low, high], hoverformat=".3f")
@@ -152,7 +152,7 @@ def _draw_band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[d
     around = {
         "type": "scatter", "x": [*ks, *reversed(ks)],
         "y": [*(band.mean + band.deviation), *reversed(band.mean - band.deviation)],
-        "fill": "toself", "fillcolor": translucent(colour, 0.14), "line": {"width": 0},
+        "fill": "toself", "fillcolor": add_opacity(colour, 0.14), "line": {"width": 0},
         "mode": "lines", "hoverinfo": "skip", "showlegend": False, "legendgroup": name,
     }  # fmt: skip
     return [around, line]
@@ -204,7 +204,7 @@ def _format_score_axis(score: Card) -> str:
 
 
 # --- which measure predicts -------------------------------------------------------------------
-def agreement_chart(
+def draw_agreement(
     agreements: pd.DataFrame,
     measures: Mapping[str, Card],
     score_titles: Mapping[str, str],
@@ -219,8 +219,8 @@ def agreement_chart(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.03,
         subplot_titles=[name for name, _ in panels],
     )  # fmt: skip
-    lay_out(figure, title, 150 + 27 * max(len(names), 3))
-    labels = [escaped(measures[name].title, 44) for name in names]
+    set_common_look(figure, title, 150 + 27 * max(len(names), 3))
+    labels = [escape_label(measures[name].title, 44) for name in names]
     for column, (_, columns) in enumerate(panels, 1):
         grids = [
             agreements.pivot(index="measure", columns="score", values=value_column)
@@ -234,7 +234,7 @@ def agreement_chart(
         figure.add_trace(
             {
                 "type": "heatmap", "z": grids[0], "y": labels,
-                "x": [escaped(cell).replace(" ", "<br>") for cell in score_titles.values()],
+                "x": [escape_label(cell).replace(" ", "<br>") for cell in score_titles.values()],
                 "text": text, "texttemplate": "%{text}", "textfont": {"size": 12},
                 "zmin": -1, "zmax": 1, "colorscale": "RdBu", "xgap": 1, "ygap": 1,
                 "customdata": np.dstack(grids[1:]),
@@ -256,10 +256,10 @@ def agreement_chart(
     return figure
 
 
-def prediction_scatter(
+def draw_predictions(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
-    figure = lay_out(go.Figure(), title, 400)
+    figure = set_common_look(go.Figure(), title, 400)
     for name, releases in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).CARD.family
         colour = ALGORITHM_COLOURS.get(str(name), GREY)
@@ -268,14 +268,14 @@ def prediction_scatter(
             {
                 "type": "scatter", "x": by_k[measure.name], "y": by_k[column],
                 "name": short_title(str(name)), "mode": "lines+markers",
-                "line": {"color": translucent(colour, 0.35), "width": 1},
+                "line": {"color": add_opacity(colour, 0.35), "width": 1},
                 "marker": {"symbol": FAMILY_MARKERS[family], "size": 9, "color": colour},
-                "customdata": [thin(k) for k in by_k["k"]],
+                "customdata": [write_count(k) for k in by_k["k"]],
                 "hovertemplate": "k = %{customdata}: %{x:.4g}, %{y:.3f}",
             }
         )  # fmt: skip
     unit = f", {measure.unit}" if measure.unit else ""
-    figure.update_xaxes(title=escaped(f"{measure.title}{unit} ({measure.arrow})", 80))
+    figure.update_xaxes(title=escape_label(f"{measure.title}{unit} ({measure.arrow})", 80))
     figure.update_yaxes(title=_format_score_axis(score), hoverformat=".3f")
     figure.update_layout(
         hovermode="closest", showlegend=True,

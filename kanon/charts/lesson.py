@@ -8,20 +8,20 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import counted, percent
-from kanon.charts.figure import drawn
-from kanon.charts.labels import width_of
-from kanon.charts.lesson_lattice import lattice_so_far
-from kanon.charts.lesson_look import HALO, ONE, PAGE, QUIET, Room, class_colour, in_room
-from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
-from kanon.charts.style import INK, LABEL, escaped, translucent
-from kanon.teaching.cuts import Rectangle, Regions
+from kanon.base.formatting import count_noun, write_percent
+from kanon.charts.figure import build_figure
+from kanon.charts.labels import estimate_text_width
+from kanon.charts.lesson_lattice import draw_lattice_so_far
+from kanon.charts.lesson_look import HALO, ONE, PAGE, QUIET, Room, get_class_colour, scale_letters
+from kanon.charts.lesson_trees import count_records_per_node, draw_merge, draw_table_values
+from kanon.charts.style import INK, LABEL, add_opacity, escape_label
+from kanon.teaching.cuts import Rectangle, RegionView
 from kanon.teaching.grouping import ClusterView
-from kanon.teaching.lesson import Lesson, Step, written
-from kanon.teaching.nodes import NodeView, known_by
+from kanon.teaching.lesson import Lesson, Step, write_number
+from kanon.teaching.nodes import NodeView, collect_known_nodes
 
 
-def picture_of(
+def draw_step(
     lesson: Lesson,
     position: int,
     room: Room = PAGE,
@@ -29,22 +29,22 @@ def picture_of(
     after: Sequence[int] = (),
 ) -> go.Figure:
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
-    if (regions := regions_in(drawn_step)) is not None:
+    if (regions := get_regions(drawn_step)) is not None:
         # The same axes at every step, as long as they show the cut.
         up = max(regions.attribute or 0, 1)
         axes = (0, up) if len(regions.axes) > 1 else None
-        return regions_chart(drawn_step, axes, room, after, settled=drawn_step is not step)
+        return draw_regions(drawn_step, axes, room, after, settled=drawn_step is not step)
     if isinstance(drawn_step.detail, NodeView):
-        return lattice_so_far(lesson, position, room)
+        return draw_lattice_so_far(lesson, position, room)
     if getattr(step.detail, "met", None):
-        return merge_chart(lesson, step, room, before)
-    return standing_chart(lesson, step, room)
+        return draw_merge(lesson, step, room, before)
+    return draw_table_values(lesson, step, room)
 
 
-def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
+def build_picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     names = lesson.task.classes.attributes
-    if (regions := regions_in(drawn_step)) is not None:
+    if (regions := get_regions(drawn_step)) is not None:
         rows = []
         for region in regions.regions:
             row: dict[str, object] = {"records": region.records}
@@ -54,7 +54,9 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
         return pd.DataFrame(rows)
     if isinstance(drawn_step.detail, NodeView):
         node_views = [earlier.detail for earlier in lesson.steps[: position + 1]]
-        state_by_node = known_by(view for view in node_views if isinstance(view, NodeView))
+        state_by_node = collect_known_nodes(
+            view for view in node_views if isinstance(view, NodeView)
+        )
         return pd.DataFrame(
             [
                 {
@@ -70,7 +72,7 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
         [
             {"column": name, "value": tree.labels[node], "records": records}
             for name, tree, counts in zip(
-                names, lesson.task.classes.hierarchies, standing(step), strict=True
+                names, lesson.task.classes.hierarchies, count_records_per_node(step), strict=True
             )
             for node, records in sorted(counts.items())
         ],
@@ -90,7 +92,7 @@ def _list_climbs(lesson: Lesson, step: Step) -> pd.DataFrame:
             while node != top:
                 above = int(tree.parent[node])
                 ends = tree.labels[node], tree.labels[above]
-                rows.append((side.label, name, *ends, lesson.paid(j, node, above)))
+                rows.append((side.label, name, *ends, lesson.get_cost(j, node, above)))
                 node = above
     return pd.DataFrame(rows, columns=["class", "column", "from", "to", "cost per record"])
 
@@ -101,18 +103,18 @@ def _choose_drawn_step(lesson: Lesson, position: int) -> Step:
     if position < len(lesson.steps) - 1:
         return step
     drawable = [
-        past for past in lesson.steps if regions_in(past) or isinstance(past.detail, NodeView)
+        past for past in lesson.steps if get_regions(past) or isinstance(past.detail, NodeView)
     ]
     return drawable[-1] if drawable else step
 
 
-def regions_in(step: Step) -> Regions | None:
+def get_regions(step: Step) -> RegionView | None:
     """The regions that a step of Mondrian shows, or the groups of MDAV; None of others."""
     regions = step.detail.regions if isinstance(step.detail, ClusterView) else step.detail
-    return regions if isinstance(regions, Regions) else None
+    return regions if isinstance(regions, RegionView) else None
 
 
-def regions_chart(
+def draw_regions(
     step: Step,
     axes: tuple[int, int] | None = None,
     room: Room = PAGE,
@@ -123,7 +125,7 @@ def regions_chart(
 
     The current region has a thick rim, its parts are filled; a dot says how many records it is.
     """
-    regions = regions_in(step)
+    regions = get_regions(step)
     if regions is None:
         raise ValueError("this step has no regions")
     across = regions.attribute or 0
@@ -136,7 +138,7 @@ def regions_chart(
 
     def get_colour(part: Rectangle) -> str:
         first = part.classes[0]
-        return class_colour(numbers[first] if numbers else first + 1)
+        return get_class_colour(numbers[first] if numbers else first + 1)
 
     shapes = []
     for region in regions.regions:
@@ -154,10 +156,10 @@ def regions_chart(
     for place, part in enumerate(regions.parts if inner else ()):
         line = {"color": get_colour(part), "width": 2, "dash": "dash" if place % 2 else "solid"}
         shapes.append(
-            _draw_region(part, x, y, gaps, 0.3, line, translucent(get_colour(part), 0.18))
+            _draw_region(part, x, y, gaps, 0.3, line, add_opacity(get_colour(part), 0.18))
         )
     kind = "groups" if isinstance(step.detail, ClusterView) else "regions"
-    title = f"The released {kind}" if settled else escaped(step.heading, 90)
+    title = f"The released {kind}" if settled else escape_label(step.heading, 90)
     if len(regions.axes) > 2:
         title += f"; two of {len(regions.axes)} columns"
     size = room.letters
@@ -166,10 +168,10 @@ def regions_chart(
     height = round(room.height or 420)
     if y is not None:
         labels = (label[:_LONGEST] for _, label in regions.axes[y].marks)
-        margin["l"] = round(3 * size + max(width_of(label, size) for label in labels))
+        margin["l"] = round(3 * size + max(estimate_text_width(label, size) for label in labels))
         upwards = _build_region_axis(regions, y, height - margin["t"] - margin["b"], size, up=True)
     inside = range(step.recoding.classes.n_classes) if settled else regions.region.classes
-    figure = drawn(
+    figure = build_figure(
         [_draw_records(step, regions, inside, x, y)],
         "" if room.height else title,
         height,
@@ -180,10 +182,10 @@ def regions_chart(
         dragmode=False,
         margin=margin,
     )
-    return in_room(figure, room)
+    return scale_letters(figure, room)
 
 
-def _compute_gap(regions: Regions, j: int) -> float:
+def _compute_gap(regions: RegionView, j: int) -> float:
     places = [at for at, _ in regions.axes[j].marks]
     gaps = [high - low for low, high in pairwise(places)]
     span = places[-1] - places[0]
@@ -208,13 +210,13 @@ def _draw_region(
 
 
 def _draw_records(
-    step: Step, regions: Regions, inside: Collection[int], x: int, y: int | None
+    step: Step, regions: RegionView, inside: Collection[int], x: int, y: int | None
 ) -> dict[str, Any]:
     counts = step.recoding.classes.counts.tolist()
     names = [
         "<br>".join(
-            f"{escaped(axis.attribute, 24)}: "
-            f"{escaped(next(label for at, label in axis.marks if at == axis.at[place]))}"
+            f"{escape_label(axis.attribute, 24)}: "
+            f"{escape_label(next(label for at, label in axis.marks if at == axis.at[place]))}"
             for axis in regions.axes
         )
         for place in range(len(counts))
@@ -230,7 +232,7 @@ def _draw_records(
         "text": [str(count) if count > 1 else "" for count in counts],
         "textposition": "top center", "textfont": LABEL, "cliponaxis": False,
         "hovertext": [
-            f"{name}<br>{counted(count, 'record')}"
+            f"{name}<br>{count_noun(count, 'record')}"
             for name, count in zip(names, counts, strict=True)
         ],
         "hovertemplate": "%{hovertext}<extra></extra>",
@@ -238,22 +240,24 @@ def _draw_records(
 
 
 def _build_region_axis(
-    regions: Regions, j: int, pixels: float, letters: int, up: bool
+    regions: RegionView, j: int, pixels: float, letters: int, up: bool
 ) -> dict[str, Any]:
     axis, gap = regions.axes[j], _compute_gap(regions, j)
     low, high = axis.marks[0][0] - 0.7 * gap, axis.marks[-1][0] + 0.7 * gap
     marks: list[tuple[float, str]] = []
     free = -math.inf
     for at, label in axis.marks:
-        half = (1.3 * letters if up else width_of(label[:_LONGEST], letters) + letters) / 2
+        half = (
+            1.3 * letters if up else estimate_text_width(label[:_LONGEST], letters) + letters
+        ) / 2
         place = (at - low) / (high - low) * pixels
         if place - half >= free:
             marks.append((at, label))
             free = place + half
     return {
-        "title": escaped(axis.attribute, 30), "showgrid": False, "fixedrange": True,
+        "title": escape_label(axis.attribute, 30), "showgrid": False, "fixedrange": True,
         "tickvals": [at for at, _ in marks], "tickangle": 0,
-        "ticktext": [escaped(label, _LONGEST) for _, label in marks],
+        "ticktext": [escape_label(label, _LONGEST) for _, label in marks],
         "range": [low, high],
     }  # fmt: skip
 
@@ -261,18 +265,22 @@ def _build_region_axis(
 _LONGEST = 14  # longer labels of an axis are cut
 
 
-def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
+def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
     steps = lesson.steps
     last = len(steps) - 1 if step is None else step
     now = steps[last].numbers
     rows: list[tuple[str, str, list[float | None]]] = [
         ("minimum k ↑", str(now.min_k), [past.numbers.min_k for past in steps]),
-        ("alteration, % ↓", percent(now.alteration), [past.numbers.alteration for past in steps]),
+        (
+            "alteration, % ↓",
+            write_percent(now.alteration),
+            [past.numbers.alteration for past in steps],
+        ),
     ]
     if lesson.sensitive is not None:
         rows += [
-            ("entropy l ↑", written(now.l), [past.numbers.l for past in steps]),
-            ("t, 0 to 1 ↓", written(now.t), [past.numbers.t for past in steps]),
+            ("entropy l ↑", write_number(now.l), [past.numbers.l for past in steps]),
+            ("t, 0 to 1 ↓", write_number(now.t), [past.numbers.t for past in steps]),
         ]
     title = f"After step {last}: minimum k {rows[0][1]}, alteration {rows[1][1]}"
     data: list[dict[str, Any]] = []
@@ -311,7 +319,7 @@ def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
         "type": "line", "xref": "x", "yref": "paper", "x0": last, "x1": last, "y0": 0, "y1": 1,
         "line": {"color": QUIET, "width": 1, "dash": "dot"},
     }  # fmt: skip
-    return drawn(
+    return build_figure(
         data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
         shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
     )  # fmt: skip

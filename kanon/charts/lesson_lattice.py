@@ -9,11 +9,19 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from kanon.algorithms.lattice_size import Node, nodes_per_height
-from kanon.base.formatting import thin
-from kanon.charts.figure import drawn
-from kanon.charts.labels import Anchor, Box, Found, Label, Scale, placed, width_of
-from kanon.charts.lattice import DRAWN, edges_between
+from kanon.algorithms.lattice_size import Node, count_nodes_per_height
+from kanon.base.formatting import write_count
+from kanon.charts.figure import build_figure
+from kanon.charts.labels import (
+    Anchor,
+    Box,
+    Label,
+    LabelPlace,
+    Scale,
+    estimate_text_width,
+    place_labels,
+)
+from kanon.charts.lattice import MOST_DRAWN_NODES, find_edges
 from kanon.charts.lesson_look import (
     EDGE,
     HALO,
@@ -23,30 +31,30 @@ from kanon.charts.lesson_look import (
     PAGE,
     QUIET,
     Room,
-    in_room,
-    lines_between,
+    draw_lines_between,
+    scale_letters,
 )
-from kanon.charts.style import INK, LABEL, STAR, escaped, translucent
-from kanon.experiments.exploration import ranks
+from kanon.charts.style import INK, LABEL, STAR, add_opacity, escape_label
+from kanon.experiments.exploration import rank_nodes
 from kanon.teaching.lesson import Lesson
-from kanon.teaching.nodes import NodeView, known_by
+from kanon.teaching.nodes import NodeView, collect_known_nodes
 
 
-def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
+def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     views = [past.detail for past in lesson.steps[: step + 1] if isinstance(past.detail, NodeView)]
     if not views:
         raise ValueError("no node has been counted yet")
     trees = lesson.task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
-    state_by_node = known_by(views)
-    per_height = nodes_per_height(trees)
+    state_by_node = collect_known_nodes(views)
+    per_height = count_nodes_per_height(trees)
     size = sum(per_height)
     # Of a lattice with more nodes than can be told apart, those that were looked at.
     all_nodes = product(*(range(top + 1) for top in tops))
-    nodes = list(all_nodes) if size <= DRAWN else sorted(state_by_node)
+    nodes = list(all_nodes) if size <= MOST_DRAWN_NODES else sorted(state_by_node)
     at: dict[Any, tuple[float, float]] = {
         node: (rank - (per_height[sum(node)] - 1) / 2, float(sum(node)))
-        for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
+        for node, rank in zip(nodes, rank_nodes(tops, nodes), strict=True)
     }
     last = views[-1]
     by_height = any(getattr(past.detail, "heights", None) for past in lesson.steps)
@@ -55,7 +63,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     )
     steps, names = _place_labels(scale, room.letters, at, state_by_node, last)
     data = [
-        lines_between(edges_between(nodes), at, EDGE, 1, "solid"),
+        draw_lines_between(find_edges(nodes), at, EDGE, 1, "solid"),
         _draw_lesson_walk(last.walk, at, steps, room.letters),
         *_draw_known_nodes(lesson, nodes, at, state_by_node, names, room.letters),
     ]
@@ -70,11 +78,11 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
         }
     )  # fmt: skip
     n_counted = sum(looked_at for _, looked_at in state_by_node.values())
-    title = f"{thin(n_counted)} of {thin(size)} nodes counted, {thin(len(state_by_node))} known"
+    title = f"{write_count(n_counted)} of {write_count(size)} nodes counted, {write_count(len(state_by_node))} known"
     interval = {} if last.heights is None else _draw_interval(last.heights, sum(last.node))
     legend |= {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
                "itemsizing": "constant"}  # fmt: skip
-    figure = drawn(
+    figure = build_figure(
         data, title, height,
         x={"visible": False, "range": scale.x, "fixedrange": True},
         y={"title": "Height: the sum of the levels", "range": scale.y,
@@ -82,16 +90,16 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
         hovermode="closest", showlegend=True, legend=legend, dragmode=False, margin=margin,
         **interval,
     )  # fmt: skip
-    return in_room(figure, room)
+    return scale_letters(figure, room)
 
 
 def _plan_lattice_layout(
     room: Room, widest: int, rows: int, by_height: bool
 ) -> tuple[Scale, int, dict[str, float], dict[str, Any]]:
     """Where the lattice stands in the picture, and its legend: below it, or beside it if wide."""
-    longest = max(width_of(meaning, room.letters) for meaning in _LEGEND) + 48
+    longest = max(estimate_text_width(meaning, room.letters) for meaning in _LEGEND) + 48
     left_margin, top = 4.2 * room.letters, 38
-    right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
+    right = 12 + (estimate_text_width(_ENDS, max(room.letters, 14)) if by_height else 0)
     legend: dict[str, Any] = {"y": 1, "yanchor": "top"}
     if room.height:
         height, below = round(room.height), 10
@@ -116,9 +124,9 @@ def _place_labels(
     at: Mapping[Any, tuple[float, float]],
     state_by_node: Mapping[Node, tuple[bool, bool]],
     last: NodeView,
-) -> tuple[list[Found], dict[Node, Found]]:
+) -> tuple[list[LabelPlace], dict[Node, LabelPlace]]:
     """Where the numbers of the walk and the names of nodes stand, the node of the step first."""
-    where = {node: scale.pixels(*point) for node, point in at.items()}
+    where = {node: scale.convert_to_pixels(*point) for node, point in at.items()}
     clear = {node: _NODE_LOOKS[state_by_node.get(node)].size for node in at}
     dots = [
         Box(x - half, y - half, x + half, y + half)
@@ -144,7 +152,7 @@ def _place_labels(
     )
     order = [last.node, *rest]
     n = len(last.walk)
-    label_places = placed(
+    label_places = place_labels(
         [
             create_node_label(last.node),
             *map(create_step_label, reversed(range(n))),
@@ -188,7 +196,7 @@ def _draw_known_nodes(
     nodes: Sequence[Node],
     at: Mapping[Any, tuple[float, float]],
     state_by_node: Mapping[Node, tuple[bool, bool]],
-    names: Mapping[Node, Found],
+    names: Mapping[Node, LabelPlace],
     letters: int,
 ) -> list[dict[str, Any]]:
     """The nodes by what is known of them; all kinds stand in the legend, so that it stays."""
@@ -209,7 +217,7 @@ def _draw_known_nodes(
                 "cliponaxis": False,
                 "hovertext": [
                     "<br>".join(
-                        f"{escaped(column, 24)} {level}"
+                        f"{escape_label(column, 24)} {level}"
                         for column, level in zip(columns, node, strict=True)
                     )
                     for node in in_state
@@ -223,7 +231,7 @@ def _draw_known_nodes(
 def _draw_lesson_walk(
     walk: Sequence[Node],
     at: Mapping[Any, tuple[float, float]],
-    steps: Sequence[Found],
+    steps: Sequence[LabelPlace],
     letters: int,
 ) -> dict[str, Any]:
     return {
@@ -255,7 +263,7 @@ def _draw_interval(heights: tuple[int, int], looked_at: int) -> dict[str, Any]:
         ends[low] = "low, middle"
     band = {
         "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": low - 0.4, "y1": high + 0.4,
-        "fillcolor": translucent(MET, 0.1), "line": {"color": MET, "width": 2}, "layer": "below",
+        "fillcolor": add_opacity(MET, 0.1), "line": {"color": MET, "width": 2}, "layer": "below",
     }  # fmt: skip
     return {
         "shapes": [band],

@@ -21,10 +21,10 @@ _CLASSES = (
 )
 
 
-def class_colour(number: int) -> str:
+def get_class_colour(number: int) -> str:
     """The colour of a class by its number: one in tables, candidates, trees and regions.
 
-    >>> class_colour(1), class_colour(13) == class_colour(1), class_colour(0)
+    >>> get_class_colour(1), get_class_colour(13) == get_class_colour(1), get_class_colour(0)
     ('#0072B2', True, '#6B747D')
     """
     return _CLASSES[(number - 1) % len(_CLASSES)] if number else QUIET
@@ -40,7 +40,7 @@ class Room(NamedTuple):
 PAGE = Room(400, None, 13)  # a column of the page, at its narrowest
 
 
-def lines_between(
+def draw_lines_between(
     pairs: Sequence[tuple[Any, Any]],
     at: Mapping[Any, tuple[float, float]],
     colour: str,
@@ -54,7 +54,7 @@ def lines_between(
     }  # fmt: skip
 
 
-def in_room(figure: go.Figure, room: Room) -> go.Figure:
+def scale_letters(figure: go.Figure, room: Room) -> go.Figure:
     def enlarge(part: Any) -> Any:
         if isinstance(part, dict):
             return {
@@ -76,12 +76,12 @@ _TITLE_LETTERS = 36  # so many of a title fit beside another picture in a window
 _TITLE_LINE = 22  # the height of a line of the title, in pixels
 
 
-def halved(figure: go.Figure) -> go.Figure:
+def split_title(figure: go.Figure) -> go.Figure:
     """The same for half of a page: its title goes on in further lines, where it is long.
 
-    >>> from kanon.charts.figure import drawn
-    >>> whole = drawn([], "Where do “M, Cat” and “M, Lion” meet, and why?", 300, {}, {})
-    >>> half = halved(whole)
+    >>> from kanon.charts.figure import build_figure
+    >>> whole = build_figure([], "Where do “M, Cat” and “M, Lion” meet, and why?", 300, {}, {})
+    >>> half = split_title(whole)
     >>> half.layout.title.text, half.layout.height, half.layout.margin.t - whole.layout.margin.t
     ('Where do “M, Cat” and “M, Lion”<br>meet, and why?', 322, 22)
     """

@@ -12,22 +12,32 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.base.formatting import counted
-from kanon.charts.figure import drawn
-from kanon.charts.labels import Anchor, Box, Found, Label, Scale, box_of, placed, shorter, width_of
+from kanon.base.formatting import count_noun
+from kanon.charts.figure import build_figure
+from kanon.charts.labels import (
+    Anchor,
+    Box,
+    Label,
+    LabelPlace,
+    Scale,
+    compute_text_box,
+    estimate_text_width,
+    list_shortened,
+    place_labels,
+)
 from kanon.charts.lesson_look import (
     EDGE,
     HALO,
     PAGE,
     QUIET,
     Room,
-    class_colour,
-    in_room,
-    lines_between,
+    draw_lines_between,
+    get_class_colour,
+    scale_letters,
 )
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import INK, escape_label
 from kanon.hierarchy import Hierarchy
-from kanon.teaching.lesson import Lesson, Step, written
+from kanon.teaching.lesson import Lesson, Step, write_number
 
 _WHOLE = 8  # a hierarchy with more leaves is drawn as the paths of the values alone
 
@@ -36,7 +46,7 @@ _LOW = 3  # trees of no more levels are drawn side by side
 _FEW = 6  # so few lines stand further apart
 
 
-def merge_chart(
+def draw_merge(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
     met = getattr(step.detail, "met", None)
@@ -44,10 +54,12 @@ def merge_chart(
         raise ValueError("this step merges nothing")
     first, second = met
     colours = [
-        class_colour(numbers[side.classes[0]] if numbers else side.classes[0] + 1)
+        get_class_colour(numbers[side.classes[0]] if numbers else side.classes[0] + 1)
         for side in (first, second)
     ]
-    title = f"Where do “{escaped(first.label, 20)}” and “{escaped(second.label, 20)}” meet?"
+    title = (
+        f"Where do “{escape_label(first.label, 20)}” and “{escape_label(second.label, 20)}” meet?"
+    )
     views = []
     for tree, a, b in zip(lesson.task.classes.hierarchies, first.nodes, second.nodes, strict=True):
         top = tree.lca(a, b)
@@ -62,9 +74,9 @@ def merge_chart(
     return _draw_forest(lesson, title, views, room)
 
 
-def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
+def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
     views = []
-    for j, records in enumerate(standing(step)):
+    for j, records in enumerate(count_records_per_node(step)):
         tree = lesson.task.classes.hierarchies[j]
         marks = {
             node: _Mark("circle", INK, 10 + 2.5 * math.sqrt(count), count)
@@ -75,7 +87,7 @@ def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
     return _draw_forest(lesson, "Where are the table's values in the trees?", views, room)
 
 
-def standing(step: Step) -> list[dict[int, int]]:
+def count_records_per_node(step: Step) -> list[dict[int, int]]:
     records_by_node = []
     recoding = step.recoding
     for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):
@@ -202,23 +214,25 @@ def _draw_forest(lesson: Lesson, title: str, views: Sequence[_TreeView], room: R
             "fixedrange": True,
         }  # fmt: skip
         more = f", {view.left_out} more values" if view.left_out else ""
-        heading = _trim_to_width(name, box.right - box.left - width_of(more, 16)) + more
+        heading = _trim_to_width(name, box.right - box.left - estimate_text_width(more, 16)) + more
         above = Anchor(box.left, box.top - grid.head + 16, "middle right")
         titles.append(
-            {"text": escaped(heading, 60), "xref": "paper", "yref": "paper", "showarrow": False,
+            {"text": escape_label(heading, 60), "xref": "paper", "yref": "paper", "showarrow": False,
              "x": ends[0], "xanchor": "left", "yanchor": "middle",
              "y": 1 - (above.y - grid.above) / tall, "font": {"size": 16, "color": INK}}
         )  # fmt: skip
         where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         cell = Box(box.left, box.top - grid.head, box.right + _APART / 2, box.bottom)
-        drawing = _Drawing(tree, view, at, scale, cell, box_of(heading, above, 16), room.letters)
-        data += [{**trace, **where} for trace in drawing.draw_traces(partial(lesson.paid, j))]
-    figure = drawn(
+        drawing = _Drawing(
+            tree, view, at, scale, cell, compute_text_box(heading, above, 16), room.letters
+        )
+        data += [{**trace, **where} for trace in drawing.draw_traces(partial(lesson.get_cost, j))]
+    figure = build_figure(
         data, "" if room.height else title, round(grid.height), axes.pop("xaxis"),
         axes.pop("yaxis"), **axes, annotations=titles, hovermode="closest",
         margin={"l": _SIDE, "r": _SIDE, "t": grid.above, "b": 0},
     )  # fmt: skip
-    return in_room(figure, room)
+    return scale_letters(figure, room)
 
 
 def _compute_tree_scale(
@@ -227,9 +241,9 @@ def _compute_tree_scale(
     width, depth = box.right - box.left, int(tree.level[tree.root])
     lowest = [node for node, (x, _) in at.items() if x == depth]
     right_room = 14 + max(
-        (width_of(tree.labels[node][:_LONGEST], letters) for node in lowest), default=0
+        (estimate_text_width(tree.labels[node][:_LONGEST], letters) for node in lowest), default=0
     )
-    left_room = max(width_of(tree.labels[tree.root][:_LONGEST], letters) / 2, 10)
+    left_room = max(estimate_text_width(tree.labels[tree.root][:_LONGEST], letters) / 2, 10)
     left_room, right_room = min(left_room, 0.25 * width), min(right_room, 0.4 * width)
     unit = depth / (width - left_room - right_room)
     return Scale((-left_room * unit, (width - left_room) * unit), (0.5 - lines, 0.5), box)
@@ -238,7 +252,10 @@ def _compute_tree_scale(
 def _trim_to_width(text: str, width: float) -> str:
     words = " ".join(text.split())
     lengths = range(len(words) - 1, 1, -1)
-    return next((cut for cut in shorter(words, *lengths) if width_of(cut, 16) <= width), "…")
+    return next(
+        (cut for cut in list_shortened(words, *lengths) if estimate_text_width(cut, 16) <= width),
+        "…",
+    )
 
 
 _LONGEST = 16  # longer labels are cut
@@ -273,16 +290,16 @@ class _Drawing:
             cost_paths = [(edges, EDGE, "solid")]
         priced_edges = sorted({pair for path, _, _ in cost_paths for pair in path})
         others = [pair for pair in edges if pair not in priced_edges]
-        data = [lines_between(others, at, EDGE, 1.5, "solid")]
+        data = [draw_lines_between(others, at, EDGE, 1.5, "solid")]
         data += [
-            lines_between(path, at, colour, 1.5 if colour == EDGE else 4, dash)
+            draw_lines_between(path, at, colour, 1.5 if colour == EDGE else 4, dash)
             for path, colour, dash in cost_paths
         ]
         costs, labels = self._place_texts(
-            priced_edges, [written(paid(*pair)) for pair in priced_edges]
+            priced_edges, [write_number(paid(*pair)) for pair in priced_edges]
         )
         common = {"type": "scatter", "showlegend": False, "cliponaxis": False}
-        cost_points = [self.scale.point(cost.anchor.x, cost.anchor.y) for cost in costs]
+        cost_points = [self.scale.convert_to_point(cost.anchor.x, cost.anchor.y) for cost in costs]
         data.append(
             {
                 **common, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
@@ -302,12 +319,12 @@ class _Drawing:
                     "size": [look.size for look in looks],
                     "opacity": 1,
                 },
-                "text": [escaped(labels[node].text) for node in at],
+                "text": [escape_label(labels[node].text) for node in at],
                 "textposition": [labels[node].anchor.side for node in at],
                 "textfont": {"size": self.letters, "color": INK, "shadow": HALO},
                 "hovertext": [
-                    escaped(tree.labels[node])
-                    + ("" if look.records is None else f"<br>{counted(look.records, 'record')}")
+                    escape_label(tree.labels[node])
+                    + ("" if look.records is None else f"<br>{count_noun(look.records, 'record')}")
                     for node, look in zip(at, looks, strict=True)
                 ],
                 "hovertemplate": "%{hovertext}<extra></extra>",
@@ -317,9 +334,9 @@ class _Drawing:
 
     def _place_texts(
         self, priced_edges: Sequence[tuple[int, int]], costs: Sequence[str]
-    ) -> tuple[list[Found], dict[int, Found]]:
+    ) -> tuple[list[LabelPlace], dict[int, LabelPlace]]:
         """Where costs and labels stand: of marked nodes first, then costs, then other nodes."""
-        where = {node: self.scale.pixels(*point) for node, point in self.at.items()}
+        where = {node: self.scale.convert_to_pixels(*point) for node, point in self.at.items()}
         sizes = {node: self.view.marks.get(node, _PLAIN).size for node in self.at}
         dots = [
             Box(x - half, y - half, x + half, y + half)
@@ -332,7 +349,7 @@ class _Drawing:
         def create_node_label(node: int) -> Label:
             sides = _SIDES if node >= self.tree.n_leaves else (_SIDES[1], *_SIDES)
             anchors = [Anchor(*where[node], side, sizes[node]) for side in sides]
-            return Label(shorter(self.tree.labels[node], _LONGEST, 9, 5)[-3:], anchors)
+            return Label(list_shortened(self.tree.labels[node], _LONGEST, 9, 5)[-3:], anchors)
 
         def create_cost_label(pair: tuple[int, int], text: str) -> Label:
             (x, y), (u, v) = where[pair[0]], where[pair[1]]
@@ -352,7 +369,7 @@ class _Drawing:
             *map(create_cost_label, priced_edges, costs),
             *labels[n_marks:],
         ]
-        label_places = placed(all_labels, self.letters, self.cell, [self.name, *dots])
+        label_places = place_labels(all_labels, self.letters, self.cell, [self.name, *dots])
         after = n_marks + len(priced_edges)
         of_nodes = [*label_places[:n_marks], *label_places[after:]]
         return label_places[n_marks:after], dict(zip(nodes, of_nodes, strict=True))

@@ -13,14 +13,14 @@ from kanon.charts.style import (
     ALGORITHM_COLOURS,
     FAMILY_DASHES,
     FAMILY_MARKERS,
-    KEPT_COLOURS,
+    SAVED_COLOURS,
     STRATEGY_COLOURS,
     STRATEGY_DASHES,
     STRATEGY_MARKERS,
-    colour_of_metric,
+    get_metric_colour,
 )
 from kanon.experiments.comparison import Comparison, Line
-from kanon.experiments.titles import guided
+from kanon.experiments.titles import is_guided
 
 _SPARE = ("#1B7F79", "#A0522D", "#4B0082", "#2F4F4F", "#C71585", "#556B2F", "#B8860B", "#36648B")
 
@@ -54,12 +54,12 @@ class Look:
         return self.marker if self.filled else f"{self.marker}-open"
 
 
-def looks_of(comparison: Comparison) -> Mapping[str, Look]:
+def choose_looks(comparison: Comparison) -> Mapping[str, Look]:
     new_lines = [line for line in comparison.lines if not line.kept]
     names = [line.configuration.algorithm for line in new_lines]
     by_algorithm = 1 < len(set(names)) == len(names)
     by_strategy = (
-        len({line.configuration.metric for line in new_lines if guided(line.configuration)}) <= 1
+        len({line.configuration.metric for line in new_lines if is_guided(line.configuration)}) <= 1
         and len({line.configuration.strategy for line in new_lines}) > 1
     )
     looks: dict[str, Look] = {}
@@ -71,7 +71,7 @@ def looks_of(comparison: Comparison) -> Mapping[str, Look]:
         )
         looks[line.name] = _choose_distinct_look(look, looks.values())
     saved_lines = [line for line in comparison.lines if line.kept]
-    for line, colour in zip(saved_lines, cycle(KEPT_COLOURS), strict=False):
+    for line, colour in zip(saved_lines, cycle(SAVED_COLOURS), strict=False):
         look = replace(_create_strategy_look(line, False), colour=colour, width=3)
         looks[line.name] = _choose_distinct_look(look, looks.values())
     return {line.name: looks[line.name] for line in comparison.lines}
@@ -84,7 +84,7 @@ def _choose_distinct_look(look: Look, others: Iterable[Look]) -> Look:
     ]
 
     def find_gap(colour: str) -> float:
-        return min((colour_distance(colour, other) for other in alike), default=math.inf)
+        return min((compute_colour_distance(colour, other) for other in alike), default=math.inf)
 
     colours = (look.colour, *_SPARE)
     colour = next(
@@ -93,10 +93,10 @@ def _choose_distinct_look(look: Look, others: Iterable[Look]) -> Look:
     return replace(look, colour=colour)
 
 
-def colour_distance(first: str, second: str) -> float:
+def compute_colour_distance(first: str, second: str) -> float:
     """How unlike two colours look, in OKLab: below 0.02 they cannot be told apart.
 
-    >>> colour_distance("#000000", "#FFFFFF") > 0.99, colour_distance("#5B5B5B", "#555555") < 0.03
+    >>> compute_colour_distance("#000000", "#FFFFFF") > 0.99, compute_colour_distance("#5B5B5B", "#555555") < 0.03
     (True, True)
     """
     rgb_shares = [
@@ -127,8 +127,8 @@ def _create_strategy_look(line: Line, by_strategy: bool) -> Look:
     return Look(
         colour=(
             STRATEGY_COLOURS.get(strategy, _SPARE[number % len(_SPARE)])
-            if by_strategy or not guided(line.configuration)
-            else colour_of_metric(metric)
+            if by_strategy or not is_guided(line.configuration)
+            else get_metric_colour(metric)
         ),
         dash=STRATEGY_DASHES.get(strategy, dashes[number % len(dashes)]),
         marker=STRATEGY_MARKERS.get(strategy, markers[number % len(markers)]),

@@ -11,16 +11,16 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.charts.style import (
     DIFFERENCES,
     HEADING,
     INK,
     LABEL,
     SCALE,
-    escaped,
-    escaped_apart,
-    lay_out,
+    escape_distinct_labels,
+    escape_label,
+    set_common_look,
 )
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import CostMatrix, as_share, cell_text, cost_text, decimals_of
@@ -42,7 +42,7 @@ _TEXTS = 2_500_000  # bytes: the most that all hovers of a chart may take
 Texts = Sequence[Sequence[str]]  # a text for each cell of a matrix, safe for Plotly
 
 
-def cost_hovers(
+def format_cost_hovers(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, pictures: int = 1
 ) -> Texts:
     """What each cell says under the pointer: how its cost adds up to the common ancestor."""
@@ -60,11 +60,11 @@ def cost_hovers(
 
     def format_path(row: int, column: int) -> str:
         text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
-        lines = escaped(text, longest=len(text)).replace(" → ", "<br>→ ")
+        lines = escape_label(text, longest=len(text)).replace(" → ", "<br>→ ")
         return ":<br>".join(lines.rsplit(": ", 1))  # short lines, which no side of the chart cuts
 
     def format_cost(row: int, column: int) -> str:
-        label = escaped(tree.labels[ancestors[row][column]], _HOVERED)
+        label = escape_label(tree.labels[ancestors[row][column]], _HOVERED)
         return f"up to {label} = {matrix.written(float(matrix.values[row, column]))}"
 
     texts = fill_texts(format_path)
@@ -73,10 +73,10 @@ def cost_hovers(
     return fill_texts(format_cost)
 
 
-def difference_hovers(
+def format_difference_hovers(
     tree: Hierarchy, first: CostMatrix, second: CostMatrix, share: bool = False
 ) -> Texts:
-    labels = [escaped(label, _HOVERED) for label in tree.labels]
+    labels = [escape_label(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(first.nodes).tolist()
     if share:
         first, second = as_share(first), as_share(second)
@@ -98,7 +98,7 @@ def difference_hovers(
     ]
 
 
-def matrix_chart(
+def draw_matrices(
     matrices: Sequence[CostMatrix],
     titles: Sequence[str],
     hovers: Sequence[Texts],
@@ -129,7 +129,7 @@ def matrix_chart(
     figure = make_subplots(
         rows=1, cols=len(values), horizontal_spacing=_APART / (layout.width - layout.left - _RIGHT)
     )
-    lay_out(figure, "", layout.height)
+    set_common_look(figure, "", layout.height)
     figure.update_layout(width=layout.width)
     for column, (cells, texts, costs) in enumerate(zip(values, hovers, cell_texts, strict=True), 1):
         places = max(0, pictures[column - 1].decimals - 2)
@@ -169,7 +169,7 @@ def _describe_matrix_limits(matrix: CostMatrix) -> str:
     if matrix.grouped:
         notes.append("Rows and columns are groups: each cell is a mean over pairs of their values.")
     if matrix.left_out:
-        notes.insert(0, f"{counted(matrix.left_out, 'more value')} left out.")
+        notes.insert(0, f"{count_noun(matrix.left_out, 'more value')} left out.")
     return " ".join(notes)
 
 
@@ -184,7 +184,7 @@ class _Layout:
         notes: str,
         titles: Sequence[str],
     ) -> None:
-        self.labels = escaped_apart(labels, _LABEL)
+        self.labels = escape_distinct_labels(labels, _LABEL)
         longest, n = max(min(len(label), _LABEL) for label in labels), len(labels)
         # The largest letters whose lines fit into the rows of square cells.
         for self.font in range(_LARGE, _SMALL - 1, -1):
@@ -205,9 +205,9 @@ class _Layout:
         # Of two titles each has its half; one that is longer than its line gets another.
         room = int(self.width / 9.6) - len(" minus , as a share")
         self.titles = (
-            [escaped(title, room // 2) for title in titles]
+            [escape_label(title, room // 2) for title in titles]
             if len(titles) > 1
-            else ["<br>".join(escaped(part, room) for part in wrap(titles[0], room))]
+            else ["<br>".join(escape_label(part, room) for part in wrap(titles[0], room))]
         )
         # From below: column labels, "to", the scale and its ticks, its unit, notes, the head.
         self.scale = (self.beside if self.turned else self.font + 10) + 22 + 44

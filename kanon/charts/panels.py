@@ -12,30 +12,36 @@ from kanon.base.rounding import round_apart
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     CLASSES,
-    hover_number,
-    measure_table,
-    measures_of,
-    privacy_measures,
+    build_measure_table,
+    format_axis_title,
+    format_unit,
+    get_axis_scale,
+    get_hover_format,
+    get_short_title,
+    list_curve_cards,
+    list_privacy_cards,
     round_for_hover,
-    scale_of,
-    short_title,
-    titled,
-    unit_said,
 )
 from kanon.charts.layout import Panel
 from kanon.charts.line_style import Look
 from kanon.charts.panel_axes import (
     PERCENT_RANGE,
     PanelContext,
-    axis_title,
-    k_axis_of,
-    k_ticks,
-    log_range,
-    tick_said,
-    y_axis_of,
+    choose_k_ticks,
+    compute_padded_log_range,
+    format_panel_axis_title,
+    format_tick,
+    set_k_axis,
+    set_panel_y_axis,
 )
-from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
-from kanon.charts.style import SCALE, escaped, escaped_apart, translucent
+from kanon.charts.scatter import (
+    COST,
+    build_scatter_table,
+    create_marker,
+    describe_front,
+    find_fronts,
+)
+from kanon.charts.style import SCALE, add_opacity, escape_distinct_labels, escape_label
 from kanon.experiments.comparison import Comparison
 from kanon.hierarchy.cost_matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
@@ -44,20 +50,20 @@ _FAINT = "#9AA3AB"
 CLASS_SIZES = "Class sizes"
 
 
-class Kind(Protocol):
+class PanelKind(Protocol):
     """What a panel shows."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
 
-    def lacks(self, scene: PanelContext) -> str:
+    def explain_lack(self, scene: PanelContext) -> str:
         """Why it cannot be drawn here, in a sentence; nothing if it can."""
 
     def head(self, scene: PanelContext) -> str:
         """The title of the panel, as plain text."""
 
-    def axis(self, scene: PanelContext) -> str:
+    def describe_axis(self, scene: PanelContext) -> str:
         """The unit and the better direction, or what a reader has to know first."""
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
@@ -77,42 +83,42 @@ class CurvePanel:
     title: ClassVar[str] = "A measure over k"
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
-    def lacks(self, scene: PanelContext) -> str:
+    def explain_lack(self, scene: PanelContext) -> str:
         measure, comparison = scene.panel.measure, scene.comparison
-        cards = measures_of(comparison)
+        cards = list_curve_cards(comparison)
         if measure not in comparison.further:
             return _explain_missing_measure(measure, cards)
-        if comparison.unmeasured(measure):
-            return f"{short_title(cards[measure])}: press Compare to measure it."
-        if comparison.lines and not comparison.knows(measure):
-            return f"{short_title(cards[measure])} is not defined for these releases."
+        if comparison.needs_measuring(measure):
+            return f"{get_short_title(cards[measure])}: press Compare to measure it."
+        if comparison.lines and not comparison.has_values(measure):
+            return f"{get_short_title(cards[measure])} is not defined for these releases."
         return ""
 
     def head(self, scene: PanelContext) -> str:
         return self._get_card(scene).title
 
-    def axis(self, scene: PanelContext) -> str:
-        return unit_said(self._get_card(scene))
+    def describe_axis(self, scene: PanelContext) -> str:
+        return format_unit(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
         return [scene.panel.measure]
 
     def _get_card(self, scene: PanelContext) -> Card:
-        return measures_of(scene.comparison)[scene.panel.measure]
+        return list_curve_cards(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
         comparison, card = scene.comparison, self._get_card(scene)
         ks = comparison.ks
         values_by_line = comparison.at(card.name, ks)
-        k_axis_of(scene)
-        ends = y_axis_of(scene, card, values_by_line)
+        set_k_axis(scene)
+        ends = set_panel_y_axis(scene, card, values_by_line)
         traces: list[dict[str, Any]] = []
         if card.name == "min_k":
             traces.append(_create_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
                                  line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
         # A staircase where every k is known: the release is the same up to the k it reaches.
         shape = "vh" if comparison.every_k else "linear"
-        number = hover_number(card)
+        number = get_hover_format(card)
         for place, (line, runs) in enumerate(zip(comparison.lines, values_by_line, strict=True)):
             look = scene.looks[line.name]
             if comparison.every_k and np.isnan(runs[0]).any():
@@ -122,13 +128,13 @@ class CurvePanel:
                 traces += [
                     _create_trace(scene, x=ks, y=edge, mode="lines", hoverinfo="skip", fill=fill,
                            line={"shape": shape, "width": 0},
-                           fillcolor=translucent(look.colour, 0.18))
+                           fillcolor=add_opacity(look.colour, 0.18))
                     for edge, fill in ((runs.min(axis=0), None), (runs.max(axis=0), "tonexty"))
                 ]  # fmt: skip
             mode = "lines" if comparison.every_k else "lines+markers"
             curve = _create_trace(
-                scene, x=ks, y=runs[0], mode=mode, name=escaped(line.title), meta="line",
-                marker=marker_of(look, 7), hovertemplate=number,
+                scene, x=ks, y=runs[0], mode=mode, name=escape_label(line.title), meta="line",
+                marker=create_marker(look, 7), hovertemplate=number,
                 customdata=round_for_hover(runs[0], card),
                 line={"color": look.colour, "width": look.width, "shape": shape,
                       "dash": look.dash},
@@ -138,14 +144,14 @@ class CurvePanel:
                 at = _choose_marker_places(len(ks), place, len(comparison.lines))
                 traces.append(
                     _create_trace(scene, x=[ks[i] for i in at], y=runs[0][at], mode="markers",
-                           marker=marker_of(look, 8), hoverinfo="skip")
+                           marker=create_marker(look, 8), hoverinfo="skip")
                 )  # fmt: skip
         scene.figure.add_traces(traces)
-        return {"kind": "curves", "log": scale_of(card) == "log", "range": ends,
+        return {"kind": "curves", "log": get_axis_scale(card) == "log", "range": ends,
                 "values": _round_places(values_by_line[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        return measure_table(scene.comparison, scene.panel.measure)
+        return build_measure_table(scene.comparison, scene.panel.measure)
 
 
 class MatrixPanel:
@@ -155,7 +161,7 @@ class MatrixPanel:
     title: ClassVar[str] = "Cost matrix"
     needs: ClassVar[tuple[str, ...]] = ("column", "metric")
 
-    def lacks(self, scene: PanelContext) -> str:
+    def explain_lack(self, scene: PanelContext) -> str:
         if scene.costs(scene.panel.column, scene.panel.metric) is not None:
             return ""
         if not scene.panel.column:
@@ -163,11 +169,11 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
-        metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
+        metrics = {metric.name: metric.card.title for metric in scene.comparison.metrics}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
-    def axis(self, scene: PanelContext) -> str:
+    def describe_axis(self, scene: PanelContext) -> str:
         which = "group → group" if self._get_matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
@@ -183,12 +189,12 @@ class MatrixPanel:
         """A heat map with room for the labels beside and below it; hovers show them in full."""
         matrix = self._get_matrix(scene)
         size, scale = scene.size, self._format_cost_bar(scene)
-        font, room = size.matrix_labels(matrix.labels)
+        font, room = size.choose_label_size(matrix.labels)
         for kind, pixels in (("x", size.width), ("y", size.height)):
-            low, high = scene.axis(kind).domain
-            scene.axis(kind).domain = [low + (high - low) * room / pixels, high]
+            low, high = scene.get_axis(kind).domain
+            scene.get_axis(kind).domain = [low + (high - low) * room / pixels, high]
         places = [str(place) for place in range(len(matrix.labels))]
-        labels = [escaped(label, 60) for label in matrix.labels]
+        labels = [escape_label(label, 60) for label in matrix.labels]
         heatmap = _create_trace(
             scene, type="heatmap", x=places, y=places, z=(100 * matrix.values).astype(np.float32),
             colorscale=SCALE, zmin=0, zmax=100, colorbar=scale,
@@ -203,19 +209,19 @@ class MatrixPanel:
             "fixedrange": True, "tickmode": "linear", "dtick": 1,
             "tickfont": {"size": font},
             "labelalias": dict(
-                zip(places, escaped_apart(matrix.labels, size.label), strict=True)
+                zip(places, escape_distinct_labels(matrix.labels, size.label), strict=True)
             ),
         }  # fmt: skip
-        scene.axis("y").update(**common, autorange="reversed")
-        scene.axis("x").update(**common, tickangle=-90)
+        scene.get_axis("y").update(**common, autorange="reversed")
+        scene.get_axis("x").update(**common, tickangle=-90)
         return {"kind": "still", "range": [0, 1]}
 
     def _format_cost_bar(self, scene: PanelContext) -> dict[str, Any]:
-        start, end = scene.axis("x").domain
+        start, end = scene.get_axis("x").domain
         ticks = [0, 25, 50, 75, 100]
         return {
             "orientation": "h", "x": start, "xanchor": "left", "xpad": 0, "ypad": 4,
-            "y": scene.axis("y").domain[0], "yanchor": "top", "len": end - start,
+            "y": scene.get_axis("y").domain[0], "yanchor": "top", "len": end - start,
             "thickness": 8, "outlinewidth": 0, "tickvals": ticks,
             "tickfont": {"size": scene.size.small},
         }  # fmt: skip
@@ -231,43 +237,45 @@ class ScatterPanel:
     title: ClassVar[str] = "Privacy against alteration"
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
-    def lacks(self, scene: PanelContext) -> str:
-        return _explain_missing_measure(scene.panel.measure, privacy_measures(scene.comparison))
+    def explain_lack(self, scene: PanelContext) -> str:
+        return _explain_missing_measure(scene.panel.measure, list_privacy_cards(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
-        return f"{short_title(self._get_card(scene))} against alteration"
+        return f"{get_short_title(self._get_card(scene))} against alteration"
 
-    def axis(self, scene: PanelContext) -> str:
-        return unit_said(self._get_card(scene))
+    def describe_axis(self, scene: PanelContext) -> str:
+        return format_unit(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
         return [COST.name, scene.panel.measure]
 
     def _get_card(self, scene: PanelContext) -> Card:
-        return measures_of(scene.comparison)[scene.panel.measure]
+        return list_curve_cards(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
         """Each line's path over all k, faint; the cursor draws where they are at k."""
         comparison, card = scene.comparison, self._get_card(scene)
         costs = comparison.at(COST.name, comparison.ks)
         privacy_values = comparison.at(card.name, comparison.ks)
-        ends = y_axis_of(scene, card, privacy_values)
-        scene.axis("x").update(
+        ends = set_panel_y_axis(scene, card, privacy_values)
+        scene.get_axis("x").update(
             range=PERCENT_RANGE, dtick=25, fixedrange=True, ticksuffix=" ",
-            title=axis_title(scene, escaped(titled(COST))),
+            title=format_panel_axis_title(scene, escape_label(format_axis_title(COST))),
         )  # fmt: skip
         traces = []
         for line, x, y in zip(comparison.lines, costs[:, 0], privacy_values[:, 0], strict=True):
             look = scene.looks[line.name]
             traces.append(
                 _create_trace(scene, x=x, y=y, mode="lines", hoverinfo="skip",
-                       line={"color": translucent(look.colour, 0.3), "width": 1.5,
+                       line={"color": add_opacity(look.colour, 0.3), "width": 1.5,
                              "dash": look.dash})
             )  # fmt: skip
         scene.figure.add_traces(traces)
-        fronts_by_k = fronts(comparison, card.name)
+        fronts_by_k = find_fronts(comparison, card.name)
         titles = [line.title for line in comparison.lines]
-        sentences = [nobody_beats(titles, line_flags, card) for line_flags in fronts_by_k.tolist()]
+        sentences = [
+            describe_front(titles, line_flags, card) for line_flags in fronts_by_k.tolist()
+        ]
         sentences = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
         bands = {}
         if comparison.has_bands:
@@ -276,7 +284,7 @@ class ScatterPanel:
                 for name, values in (("wide", costs), ("high", privacy_values))
             }
         return {
-            "kind": "points", "log": scale_of(card) == "log", "range": ends,
+            "kind": "points", "log": get_axis_scale(card) == "log", "range": ends,
             "across": PERCENT_RANGE,
             "xs": _round_places(costs[:, 0]), "values": _round_places(privacy_values[:, 0]),
             "front": [np.flatnonzero(line_flags).tolist() for line_flags in fronts_by_k],
@@ -284,7 +292,7 @@ class ScatterPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        return scatter_table(scene.comparison, scene.panel.measure)
+        return build_scatter_table(scene.comparison, scene.panel.measure)
 
 
 class ClassesPanel:
@@ -294,7 +302,7 @@ class ClassesPanel:
     title: ClassVar[str] = CLASS_SIZES
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def lacks(self, scene: PanelContext) -> str:
+    def explain_lack(self, scene: PanelContext) -> str:
         return ""
 
     def head(self, scene: PanelContext) -> str:
@@ -302,9 +310,9 @@ class ClassesPanel:
             return CurvePanel().head(_create_curve_context(scene, CLASSES.name))
         return CLASS_SIZES
 
-    def axis(self, scene: PanelContext) -> str:
+    def describe_axis(self, scene: PanelContext) -> str:
         if not self._has_sizes(scene):
-            return unit_said(CLASSES)
+            return format_unit(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
@@ -318,14 +326,14 @@ class ClassesPanel:
         if not self._has_sizes(scene):
             return CurvePanel().draw(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
-        ends = log_range(1, edges[-1])
-        ticks = k_ticks(edges[-1])
-        scene.axis("x").update(
+        ends = compute_padded_log_range(1, edges[-1])
+        ticks = choose_k_ticks(edges[-1])
+        scene.get_axis("x").update(
             type="log", range=ends, fixedrange=True, tickvals=ticks,
-            ticktext=[tick_said(size, ticks[-1]) for size in ticks], tickangle=0,
-            title=axis_title(scene, "class size, in records (log scale)"),
+            ticktext=[format_tick(size, ticks[-1]) for size in ticks], tickangle=0,
+            title=format_panel_axis_title(scene, "class size, in records (log scale)"),
         )  # fmt: skip
-        scene.axis("y").update(range=PERCENT_RANGE, dtick=25, ticksuffix=" ", fixedrange=True)
+        scene.get_axis("y").update(range=PERCENT_RANGE, dtick=25, ticksuffix=" ", fixedrange=True)
         # Axes alone would not be drawn.
         scene.figure.add_traces(
             [_create_trace(scene, x=[1], y=[0], mode="lines", hoverinfo="skip")]
@@ -339,12 +347,12 @@ class ClassesPanel:
         comparison = scene.comparison
         runs = [next(iter(line.runs.values())) for line in comparison.lines]
         class_counts = np.array(
-            [run.class_sizes_at(comparison.ks) for run in runs], dtype=np.float64
+            [run.get_class_sizes(comparison.ks) for run in runs], dtype=np.float64
         )
         n_records = comparison.n_records
         if comparison.of == "persons":  # a person may have several records, all in classes
             n_records = int(class_counts.sum(axis=2).max())
-        edges = class_sizes.up_to(n_records).tolist()
+        edges = class_sizes.compute_bin_ends(n_records).tolist()
         return edges, 100 * class_counts.cumsum(axis=2) / n_records
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
@@ -359,7 +367,7 @@ class ClassesPanel:
         return pd.DataFrame({"records_percent": shares.ravel()}, index=index).reset_index()
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, PanelKind] = {
     kind.name: kind for kind in (CurvePanel(), MatrixPanel(), ScatterPanel(), ClassesPanel())
 }
 """What a panel can show, by name."""
@@ -384,8 +392,8 @@ def _draw_dots(
         }  # fmt: skip
     return _create_trace(
         scene, x=[ks[i] for i in known_places], y=known_values, mode="markers",
-        name=escaped(title), meta="line", marker=marker_of(look, 8), error_y=spread,
-        hovertemplate=hover_number(card), customdata=round_for_hover(known_values, card),
+        name=escape_label(title), meta="line", marker=create_marker(look, 8), error_y=spread,
+        hovertemplate=get_hover_format(card), customdata=round_for_hover(known_values, card),
     )  # fmt: skip
 
 
@@ -420,6 +428,6 @@ def _choose_marker_places(size: int, place: int, lines: int) -> list[int]:
     return sorted({int((step + place / lines) * size / 5) for step in range(5)})
 
 
-def lines_named(comparison: Comparison, names: Iterable[str]) -> Comparison:
+def select_named_lines(comparison: Comparison, names: Iterable[str]) -> Comparison:
     name_set = set(names)
     return comparison.only(name_set, bands=True) if name_set else comparison

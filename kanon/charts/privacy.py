@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import Counted, counted, percent, thin
-from kanon.charts.curves import FEW, point_at, steps
-from kanon.charts.figure import drawn, k_layout, whole_k
+from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
+from kanon.charts.curves import FEW, draw_chosen_point, get_step_style
+from kanon.charts.figure import build_figure, find_drawn_k, get_k_axis
 from kanon.charts.style import (
     BLUE,
     GREY,
@@ -19,8 +19,8 @@ from kanon.charts.style import (
     LEGEND_ABOVE,
     TITLE_ON_TOP,
     VERMILION,
-    escaped,
-    upright_line,
+    draw_upright_line,
+    escape_label,
 )
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
@@ -34,7 +34,7 @@ _TICKS = (2, 5, 20, 100, 500, 2000, 10000, 100000)
 """Ticks for k where two charts stand side by side."""
 
 
-def level_chart(
+def draw_level(
     curves: Curves | Points,
     levels: np.ndarray,
     k: int,
@@ -43,22 +43,22 @@ def level_chart(
     axis: str,
     highest: float,
     limit_level: float | None = None,
-    of: Counted = "records",
+    of: CountedUnit = "records",
 ) -> go.Figure:
-    ks, rows = whole_k(curves)
+    ks, rows = find_drawn_k(curves)
     largest = int(ks[-1])
     text = [
         "no class" if np.isnan(level) else rounded(level, up=limit_level is None)
         for level in levels.tolist()
     ]
     line = {
-        **steps(curves, largest, _SENSITIVE),
+        **get_step_style(curves, largest, _SENSITIVE),
         "x": ks,
         "y": levels[rows],
         "customdata": [text[row] for row in rows],
         "hovertemplate": "k = %{x:,}: %{customdata}<extra></extra>",
     }
-    shapes, notes = [upright_line(k)], []
+    shapes, notes = [draw_upright_line(k)], []
     if limit_level is not None:
         dashes = {"color": GREY, "width": 1.5, "dash": "dash"}
         limit_ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": limit_level, "y1": limit_level}
@@ -68,11 +68,11 @@ def level_chart(
             "text": f"whole table: {rounded(limit_level, up=False)}", "showarrow": False,
             "font": {"color": INK},
         })  # fmt: skip
-    return drawn(
-        [line, point_at(k, level, _SENSITIVE)],
+    return build_figure(
+        [line, draw_chosen_point(k, level, _SENSITIVE)],
         title,
         260,
-        k_layout(largest, _TICKS if largest > FEW else K_TICKS, of),
+        get_k_axis(largest, _TICKS if largest > FEW else K_TICKS, of),
         {"title": axis, "range": [0, 1.2 * highest], "ticksuffix": " "},
         hovermode="x",
         margin={"l": 56, "r": 12, "t": 40, "b": 48},
@@ -87,12 +87,12 @@ class Series(NamedTuple):
     label: str = ""  # what the legend says, if not the name
 
 
-def distribution_table(
+def build_distribution_table(
     values: Sequence[str], numeric: bool, series: Mapping[str, np.ndarray], most: int = 20
 ) -> pd.DataFrame:
     """Distributions side by side, the rarest values put together.
 
-    >>> found = distribution_table(["a", "b", "c"], False, {"all": np.array([1, 5, 4])}, most=2)
+    >>> found = build_distribution_table(["a", "b", "c"], False, {"all": np.array([1, 5, 4])}, most=2)
     >>> found["value"].tolist(), found["all, %"].tolist()
     (['b', 'c', '1 other value'], [50.0, 40.0, 10.0])
     """
@@ -105,7 +105,7 @@ def distribution_table(
     others = others[counts[:, others].any(axis=0)]
     labels = [values[place] for place in frequent]
     if len(others):
-        labels.append(counted(len(others), "other value"))
+        labels.append(count_noun(len(others), "other value"))
     table = pd.DataFrame({"value": pd.array(labels, dtype="str")})
     for name, row, share in zip(series, counts, shares, strict=True):
         rest = [row[others].sum()] if len(others) else []
@@ -115,7 +115,7 @@ def distribution_table(
     return table
 
 
-def distribution_chart(
+def draw_distribution_bars(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:
     # Positions, not names: two long values may be shortened to the same label.
@@ -125,7 +125,7 @@ def distribution_chart(
     data: list[dict[str, Any]] = []
     for number, group in enumerate(series):
         shares = table[f"{group.name}, %"].to_numpy()
-        texts = [percent(share) if share else "" for share in shares.tolist()]
+        texts = [write_percent(share) if share else "" for share in shares.tolist()]
         offset = -0.36 + number * width
         bars = {
             "type": "bar",
@@ -134,9 +134,11 @@ def distribution_chart(
             "orientation": "h",
             "width": width,
             "offset": offset,
-            "name": escaped(group.label or group.name, 60),
+            "name": escape_label(group.label or group.name, 60),
             "marker": {"color": group.colour},
-            "customdata": list(zip(map(thin, table[group.name].tolist()), texts, strict=True)),
+            "customdata": list(
+                zip(map(write_count, table[group.name].tolist()), texts, strict=True)
+            ),
             "hovertemplate": "%{customdata[0]} records, %{customdata[1]}<extra></extra>",
         }
         bar_labels = {  # the bar and the mark, whichever ends later
@@ -163,9 +165,9 @@ def distribution_chart(
         "x": marks,
         "y": places,
         "mode": "markers",
-        "name": escaped(baseline.label or baseline.name, 60),
+        "name": escape_label(baseline.label or baseline.name, 60),
         "marker": stroke,
-        "customdata": [percent(mark) for mark in marks.tolist()],
+        "customdata": [write_percent(mark) for mark in marks.tolist()],
         "hovertemplate": "%{customdata} in the whole table<extra></extra>",
         "cliponaxis": False,
     })  # fmt: skip
@@ -173,7 +175,7 @@ def distribution_chart(
     end = max(10.0, 1.2 * largest)  # room for the number beside the longest bar
     step = next(step for step in (2, 5, 10, 20) if step * 6 >= end or step == 20)
     ticks = list(range(0, int(min(end, 100)) + 1, step))
-    return drawn(
+    return build_figure(
         data,
         title,
         140 + room * len(table),
@@ -185,7 +187,7 @@ def distribution_chart(
         },
         {
             "tickvals": places,
-            "ticktext": [escaped(value, 28) for value in table["value"]],
+            "ticktext": [escape_label(value, 28) for value in table["value"]],
             "autorange": "reversed",  # the first value on top
             "automargin": True,
         },

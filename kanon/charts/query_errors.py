@@ -6,16 +6,24 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import write_count, write_percent
 from kanon.base.rounding import round_apart
-from kanon.charts.figure import drawn
-from kanon.charts.style import BLUE, GREEN, GREY, LABEL, LEGEND_ABOVE, TITLE_ON_TOP, upright_line
+from kanon.charts.figure import build_figure
+from kanon.charts.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    LABEL,
+    LEGEND_ABOVE,
+    TITLE_ON_TOP,
+    draw_upright_line,
+)
 from kanon.measures.query_error import QueryStudy
 
 _FURTHEST = 200.0  # percent: what is off by more is said, not drawn
 
 
-def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
+def build_query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
     queries = study.queries
     return pd.DataFrame(
         {
@@ -30,7 +38,7 @@ def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
     )
 
 
-def query_chart(study: QueryStudy, title: str) -> go.Figure:
+def draw_query_errors(study: QueryStudy, title: str) -> go.Figure:
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []
     for name, colour, dash, mask in (
@@ -41,7 +49,9 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
         within = 100 * np.arange(1, len(errors) + 1) / len(errors)
         beyond = int((errors > end).sum())
         inside = errors <= end
-        more = f", {thin(beyond)} of {thin(len(errors))} off by more" if beyond else ""
+        more = (
+            f", {write_count(beyond)} of {write_count(len(errors))} off by more" if beyond else ""
+        )
         data.append(
             {
                 "type": "scatter", "mode": "lines", "name": name + more,
@@ -57,14 +67,14 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
     for share, label in ((0.5, "half"), (0.9, "nine of ten")):
         error = study.quantile(share)
         if error <= end:
-            shapes.append(upright_line(error, GREY))
+            shapes.append(draw_upright_line(error, GREY))
             right = error > 0.7 * end
             notes.append({
                 "x": error, "y": 0.02 if share == 0.5 else 0.14, "yref": "y domain",
                 "xanchor": "right" if right else "left", "yanchor": "bottom", "showarrow": False,
-                "text": f" {label}: {percent(error)} ", "font": LABEL,
+                "text": f" {label}: {write_percent(error)} ", "font": LABEL,
             })  # fmt: skip
-    return drawn(
+    return build_figure(
         data, title, 300,
         {"title": "off by at most, % of the true count (↓ better)", "range": [0, end],
          "ticksuffix": " %"},

@@ -11,7 +11,15 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from kanon.base.rounding import round_apart
-from kanon.charts.style import HEADING, INK, SCALE, VERMILION, escaped, escaped_apart, lay_out
+from kanon.charts.style import (
+    HEADING,
+    INK,
+    SCALE,
+    VERMILION,
+    escape_distinct_labels,
+    escape_label,
+    set_common_look,
+)
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
@@ -26,7 +34,7 @@ _LABEL = 22  # characters of a column's label
 
 
 @dataclass(frozen=True, eq=False)
-class ShownPart:
+class MatrixPart:
     attribute: str  # the quasi-identifier
     classes: np.ndarray  # the positions of the released classes that are rows
     labels: tuple[str, ...]  # the nodes that are columns
@@ -38,7 +46,7 @@ class ShownPart:
     left_out: int  # the number of nodes that are not shown
 
     @classmethod
-    def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> ShownPart:
+    def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> MatrixPart:
         hierarchy = recoding.hierarchies[place]
         nodes = recoding.nodes[:, place]
         classes = _choose_classes(nodes, recoding.counts, hierarchy.n_leaves)
@@ -78,8 +86,8 @@ def _choose_classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.
     return chosen_classes[np.lexsort([chosen_classes, nodes[chosen_classes]])]
 
 
-def representation_table(
-    part: ShownPart, names: Sequence[str], sizes: Sequence[int]
+def build_representation_table(
+    part: MatrixPart, names: Sequence[str], sizes: Sequence[int]
 ) -> pd.DataFrame:
     cells = pd.DataFrame(part.entries, columns=pd.Index(part.labels, dtype=object))
     cells.insert(0, "released class", list(names), allow_duplicates=True)
@@ -87,11 +95,11 @@ def representation_table(
     return cells
 
 
-def representation_chart(
-    part: ShownPart, rows: Sequence[str], names: Sequence[str], title: str
+def draw_representation(
+    part: MatrixPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:
     n_rows, n_columns = part.entries.shape
-    labels = escaped_apart(part.labels, _LABEL)
+    labels = escape_distinct_labels(part.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]
     font = 14 if n_columns <= _MOST_NUMBERED else 12
     scale = plotly.colors.get_colorscale(SCALE)
@@ -101,7 +109,7 @@ def representation_chart(
             x=places,
             y=[str(place) for place in range(n_rows)],
             customdata=[
-                [[escaped(name, 90), escaped(label), at]
+                [[escape_label(name, 90), escape_label(label), at]
                  for label, at in zip(part.labels, row, strict=True)]
                 for name, row in zip(names, round_apart(part.entries, 3).tolist(), strict=True)
             ],
@@ -129,7 +137,7 @@ def representation_chart(
     is_rotated = longest * font * 0.56 > 600 / n_columns
     top_margin = 46 + (int(longest * font * 0.47) + 12 if is_rotated else 24)
     left_margin = int(max(len(row) for row in rows) * 7.4) + 14
-    lay_out(figure, escaped(title, 110), top_margin + _ROW * n_rows + 30)
+    set_common_look(figure, escape_label(title, 110), top_margin + _ROW * n_rows + 30)
     figure.update_layout(
         margin={
             "l": min(left_margin, 340),
@@ -150,7 +158,7 @@ def representation_chart(
     figure.update_yaxes(
         **common, autorange="reversed", tickmode="array",
         tickvals=[str(place) for place in range(n_rows)],
-        ticktext=[escaped(row, 60) for row in rows], tickfont=HEADING,
+        ticktext=[escape_label(row, 60) for row in rows], tickfont=HEADING,
     )  # fmt: skip
     for row, column in enumerate(part.released.tolist()):
         figure.add_shape(

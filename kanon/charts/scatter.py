@@ -6,23 +6,23 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import joined, percent, thin
+from kanon.base.formatting import join_words, write_count, write_percent
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
-    column_of,
-    number_said,
-    privacy_measures,
-    scale_of,
-    short_title,
-    titled,
+    format_axis_title,
+    format_measure,
+    get_axis_scale,
+    get_file_column,
+    get_short_title,
+    list_privacy_cards,
 )
 from kanon.charts.labels import Box
-from kanon.charts.line_style import Look, looks_of
-from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
-from kanon.experiments.comparison import Comparison, hundredfold
+from kanon.charts.line_style import Look, choose_looks
+from kanon.charts.style import INK, add_opacity, escape_label, get_text_colour, set_common_look
+from kanon.experiments.comparison import Comparison, get_percent_factor
 from kanon.experiments.criteria import CRITERIA
-from kanon.measures.comparing import as_shown
-from kanon.measures.pareto import pareto_front
+from kanon.measures.comparing import round_to_digits
+from kanon.measures.pareto import find_pareto_front
 
 COST = CRITERIA["mean_alteration"]  # what privacy is set against
 
@@ -30,45 +30,47 @@ _WIDE, _HEIGHT = 1000.0, 430  # pixels of the drawing on a page, about
 _DIGITS = 1  # as they are shown: what looks equal is equal
 
 
-def unbeaten(costs: np.ndarray, privacy_values: np.ndarray, privacy: Card) -> np.ndarray:
+def find_unbeaten(costs: np.ndarray, privacy_values: np.ndarray, privacy: Card) -> np.ndarray:
     """Which lines nothing beats in both; lines that look equal do not beat each other."""
     directions = (COST.direction or "lower", privacy.direction or "higher")
-    factor = hundredfold(privacy.name)
-    return pareto_front(
-        as_shown(np.column_stack([costs, factor * privacy_values]), _DIGITS), directions
+    factor = get_percent_factor(privacy.name)
+    return find_pareto_front(
+        round_to_digits(np.column_stack([costs, factor * privacy_values]), _DIGITS), directions
     )
 
 
-def fronts(comparison: Comparison, measure: str) -> np.ndarray:
-    card = privacy_measures(comparison)[measure]
+def find_fronts(comparison: Comparison, measure: str) -> np.ndarray:
+    card = list_privacy_cards(comparison)[measure]
     costs = comparison.at(COST.name, comparison.ks)[:, 0]
     privacy_values = comparison.at(measure, comparison.ks)[:, 0]
     return np.array(
         [
-            unbeaten(*coordinates, card)
+            find_unbeaten(*coordinates, card)
             for coordinates in zip(costs.T, privacy_values.T, strict=True)
         ],
         dtype=bool,
     ).reshape(len(comparison.ks), len(comparison.lines))
 
 
-def nobody_beats(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> str:
+def describe_front(titles: Sequence[str], on: Sequence[bool], privacy: Card) -> str:
     """The finding in a sentence.
 
-    >>> nobody_beats(["A", "B", "C"], [True, False, True], CRITERIA["min_k"])
+    >>> describe_front(["A", "B", "C"], [True, False, True], CRITERIA["min_k"])
     'nothing beats A and C in both minimum k and mean alteration'
-    >>> nobody_beats(["A", "B"], [True, True], CRITERIA["min_k"])
+    >>> describe_front(["A", "B"], [True, True], CRITERIA["min_k"])
     'none beats another in both minimum k and mean alteration'
-    >>> nobody_beats(["A", "B"], [True, False], CRITERIA["min_k"])
+    >>> describe_front(["A", "B"], [True, False], CRITERIA["min_k"])
     'nothing beats A in both minimum k and mean alteration'
     """
-    measures = f"in both {_strip_capital(short_title(privacy))} and {_strip_capital(COST.title)}"
+    measures = (
+        f"in both {_strip_capital(get_short_title(privacy))} and {_strip_capital(COST.title)}"
+    )
     if len(titles) > 1 and all(on):
         return f"none beats another {measures}"
     names = [title for title, is_on_front in zip(titles, on, strict=True) if is_on_front]
     if len(names) > 4:
         names = [*names[:3], f"{len(names) - 3} more"]
-    return f"nothing beats {joined(names)} {measures}"
+    return f"nothing beats {join_words(names)} {measures}"
 
 
 def _strip_capital(title: str) -> str:
@@ -76,19 +78,19 @@ def _strip_capital(title: str) -> str:
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
 
 
-def privacy_against_alteration(
+def draw_privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
-    card = privacy_measures(comparison)[privacy]
-    lines, looks = comparison.lines, looks_of(comparison)
-    titles = [escaped(line.title) for line in lines]
+    card = list_privacy_cards(comparison)[privacy]
+    lines, looks = comparison.lines, choose_looks(comparison)
+    titles = [escape_label(line.title) for line in lines]
     costs, privacy_values = (
         comparison.at(measure, [k])[..., 0] for measure in (COST.name, privacy)
     )
-    on = unbeaten(costs[:, 0], privacy_values[:, 0], card)
+    on = find_unbeaten(costs[:, 0], privacy_values[:, 0], card)
     figure = go.Figure()
     figure.add_traces(_draw_front(costs[on, 0], privacy_values[on, 0]))
-    factor, linear = hundredfold(privacy), scale_of(card) != "log"
+    factor, linear = get_percent_factor(privacy), get_axis_scale(card) != "log"
     ends = (
         _compute_axis_ends(costs, True),
         [end / factor for end in _compute_axis_ends(factor * privacy_values, linear)],
@@ -101,7 +103,7 @@ def privacy_against_alteration(
     for place, line in enumerate(lines):
         look = looks[line.name]
         x, y = costs[place], privacy_values[place]
-        wide = {"color": translucent(look.colour, 0.6), "thickness": 1.5, "width": 4}
+        wide = {"color": add_opacity(look.colour, 0.6), "thickness": 1.5, "width": 4}
         bars = {
             name: {"symmetric": False, "array": [v.max() - v[0]],
                    "arrayminus": [v[0] - v.min()], **wide}
@@ -109,18 +111,20 @@ def privacy_against_alteration(
         }  # fmt: skip
         figure.add_scatter(
             x=[x[0]], y=[y[0]], mode="markers+text", name=titles[place], meta="line",
-            marker=marker_of(look, 13), text=[titles[place] if sides[place] else ""],
+            marker=create_marker(look, 13), text=[titles[place] if sides[place] else ""],
             textposition=sides[place] or "middle right", cliponaxis=False,
-            textfont={"size": 14, "color": darkened(look.colour), "shadow": "auto"},
-            hovertemplate=f"{titles[place]}<br>{COST.title} {percent(float(x[0]))}<br>{card.title} "
-            f"{number_said(float(y[0]), card)} {card.unit}<extra></extra>",
+            textfont={"size": 14, "color": get_text_colour(look.colour), "shadow": "auto"},
+            hovertemplate=f"{titles[place]}<br>{COST.title} {write_percent(float(x[0]))}<br>{card.title} "
+            f"{format_measure(float(y[0]), card)} {card.unit}<extra></extra>",
             **bars,
         )  # fmt: skip
-    finding = nobody_beats(titles, on.tolist(), card)
-    lay_out(figure, f"k = {thin(k)}: {finding}", _HEIGHT)
+    finding = describe_front(titles, on.tolist(), card)
+    set_common_look(figure, f"k = {write_count(k)}: {finding}", _HEIGHT)
     figure.update_layout(hovermode="closest")
-    figure.update_xaxes(title=titled(COST), ticksuffix=" ", range=ends[0])
-    figure.update_yaxes(title=escaped(titled(card), 60), ticksuffix=" ", range=ends[1])
+    figure.update_xaxes(title=format_axis_title(COST), ticksuffix=" ", range=ends[0])
+    figure.update_yaxes(
+        title=escape_label(format_axis_title(card), 60), ticksuffix=" ", range=ends[1]
+    )
     if not linear:
         figure.update_yaxes(type="log")
     if not all(sides):  # what cannot be named in its place is named above
@@ -133,7 +137,7 @@ def privacy_against_alteration(
     return figure
 
 
-def marker_of(look: Look, size: int) -> dict[str, object]:
+def create_marker(look: Look, size: int) -> dict[str, object]:
     if look.filled:
         return {
             "symbol": look.marker, "size": size, "color": look.colour,
@@ -178,7 +182,7 @@ def _choose_label_sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> 
         ):  # fmt: skip
             label_box = Box(start, low, start + wide, low + 16)
             inside = start >= -40 and label_box.right <= _WIDE + 20
-            if inside and not any(label_box.meets(box) for box in others):
+            if inside and not any(label_box.has_overlap(box) for box in others):
                 boxes.append(label_box)
                 chosen_sides.append(side)
                 break
@@ -208,15 +212,15 @@ def _compute_axis_ends(values: np.ndarray, percent: bool) -> list[float]:
     return [max(low - room, -3.0), min(high + room, 106.0)]
 
 
-def scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
+def build_scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
     parts = []
-    on = fronts(comparison, privacy)
+    on = find_fronts(comparison, privacy)
     ks = comparison.ks
     values_by_measure = {measure: comparison.at(measure, ks) for measure in (COST.name, privacy)}
     for place, line in enumerate(comparison.lines):
         columns: dict[str, object] = {"configuration": line.name, "k": ks}
         for measure, values in values_by_measure.items():
-            name = column_of(measure)
+            name = get_file_column(measure)
             columns[name] = values[place, 0]
             if comparison.has_bands:
                 columns[f"{name}_low"] = values[place].min(axis=0)

@@ -10,18 +10,18 @@ from plotly.subplots import make_subplots
 
 from kanon.algorithms import datafly, improved_greedy, samarati
 from kanon.algorithms.catalogue import short_title
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.cards import Card
-from kanon.charts.comparison_measures import titled
-from kanon.charts.style import axes_at, axis_number, darkened, lay_out
+from kanon.charts.comparison_measures import format_axis_title
+from kanon.charts.style import get_axis_number, get_panel_axes, get_text_colour, set_common_look
 from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.searches import (
     K_OVER_COLUMNS,
     SEARCHES,
     Searches,
     Tally,
-    tally,
-    times_as_long,
+    compute_time_ratio,
+    count_comparisons,
 )
 from kanon.measures import iloss, iloss_mean, level_of_generalisation
 
@@ -50,22 +50,24 @@ EVALUATED = Card(
 
 
 # --- what came out, in sentences --------------------------------------------------------------
-def finding(study: Searches) -> str:
-    levels, loss = (tally(study, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS))
+def describe_searches(study: Searches) -> str:
+    levels, loss = (
+        count_comparisons(study, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS)
+    )
     return (
         f"{short_title(_OURS)} rises fewer levels than {short_title(_DATAFLY)} at {levels} of "
         f"{len(study.ks)} k, and loses less at {loss}"
     )
 
 
-def claims_said(study: Searches) -> list[str]:
+def describe_claims(study: Searches) -> list[str]:
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
-    levels, of_k = tally(study, _LEVEL, _OURS, _DATAFLY), f"{len(study.ks)} k"
-    above = tally(study, _LEVEL, _OURS, _SAMARATI)
-    loss = tally(study, _LOSS, _OURS, _DATAFLY)
-    ours, theirs = (float(study.along(_LOSS, name).sum()) for name in (_OURS, _SAMARATI))
+    levels, of_k = count_comparisons(study, _LEVEL, _OURS, _DATAFLY), f"{len(study.ks)} k"
+    above = count_comparisons(study, _LEVEL, _OURS, _SAMARATI)
+    loss = count_comparisons(study, _LOSS, _OURS, _DATAFLY)
+    ours, theirs = (float(study.get_values(_LOSS, name).sum()) for name in (_OURS, _SAMARATI))
     as_much = ours / theirs if theirs else 1.0
-    slower, faster = (times_as_long(study, _OURS, name) for name in (_DATAFLY, _SAMARATI))
+    slower, faster = (compute_time_ratio(study, _OURS, name) for name in (_DATAFLY, _SAMARATI))
     return [
         f"Levels: fewer than {datafly} at {levels.less} of {of_k}, as many at {levels.equal}, more "
         f"at {levels.more}; as many as {samarati} at {above.equal}, more at {above.more}. So it is "
@@ -95,12 +97,12 @@ def _describe_comparability(factor: float) -> str:
     return "comparable" if factor <= _COMPARABLE else "not comparable"
 
 
-def effort_finding(study: Searches) -> str:
+def describe_effort(study: Searches) -> str:
     most = study.over_columns["columns"].max()
     last = study.over_columns[study.over_columns["columns"] == most].set_index("algorithm")
     nodes = last["nodes_evaluated"]
-    node_texts = [f"{short_title(name)} {thin(nodes[name])}" for name in SEARCHES]
-    whole = counted(int(last["lattice_nodes"].iloc[0]), "node")
+    node_texts = [f"{short_title(name)} {write_count(nodes[name])}" for name in SEARCHES]
+    whole = count_noun(int(last["lattice_nodes"].iloc[0]), "node")
     return f"Evaluated of {whole} with {most} quasi-identifiers: {', '.join(node_texts)}"
 
 
@@ -115,28 +117,28 @@ def _format_factor(factor: float) -> str:
 
 
 # --- the numbers ------------------------------------------------------------------------------
-def over_k_table(study: Searches) -> pd.DataFrame:
+def build_over_k_table(study: Searches) -> pd.DataFrame:
     table = study.over_k.rename(columns={"alteration": f"alteration_{study.metric.name}"})
     return table.assign(quasi_identifiers=len(study.attributes), suppression_limit=study.limit)
 
 
-def over_columns_table(study: Searches) -> pd.DataFrame:
+def build_over_columns_table(study: Searches) -> pd.DataFrame:
     return study.over_columns.assign(suppression_limit=study.limit)
 
 
 # --- the pictures -----------------------------------------------------------------------------
-def over_k_chart(study: Searches) -> go.Figure:
+def draw_over_k(study: Searches) -> go.Figure:
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
-    figure = _create_search_panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
-                      f"{titled(SECONDS)}, log scale"], finding(study), 0.075)  # fmt: skip
+    figure = _create_search_panels([format_axis_title(iloss_mean.CARD), format_axis_title(level_of_generalisation.CARD),
+                      f"{format_axis_title(SECONDS)}, log scale"], describe_searches(study), 0.075)  # fmt: skip
     ks = study.ks
     for panel, card in enumerate(cards):
         for name in MARKERS:
-            values = study.along(card.name, name)
+            values = study.get_values(card.name, name)
             figure.add_trace(
                 _draw_search_line(name, panel, ks, values, panel == 0)
                 | {
-                    "customdata": study.along(iloss.CARD.name, name),
+                    "customdata": study.get_values(iloss.CARD.name, name),
                     "hovertemplate": {
                         iloss_mean.CARD: "%{y:.4f}, iloss %{customdata:,.0f} cells",
                         level_of_generalisation.CARD: "%{y} levels",
@@ -147,7 +149,7 @@ def over_k_chart(study: Searches) -> go.Figure:
     ends = [float(np.log10(ks[0] / 1.15)), float(np.log10(ks[-1] * 1.2))]
     ticks = [k for k in (3, 10, 100, 1000, 10_000) if k <= ks[-1]]
     figure.update_xaxes(
-        type="log", range=ends, tickvals=ticks, ticktext=[thin(k) for k in ticks],
+        type="log", range=ends, tickvals=ticks, ticktext=[write_count(k) for k in ticks],
         title={"text": "k (log scale)", **_BELOW}, hoverformat=",d",
     )  # fmt: skip
     top = sum(study.tops)
@@ -163,16 +165,21 @@ def over_k_chart(study: Searches) -> go.Figure:
         text=f"all roots: {top}", xref="x2 domain", x=0, yref="y2", y=top, yanchor="bottom",
         xanchor="left", showarrow=False, font={"size": 12, "color": _BOUND},
     )  # fmt: skip
-    _write_line_names(figure, 2, [(name, study.along("seconds", name)[-1]) for name in SEARCHES])
+    _write_line_names(
+        figure, 2, [(name, study.get_values("seconds", name)[-1]) for name in SEARCHES]
+    )
     return figure
 
 
-def over_columns_chart(study: Searches) -> go.Figure:
+def draw_over_columns(study: Searches) -> go.Figure:
     if study.lacking:
         raise ValueError(study.lacking)
     table = study.over_columns
-    heads = [f"{titled(SECONDS)}, log scale", f"{titled(EVALUATED)}, log scale"]
-    figure = _create_search_panels(heads, effort_finding(study), 0.09, right=190)
+    heads = [
+        f"{format_axis_title(SECONDS)}, log scale",
+        f"{format_axis_title(EVALUATED)}, log scale",
+    ]
+    figure = _create_search_panels(heads, describe_effort(study), 0.09, right=190)
     numbers = sorted({int(number) for number in table["columns"]})
     ends = {}
     for name in MARKERS:
@@ -220,7 +227,7 @@ def _create_search_panels(
     wide = (1 - space * (len(heads) - 1)) / len(heads)
     for head in figure.layout.annotations:
         head.update(font=_HEAD, xanchor="left", x=head.x - wide / 2)
-    lay_out(figure, title, _HEIGHT)
+    set_common_look(figure, title, _HEIGHT)
     figure.update_layout(title={"yref": "container", "yanchor": "top", "y": 1 - 8 / _HEIGHT})
     figure.update_xaxes(tickfont={"size": 13}, tickangle=0)
     figure.update_yaxes(tickfont={"size": 13})
@@ -238,7 +245,7 @@ def _draw_search_line(name: str, panel: int, x: Any, y: Any, first: bool) -> dic
     look = WALK_LOOKS[name]
     size, width = _SIZES[name]
     return {
-        "type": "scatter", **axes_at(panel), "x": x, "y": y,
+        "type": "scatter", **get_panel_axes(panel), "x": x, "y": y,
         "name": short_title(name), "legendgroup": name, "showlegend": first, "meta": name,
         "mode": "lines+markers", "cliponaxis": False,
         "line": {"color": look.colour, "dash": look.dash, "width": width},
@@ -252,7 +259,7 @@ def _set_y_axis(
 ) -> None:
     """The y axis of a panel: from and to, in powers of ten if it is logarithmic."""
     kind = {"type": "log", **_choose_log_ticks(ends)} if log else {}
-    figure.layout[f"yaxis{axis_number(panel)}"].update(
+    figure.layout[f"yaxis{get_axis_number(panel)}"].update(
         range=list(ends), ticksuffix=" ", **kind, **more
     )
 
@@ -280,18 +287,18 @@ def _choose_log_ticks(ends: Sequence[float]) -> dict[str, Any]:
     ticks = [value for value in candidates if ends[0] <= np.log10(value) <= ends[1]]
     return {
         "tickvals": ticks,
-        "ticktext": [thin(value) if value >= 1 else f"{value:.10g}" for value in ticks],
+        "ticktext": [write_count(value) if value >= 1 else f"{value:.10g}" for value in ticks],
     }
 
 
 def _write_line_names(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
-    number = axis_number(panel)
+    number = get_axis_number(panel)
     low, high = figure.layout[f"yaxis{number}"].range
     heights = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
     room = 17 / (_HEIGHT - _TOP - _FOOT)
     for (key, _), y in zip(ends, _place_apart(heights, room), strict=True):
         if key in WALK_LOOKS:
-            text, colour = short_title(key), darkened(WALK_LOOKS[key].colour)
+            text, colour = short_title(key), get_text_colour(WALK_LOOKS[key].colour)
         elif key == "lattice":
             text, colour = "all nodes", _BOUND
         else:

@@ -4,8 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.base.formatting import joined
-from kanon.charts.style import LABEL, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
+from kanon.base.formatting import join_words
+from kanon.charts.style import LABEL, STRATEGY_COLOURS, STRATEGY_MARKERS, set_common_look
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.ranks import OVERALL
 from kanon.measures.alteration import CARD as ALTERATION_CARD
@@ -20,11 +20,11 @@ _HEIGHT = 360
 _LINE = "#AEB6BD"
 
 
-def finding(means: pd.DataFrame) -> str:
+def describe_mean_ranks(means: pd.DataFrame) -> str:
     """Who has the best mean rank in each criterion, in the middle of a sentence or as a title.
 
     >>> names = ["alteration", "l_percent", "t_percent", "overall"]
-    >>> finding(pd.DataFrame([[1.0, 5, 4, 3.3], [1.0, 1, 2, 1.3]], ["s1", "s3"], names))
+    >>> describe_mean_ranks(pd.DataFrame([[1.0, 5, 4, 3.3], [1.0, 1, 2, 1.3]], ["s1", "s3"], names))
     'Best mean rank: S1 and S3 in alteration, S3 in diversity (l), S3 in distance (t)'
     """
     parts = []
@@ -34,11 +34,11 @@ def finding(means: pd.DataFrame) -> str:
             best = [
                 str(strategy).upper() for strategy in means.index[mean_ranks == mean_ranks.min()]
             ]
-            parts.append(f"{joined(best)} in {title[0].lower()}{title[1:]}")
+            parts.append(f"{join_words(best)} in {title[0].lower()}{title[1:]}")
     return f"Best mean rank: {', '.join(parts)}"
 
 
-def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
+def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
     names = [name.upper() for name in means.index]
     figure = make_subplots(
         rows=1, cols=len(_PANELS), shared_yaxes=True, horizontal_spacing=0.025,
@@ -62,7 +62,7 @@ def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
             },
             hovertemplate="%{y}: mean rank %{x:.2f} of 7<extra></extra>", row=1, col=place,
         )  # fmt: skip
-    lay_out(figure, finding(means), _HEIGHT)
+    set_common_look(figure, describe_mean_ranks(means), _HEIGHT)
     figure.update_xaxes(range=[0.7, 8.3], tickvals=list(range(1, 8)))
     figure.update_yaxes(autorange="reversed", ticksuffix=" ")
     figure.update_annotations(font={"size": 14})

@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.base.formatting import Counted, joined, thin
+from kanon.base.formatting import CountedUnit, join_words, write_count
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
@@ -89,7 +89,7 @@ FAMILY_DASHES: Mapping[str, str] = {name: look[0] for name, look in _FAMILY_LOOK
 FAMILY_MARKERS: Mapping[str, str] = {name: look[1] for name, look in _FAMILY_LOOKS.items()}
 """One marker per family of algorithms, by its name in Plotly."""
 
-KEPT_COLOURS = ("#000000", "#B00020", "#00695C", "#8A6100")
+SAVED_COLOURS = ("#000000", "#B00020", "#00695C", "#8A6100")
 """Colours of configurations that were kept beside those that are compared now."""
 
 ROLE_COLOURS: Mapping[str, str] = {
@@ -120,31 +120,31 @@ BAR_ROW, BARS_AROUND = 30, 120  # pixels of height: of a bar that lies, of what 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif'
 
 
-def colour_of_metric(name: str) -> str:
+def get_metric_colour(name: str) -> str:
     """The colour of a metric: of a composed one, the same wherever it has that name."""
     fallback = _COMPOSED_COLOURS[zlib.crc32(name.encode()) % len(_COMPOSED_COLOURS)]
     return METRIC_COLOURS.get(name, fallback)
 
 
-def escaped(text: object, longest: int = 40) -> str:
+def escape_label(text: object, longest: int = 40) -> str:
     """Text from a table as a label: Plotly would read ``<b>`` and links in it.
 
-    >>> escaped("<b>age</b>")
+    >>> escape_label("<b>age</b>")
     '&lt;b&gt;age&lt;/b&gt;'
     """
     flat = " ".join(str(text).split())
     return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…", quote=False)
 
 
-def escaped_apart(labels: Sequence[str], longest: int) -> list[str]:
+def escape_distinct_labels(labels: Sequence[str], longest: int) -> list[str]:
     """Labels as :func:`escaped` cuts them, but so that different ones do not look the same.
 
-    >>> escaped_apart(["Married-civil", "Married-away", "Divorced"], 8)
+    >>> escape_distinct_labels(["Married-civil", "Married-away", "Divorced"], 8)
     ['Mar…ivil', 'Mar…away', 'Divorced']
-    >>> escaped_apart(["Married-1-civil", "Married-2-civil"], 8)
+    >>> escape_distinct_labels(["Married-1-civil", "Married-2-civil"], 8)
     ['Marri…#1', 'Marri…#2']
     """
-    results = [escaped(label, longest) for label in labels]
+    results = [escape_label(label, longest) for label in labels]
     ends = [f"{label[: (longest - 1) // 2]}…{label[-(longest // 2) :]}" for label in labels]
     alternatives = (ends, [f"{label[: longest - 3]}…#{n}" for n, label in enumerate(labels, 1)])
     for shortened in alternatives:
@@ -156,16 +156,16 @@ def escaped_apart(labels: Sequence[str], longest: int) -> list[str]:
     return results
 
 
-def first_named(names: Sequence[str]) -> str:
+def name_first(names: Sequence[str]) -> str:
     """Who comes first in a chart, as its title says it: by name, or by number if they are many.
 
-    >>> first_named(["age"]), first_named(["age", "sex"]), first_named(list("abcd"))
+    >>> name_first(["age"]), name_first(["age", "sex"]), name_first(list("abcd"))
     ('age', 'age and sex', '4 columns')
     """
-    return joined(names) if len(names) <= 3 else f"{len(names)} columns"
+    return join_words(names) if len(names) <= 3 else f"{len(names)} columns"
 
 
-def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
+def set_common_look(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
     """Give a figure the common look; the title is the finding or the question."""
     figure.update_layout(
         title={"text": title, "x": 0, "xanchor": "left", "font": {"size": 17, "weight": 600}},
@@ -182,64 +182,64 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
     return figure
 
 
-def translucent(colour: str, opacity: float) -> str:
+def add_opacity(colour: str, opacity: float) -> str:
     """A colour that what lies behind shines through.
 
-    >>> translucent("#0072B2", 0.2)
+    >>> add_opacity("#0072B2", 0.2)
     'rgba(0, 114, 178, 0.2)'
     """
     r, g, b = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({r}, {g}, {b}, {opacity:g})"
 
 
-def axis_number(place: int) -> str:
+def get_axis_number(place: int) -> str:
     """What Plotly puts behind ``x`` and ``y`` for the axes of a panel, counted from 0.
 
-    >>> axis_number(0), axis_number(1)
+    >>> get_axis_number(0), get_axis_number(1)
     ('', '2')
     """
     return "" if place == 0 else str(place + 1)
 
 
-def axes_at(place: int) -> dict[str, str]:
-    return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
+def get_panel_axes(place: int) -> dict[str, str]:
+    return {"xaxis": f"x{get_axis_number(place)}", "yaxis": f"y{get_axis_number(place)}"}
 
 
 def hide_axes(figure: go.Figure, place: int) -> None:
     for kind in "xy":
-        figure.layout[f"{kind}axis{axis_number(place)}"].visible = False
+        figure.layout[f"{kind}axis{get_axis_number(place)}"].visible = False
 
 
-def upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, Any]:
+def draw_upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, Any]:
     line = {"color": colour, "width": width, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
-def lay_out_bars(title: str, names: Sequence[str], left: int, **bars: Any) -> go.Figure:
+def draw_bars(title: str, names: Sequence[str], left: int, **bars: Any) -> go.Figure:
     figure = go.Figure().add_bar(y=list(range(len(names))), orientation="h", **bars)
-    lay_out(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
+    set_common_look(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
     figure.update_layout(hovermode="closest", margin={"l": left})
     return figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
 
 
-def darkened(colour: str) -> str:
+def get_text_colour(colour: str) -> str:
     """A colour of the same hue for text, which has to be darker than a line to be read.
 
-    >>> darkened("#E69F00")
+    >>> get_text_colour("#E69F00")
     '#8A5F00'
     """
     return "#" + "".join(f"{int(int(colour[at : at + 2], 16) * 0.6):02X}" for at in (1, 3, 5))
 
 
-def k_axis(
-    figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS, of: Counted = "records"
+def set_log_k_axis(
+    figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS, of: CountedUnit = "records"
 ) -> go.Figure:
     ticks = [k for k in at if k <= largest]
     figure.update_xaxes(
         type="log",
         title=f"k, {of} per class at least (log scale)",
         tickvals=ticks,
-        ticktext=[thin(k) for k in ticks],
+        ticktext=[write_count(k) for k in ticks],
         tickangle=0,
     )
     return figure

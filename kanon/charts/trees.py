@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.base.formatting import counted
-from kanon.errors import on_one_line
+from kanon.base.formatting import count_noun
+from kanon.errors import join_lines
 from kanon.hierarchy import Hierarchy
 
 ROWS = 44  # the most lines of a drawing: those of a printed page
@@ -35,14 +35,14 @@ class TreeDrawing:
     complete: bool  # whether every node is drawn
 
 
-def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
+def place_tree(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
     """Draw a tree from its root, on the left, to as many depths as there is room for.
 
     >>> from kanon.hierarchy.build import suppression
-    >>> drawing = tree_drawing(suppression(["F", "M"]))
+    >>> drawing = place_tree(suppression(["F", "M"]))
     >>> [(spot.text, spot.x) for spot in drawing.spots], drawing.complete
     ([('*', 6), ('F', 196), ('M', 196)], True)
-    >>> [spot.text for spot in tree_drawing(suppression(["a", "b", "c", "d"]), rows=3).spots]
+    >>> [spot.text for spot in place_tree(suppression(["a", "b", "c", "d"]), rows=3).spots]
     ['*', 'a', 'b', '… 2 others']
     """
     depth = np.zeros(tree.n_nodes, dtype=np.int64)
@@ -61,9 +61,9 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
         x, below = 6 + int(depth[node]) * step, tree.children[node]
         children = below if depth[node] < deepest else ()
         drawn_children = children[: rows - 1] if len(children) > rows else children
-        label = on_one_line(tree.labels[node])
+        label = join_lines(tree.labels[node])
         if below and not children:
-            label = f"{label} ({counted(int(tree.leaves_covered[node]), 'value')})"
+            label = f"{label} ({count_noun(int(tree.leaves_covered[node]), 'value')})"
         if drawn_children:
             heights = [place(child) for child in drawn_children]
             y = (heights[0] + heights[-1]) / 2
@@ -71,7 +71,7 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
             y = _LINE * (line + 0.7)
             line += 1
         if len(drawn_children) < len(children):
-            note = f"… {counted(len(children) - len(drawn_children), 'other')}"
+            note = f"… {count_noun(len(children) - len(drawn_children), 'other')}"
             left_out.append(Spot(x + step, _LINE * (line + 0.7), note, note, None))
             line += 1
         # What has no line to its right may go on to the edge of the page.

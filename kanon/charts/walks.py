@@ -7,7 +7,7 @@ from typing import Any
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
 from kanon.charts.labels import Box
-from kanon.charts.style import ALGORITHM_COLOURS, darkened
+from kanon.charts.style import ALGORITHM_COLOURS, get_text_colour
 from kanon.experiments.exploration import Exploration, Walk
 
 
@@ -37,7 +37,7 @@ _SIDES = (
 _DIGIT, _LINE, _NODE = 8, 16, 15  # pixels: a digit's width, its height, what a number stands beside
 
 
-def walk_traces(
+def draw_walks(
     exploration: Exploration,
     names: Sequence[str],
     step: int | None,
@@ -54,7 +54,7 @@ def walk_traces(
     number_boxes: list[Box] = []
     for name in names:
         walk, look = exploration.walk(name), WALK_LOOKS[name]
-        nodes = [walk_step.node for walk_step in walk.until(step)]
+        nodes = [walk_step.node for walk_step in walk.get_steps_until(step)]
         if not nodes:
             continue
         line = {
@@ -72,7 +72,7 @@ def walk_traces(
                 "unselected": {"marker": {"opacity": 1}},
             }
         )  # fmt: skip
-        ink, numbers, sides = darkened(look.colour), _number_steps(walk, nodes), []
+        ink, numbers, sides = get_text_colour(look.colour), _number_steps(walk, nodes), []
         sizes = [mark_sizes.get(node, _NODE) for node in nodes]
         for place, (node, size) in enumerate(zip(nodes, sizes, strict=True)):
             boxes = _list_number_boxes(
@@ -118,7 +118,7 @@ def _find_free_side(
     sides = sorted(_SIDES, key=lambda side: side != preferred)
     for others in ([*number_boxes, *marks], number_boxes):
         for side in sides:
-            if not any(boxes[side].meets(other) for other in others):
+            if not any(boxes[side].has_overlap(other) for other in others):
                 return side
     return None
 

@@ -4,10 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.inputs import check_files, parts_of_list, read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.inputs import check_files, read_records, split_at_commas
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_json, add_plan, add_progress, add_table
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 from kanon.experiments.advisor.advice import advise
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole
@@ -40,7 +40,7 @@ def execute(args: argparse.Namespace) -> None:
         _parse_numbers("--limits", args.limits),
     )
     k = None if args.k is None else _parse_k(args.k)
-    records, progress = read_records(args, plan), progress_shown(args)
+    records, progress = read_records(args, plan), choose_progress(args)
     advice = advise(plan, records, k, weights, limits, args.plan.parent, progress)
     if args.out is not None:
         table = advice.table().to_csv(index=False, lineterminator="\n")
@@ -50,15 +50,15 @@ def execute(args: argparse.Namespace) -> None:
 
 def _parse_numbers(option: str, text: str) -> dict[str, float]:
     number_of_name: dict[str, float] = {}
-    for part in parts_of_list(text):
+    for part in split_at_commas(text):
         name, _, number = (piece.strip() for piece in part.partition("="))
         if name in number_of_name:
-            raise PlanError(f"{option} names {quoted(name)} twice; name each once.")
+            raise PlanError(f"{option} names {quote(name)} twice; name each once.")
         try:
             number_of_name[name] = float(number)
         except ValueError:
             raise PlanError(
-                f"{option}: {quoted(part)} is not a name with a number; write utility=1,l=0.5."
+                f"{option}: {quote(part)} is not a name with a number; write utility=1,l=0.5."
             ) from None
     return number_of_name
 
@@ -69,5 +69,5 @@ def _parse_k(text: str) -> int | tuple[int, int]:
         return (int(low), int(high)) if dash else int(low)
     except ValueError:
         raise PlanError(
-            f"--k: {quoted(text)} is not a k; give one k such as 5, or a range such as 3-100."
+            f"--k: {quote(text)} is not a k; give one k such as 5, or a range such as 3-100."
         ) from None

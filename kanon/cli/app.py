@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 
-from kanon.base.own_files import own_file
+from kanon.base.own_files import find_own_file
 from kanon.errors import SettingsError
 
 _HERE = "127.0.0.1"
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     _check_port(args.port)
-    app = own_file("app.py")
+    app = find_own_file("app.py")
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(args.port)]
     # Streamlit also reads .streamlit/ of the current folder, which may not be trusted.
     with subprocess.Popen(command, cwd=app.parent) as server:

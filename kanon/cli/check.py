@@ -2,12 +2,12 @@
 
 import argparse
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.cli.inputs import read_records
 from kanon.cli.options import add_plan, add_table
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.plan import Plan
-from kanon.release.drift import check_levels, check_next
+from kanon.release.drift import check_next_table, check_pinned_levels
 from kanon.sources.addresses import Address
 
 
@@ -24,10 +24,10 @@ def execute(args: argparse.Namespace) -> None:
     plan = Plan.load(args.plan)
     before = None if args.before is None else read_records(args, plan, args.before)
     table, folder = read_records(args, plan), args.plan.parent
-    findings = check_next(plan, table, folder, before)
+    findings = check_next_table(plan, table, folder, before)
     stopping = [finding for finding in findings if finding.stops]
     if before is not None and not stopping:
-        findings += check_levels(plan, table, before, folder)
+        findings += check_pinned_levels(plan, table, before, folder)
     for finding in findings:
         print(f"{'stops' if finding.stops else 'note'}: {finding.sentence}")
     if not stopping:
@@ -35,5 +35,5 @@ def execute(args: argparse.Namespace) -> None:
         return
     error = Unsatisfiable if stopping[0].kind == "models" else PlanError
     raise error(
-        f"The plan cannot be run on this table: {counted(len(stopping), 'problem')} to fix."
+        f"The plan cannot be run on this table: {count_noun(len(stopping), 'problem')} to fix."
     )

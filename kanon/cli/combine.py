@@ -1,16 +1,16 @@
-"""``combine``: what anyone learns from the releases of several plans together."""
+"""``combine_releases``: what anyone learns from the releases of several plans together."""
 
 import argparse
 import json
 from pathlib import Path
 
 from kanon.cli.inputs import read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_json, add_progress, add_table
-from kanon.errors import KanonError, PlanError, ReleaseError, quoted
+from kanon.errors import KanonError, PlanError, ReleaseError, quote
 from kanon.plan import Plan
 from kanon.release.common_classes import Release
-from kanon.release.composition import combine
+from kanon.release.composition import combine_releases
 from kanon.run import run
 from kanon.sources.tables import Table
 
@@ -37,11 +37,11 @@ def execute(args: argparse.Namespace) -> None:
             tables[reading] = read_records(args, plan)
         try:
             releases.append(
-                Release.of(run(plan, tables[reading], path.parent, progress_shown(args)))
+                Release.of(run(plan, tables[reading], path.parent, choose_progress(args)))
             )
         except KanonError as error:
-            raise error.within(quoted(path.name)) from None
-    combined = combine(releases, next(iter(tables.values())))
+            raise error.add_place(quote(path.name)) from None
+    combined = combine_releases(releases, next(iter(tables.values())))
     if args.json:
         print(json.dumps(combined.numbers))
     else:

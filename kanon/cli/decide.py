@@ -1,14 +1,14 @@
-"""``decide``: check a release against its purpose."""
+"""``compare_with_thresholds``: check a release against its purpose."""
 
 import argparse
 import json
 
 from kanon.cli.inputs import read_people, read_plan, read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_context, add_json, add_plan, add_progress, add_seed, add_table
 from kanon.errors import PlanError, ReleaseError
 from kanon.release.context import Context
-from kanon.release.decision import decide, levels_reached
+from kanon.release.decision import compare_with_thresholds, measure_reached_levels
 from kanon.run import run
 
 
@@ -25,8 +25,10 @@ def execute(args: argparse.Namespace) -> None:
     """Print the verdict; the status is 3 if the release misses a threshold."""
     plan, context = read_plan(args), Context.load(args.context)
     people = read_people(args, context)
-    release = run(plan, read_records(args, plan), args.plan.parent, progress_shown(args))
-    decision = decide(context, levels_reached(release, context.known, people))
+    release = run(plan, read_records(args, plan), args.plan.parent, choose_progress(args))
+    decision = compare_with_thresholds(
+        context, measure_reached_levels(release, context.known, people)
+    )
     print(json.dumps(decision.numbers) if args.json else decision.sentence)
     if decision.reached.levels and not decision.parts:
         raise PlanError(

@@ -4,12 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from kanon.base.formatting import counted, percent
-from kanon.cli.inputs import check_different, check_written
-from kanon.errors import quoted
+from kanon.base.formatting import count_noun, write_percent
+from kanon.cli.inputs import check_different, check_output_files
+from kanon.errors import quote
 from kanon.sources.writing import table_bytes, write_whole
 from kanon.teaching.exercises import read_exercises
-from kanon.teaching.marks import marked_class
+from kanon.teaching.marks import mark_class
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,21 +23,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     """Mark answers; a file without answers gets a row that says so, and stops nothing."""
-    check_written(args, [args.out])
+    check_output_files(args, [args.out])
     check_different(
         [args.set, *args.answers, args.out], [], "the set, the answers and what is written"
     )
     exercises = read_exercises(args.set)
-    marks = marked_class(exercises, [(str(path), path) for path in args.answers])
+    marks = mark_class(exercises, [(str(path), path) for path in args.answers])
     write_whole(table_bytes(marks.files, "csv", neutral=True), args.out)
     odd = marks.files[["file", "problem", "remark"]].itertuples(index=False, name=None)
     for name, problem, remark in odd:
         if problem:
-            print(f"kanon: {quoted(name, 200)} was not marked: {problem}", file=sys.stderr)
+            print(f"kanon: {quote(name, 200)} was not marked: {problem}", file=sys.stderr)
         if remark:
-            print(f"kanon: {quoted(name, 200)}: {remark}", file=sys.stderr)
+            print(f"kanon: {quote(name, 200)}: {remark}", file=sys.stderr)
     marked = marks.files["percent"].dropna()
-    mean = f", on average {percent(marked.mean())} of {exercises.points:g} points"
-    print(f"{counted(len(marked), 'file')} marked{mean if len(marked) else ''}")
+    mean = f", on average {write_percent(marked.mean())} of {exercises.points:g} points"
+    print(f"{count_noun(len(marked), 'file')} marked{mean if len(marked) else ''}")
     for line in marks.lines:
         print(line)

@@ -3,14 +3,14 @@
 import argparse
 from pathlib import Path
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.cli.inputs import read_settings
-from kanon.cli.messages import notify
+from kanon.cli.messages import build_notifier
 from kanon.cli.options import add_missing, add_reading
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 from kanon.hierarchy.files import read_hierarchy
 from kanon.sources.addresses import Address
-from kanon.sources.coverage import check_covered
+from kanon.sources.coverage import check_coverage
 from kanon.sources.opening import open_address
 
 
@@ -31,17 +31,19 @@ def execute(args: argparse.Namespace) -> None:
     imported = read_hierarchy(args.file)
     tree = imported.hierarchy
     print(
-        f"{counted(tree.n_nodes, 'node')}, {counted(tree.n_leaves, 'leaf', 'leaves')}, "
+        f"{count_noun(tree.n_nodes, 'node')}, {count_noun(tree.n_leaves, 'leaf', 'leaves')}, "
         f"height {tree.height}"
     )
     for note in imported.notes:
         print(note)
     if args.table is None:
         return
-    table = open_address(args.table, None, read_settings(args), notify(args))
+    table = open_address(args.table, None, read_settings(args), build_notifier(args))
     if args.column not in table.columns:
-        raise PlanError(f"The table has no column {quoted(args.column)}.")
+        raise PlanError(f"The table has no column {quote(args.column)}.")
     column = table.counted(args.column)
-    check_covered(args.column, column.counts, tree)
+    check_coverage(args.column, column.counts, tree)
     unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
-    print(f"The tree has every value; {counted(unused, 'leaf', 'leaves')} not in the table (fine).")
+    print(
+        f"The tree has every value; {count_noun(unused, 'leaf', 'leaves')} not in the table (fine)."
+    )

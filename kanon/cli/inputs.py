@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from kanon.cli.messages import notify
-from kanon.errors import PlanError, quoted
-from kanon.hierarchy.plans import file_of
+from kanon.cli.messages import build_notifier
+from kanon.errors import PlanError, quote
+from kanon.hierarchy.plans import get_hierarchy_file
 from kanon.plan import Plan, ReadPlan
 from kanon.release.context import Context
-from kanon.report.words import FIGURES
+from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.read_settings import ReadSettings
@@ -36,7 +36,9 @@ def read_records(
     args: argparse.Namespace, plan: Plan | None, address: Address | None = None
 ) -> Table:
     read = ReadPlan() if plan is None else plan.read
-    return open_address(address or args.table, args.engine, read_settings(args, read), notify(args))
+    return open_address(
+        address or args.table, args.engine, read_settings(args, read), build_notifier(args)
+    )
 
 
 def read_settings(args: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
@@ -69,22 +71,24 @@ def read_people(args: argparse.Namespace, context: Context | None) -> pd.DataFra
 
 
 def read_publish(args: argparse.Namespace, option: str) -> list[str]:
-    names = parts_of_list(args.publish)
+    names = split_at_commas(args.publish)
     if names and not getattr(args, option.strip("-")):
         raise PlanError(f"--publish goes with {option}; add it, or leave --publish out.")
-    for name in {*names} - {*FIGURES}:
-        raise PlanError(f"--publish: {quoted(name)} is unknown; known are {', '.join(FIGURES)}.")
+    for name in {*names} - {*PUBLISHABLE_FIGURES}:
+        raise PlanError(
+            f"--publish: {quote(name)} is unknown; known are {', '.join(PUBLISHABLE_FIGURES)}."
+        )
     return names
 
 
-def parts_of_list(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[str]:
+def parse_columns(option: str, texts: Sequence[str], known: Sequence[str]) -> list[str]:
     """The columns that an option names: each text is one column, or several with commas.
 
-    >>> columns_of("--qi", ["City, State", 'age,"a,b"'], ["City, State", "age", "a,b"])
+    >>> parse_columns("--qi", ["City, State", 'age,"a,b"'], ["City, State", "age", "a,b"])
     ['City, State', 'age', 'a,b']
     """
     columns: list[str] = []
@@ -94,8 +98,8 @@ def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[
     commas = [column for column in known if "," in column]
     if absent and commas:
         raise PlanError(
-            f"{option}: the table has no column {quoted(absent[0])}; put a name with a comma, "
-            f"such as {quoted(commas[0])}, in double quotes, or give {option} once per column."
+            f"{option}: the table has no column {quote(absent[0])}; put a name with a comma, "
+            f"such as {quote(commas[0])}, in double quotes, or give {option} once per column."
         )
     return columns
 
@@ -105,7 +109,7 @@ def _split_list(option: str, text: str) -> list[str]:
     try:
         parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error:
-        raise PlanError(f"{option}: a quote in {quoted(text)} is not closed.") from None
+        raise PlanError(f"{option}: a quote in {quote(text)} is not closed.") from None
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -117,8 +121,8 @@ def check_once(option: str, columns: Sequence[str], what: str) -> None:
 def check_files(args: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
     """Check that no file overwrites another one and that all can be written, before computing."""
     outputs = [path for path in written if path is not None]
-    check_written(args, outputs)
-    named = [file_of(column.hierarchy) for column in plan.columns.values()]
+    check_output_files(args, outputs)
+    named = [get_hierarchy_file(column.hierarchy) for column in plan.columns.values()]
     hierarchies = [args.plan.parent / name for name in named if name]  # columns may share one
     tables = [] if args.table.is_url else [args.table.path]
     description = "the plan, the table, hierarchies and what is written"
@@ -127,12 +131,12 @@ def check_files(args: argparse.Namespace, plan: Plan, *written: Path | None) -> 
     check_different([args.plan, *tables, *read, *outputs], hierarchies, description)
 
 
-def check_written(args: argparse.Namespace, outputs: Sequence[Path]) -> None:
+def check_output_files(args: argparse.Namespace, outputs: Sequence[Path]) -> None:
     for path in outputs:
         check_replaceable(path)
         if not _is_writable(path):
             raise PlanError(
-                f"{quoted(path.name)} cannot be written there: its folder has to exist and allow "
+                f"{quote(path.name)} cannot be written there: its folder has to exist and allow "
                 "writing, the disk needs room, and a folder of that name has to be empty."
             )
     for path in outputs:
@@ -151,7 +155,7 @@ def check_different(paths: Sequence[Path], seen_before: Sequence[Path], what: st
     for path in paths:
         if any(_is_same_file(path, other) for other in seen):
             raise PlanError(
-                f"{quoted(path.name)} is named for two things; {what} have to be different files."
+                f"{quote(path.name)} is named for two things; {what} have to be different files."
             )
         seen.append(path)
 

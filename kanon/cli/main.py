@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import joined
-from kanon.base.progress import preparation_told
-from kanon.cli.messages import preparation_shown, show_warning, warnings_shown
-from kanon.cli.signals import ignore_signals, status_when_stopped, was_stopped
+from kanon.base.formatting import join_words
+from kanon.base.progress import report_preparation
+from kanon.cli.messages import build_preparation_progress, build_warning_handler, show_warning
+from kanon.cli.signals import get_stop_status, has_received_signal, stop_signals
 from kanon.errors import (
     TRACEBACK,
     KanonError,
@@ -27,8 +27,8 @@ from kanon.errors import (
     PrivacyWarning,
     ReleaseError,
     Unsatisfiable,
-    quoted,
-    withheld,
+    describe_safely,
+    quote,
 )
 
 COMMANDS: Mapping[str, str] = {
@@ -58,16 +58,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         written, hints = WrittenFiles(), list[str]()
         try:
             status, problem = _run_command(arguments, written)
-            ignore_signals()
-            stopped = problem != "" and was_stopped()
+            stop_signals()
+            stopped = problem != "" and has_received_signal()
         except KeyboardInterrupt as stop:
-            ignore_signals()
+            stop_signals()
             stopped, hints = True, getattr(stop, "__notes__", [])
         written_sentence = written.describe()
         if stopped:
             outcome = f"Interrupted; {written_sentence or 'nothing was written'}."
             print(" ".join([outcome, *hints]), file=sys.stderr)
-            status = status_when_stopped()
+            status = get_stop_status()
         elif problem and written.first:
             show_warning(f"{problem} {written_sentence}.")
             status = 0
@@ -97,7 +97,7 @@ def _run_command(arguments: Sequence[str] | None, written: WrittenFiles) -> tupl
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         return _MISTAKE, (  # the text could hold cells
-            f"failed because of an error in kanon: {withheld(error)}. Please report this line; "
+            f"failed because of an error in kanon: {describe_safely(error)}. Please report this line; "
             f"{TRACEBACK}=1 prints more, which may hold values of the table."
         )
     return 0, ""
@@ -109,13 +109,13 @@ def _parse_and_execute(arguments: Sequence[str] | None, written: WrittenFiles) -
         args = _build_parser(argv[0] if argv else None).parse_args(argv)
     except SystemExit:  # it was said what is wrong, or how it is meant
         sys.stdout.flush()
-        ignore_signals()
+        stop_signals()
         raise
     args.outputs = written
-    with warnings.catch_warnings(), preparation_told(preparation_shown()):
+    with warnings.catch_warnings(), report_preparation(build_preparation_progress()):
         warnings.simplefilter("always", PrivacyWarning)
         warnings.simplefilter("always", PlanWarning)
-        warnings.showwarning = warnings_shown()
+        warnings.showwarning = build_warning_handler()
         args.execute(args)
 
 
@@ -142,7 +142,7 @@ class WrittenFiles:
         self._places: dict[Path, _WrittenFile] = {}
 
     def watch(self, path: Path, look: Callable[[], Any], name: str = "") -> None:
-        self._places[path] = _WrittenFile(quoted(name or path, 200), look, look())
+        self._places[path] = _WrittenFile(quote(name or path, 200), look, look())
 
     @property
     def first(self) -> bool:
@@ -156,7 +156,7 @@ class WrittenFiles:
         if not names[True]:
             return ""
         return ", ".join(
-            f"{joined(names_of_state)} {'was' if len(names_of_state) == 1 else 'were'} {state}"
+            f"{join_words(names_of_state)} {'was' if len(names_of_state) == 1 else 'were'} {state}"
             for names_of_state, state in ((names[True], "written"), (names[False], "not"))
             if names_of_state
         )

@@ -8,16 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import thin, write_number
-from kanon.cli.inputs import check_once, columns_of, read_records, read_settings
+from kanon.base.formatting import write_count, write_number
+from kanon.cli.inputs import check_once, parse_columns, read_records, read_settings
 from kanon.cli.options import add_json, add_missing, add_table
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.schema import SUPPRESSED
 from kanon.sources.exposure import describe_suppressed, find_suppressed
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_table
-from kanon.sources.population import people_in_classes
+from kanon.sources.population import count_people_in_classes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,24 +40,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     table = read_records(args, None)
-    columns = columns_of("--qi", args.qi, table.columns)
-    sensitive = columns_of("--sensitive", args.sensitive, table.columns)
+    columns = parse_columns("--qi", args.qi, table.columns)
+    sensitive = parse_columns("--sensitive", args.sensitive, table.columns)
     check_once("--qi", columns, "quasi-identifier")
     check_once("--sensitive", sensitive, "sensitive column")
     twice = [column for column in columns if column in sensitive]
     if twice:
         raise PlanError(
-            f"--qi and --sensitive both name {quoted(twice[0])}; a column is one or the other."
+            f"--qi and --sensitive both name {quote(twice[0])}; a column is one or the other."
         )
     if args.person in (*columns, *sensitive):
         raise PlanError(
-            f"--person: {quoted(args.person)} is named by --qi or --sensitive too; a column is "
+            f"--person: {quote(args.person)} is named by --qi or --sensitive too; a column is "
             "one of these."
         )
     suppressed = 0
     if SUPPRESSED not in (*columns, *sensitive):
-        table, suppressed = table.without_suppressed()
-    classes = table.classes_of(columns, sensitive, args.person)
+        table, suppressed = table.remove_suppressed()
+    classes = table.build_classes(columns, sensitive, args.person)
     suppressed_classes = find_suppressed(table, classes)
     if suppressed_classes.any():
         rows = int(classes.counts[suppressed_classes].sum())
@@ -79,7 +79,7 @@ def execute(args: argparse.Namespace) -> None:
         settings = replace(read_settings(args), footer=None)
         people = open_table(args.population, args.population.name, settings).table
         numbers |= risk_summary(
-            classes, people_in_classes(table.frame, people, columns)[~suppressed_classes]
+            classes, count_people_in_classes(table.frame, people, columns)[~suppressed_classes]
         )
     print(json.dumps(numbers) if args.json else "\n".join(_format_lines(numbers)))
 
@@ -91,5 +91,5 @@ def _format_lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
         elif number is None:
             yield f"{above}{name}: ∞"
         else:
-            text = thin(number) if isinstance(number, int) else write_number(number)
+            text = write_count(number) if isinstance(number, int) else write_number(number)
             yield f"{above}{name}: {text}"

@@ -4,13 +4,13 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanWarning
 
 
-def progress_shown(args: argparse.Namespace) -> Progress:
+def choose_progress(args: argparse.Namespace) -> Progress:
     """The progress bar with ``--progress``, else nothing."""
-    return _draw_bar if args.progress else no_progress
+    return _draw_bar if args.progress else ignore_progress
 
 
 def _draw_bar(fraction: float, text: str) -> None:
@@ -19,7 +19,7 @@ def _draw_bar(fraction: float, text: str) -> None:
     print(f"\r{'█' * filled:<30} {fraction:4.0%} {text:<50}", end=end, file=sys.stderr, flush=True)
 
 
-def preparation_shown() -> Progress:
+def build_preparation_progress() -> Progress:
     shown_texts: set[str] = set()
 
     def show(fraction: float, text: str) -> None:
@@ -39,7 +39,7 @@ def show_warning(message: Warning | str, *_: object) -> None:
     print(f"kanon: warning: {message}", file=sys.stderr)
 
 
-def notify(args: argparse.Namespace) -> Callable[[str], None]:
+def build_notifier(args: argparse.Namespace) -> Callable[[str], None]:
     """A function that shows each notice of how a table was read once; none with ``--quiet``."""
     shown_notices: set[str] = set()
 
@@ -51,7 +51,7 @@ def notify(args: argparse.Namespace) -> Callable[[str], None]:
     return show
 
 
-def warnings_shown() -> Callable[..., None]:
+def build_warning_handler() -> Callable[..., None]:
     """A function that shows warnings; the one about old plans only once."""
     about_plans: set[str] = set()  # the filter "once" starts again whenever filters are set
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from kanon.report.words import FIGURES
+from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.engines import ENGINES
 
@@ -23,7 +23,7 @@ def add_progress(parser: argparse.ArgumentParser) -> None:
 def add_publish(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--publish", default="", metavar="NAME[,NAME...]",
-        help="publish figures that the release does not show: " + ", ".join(FIGURES),
+        help="publish figures that the release does not show: " + ", ".join(PUBLISHABLE_FIGURES),
     )  # fmt: skip
 
 

@@ -5,10 +5,10 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
-from kanon.cli.inputs import check_once, columns_of, read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.inputs import check_once, parse_columns, read_records
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_json, add_missing, add_progress, add_table
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, list_names, quote
 from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.singling_out import singling_out
@@ -48,18 +48,18 @@ def execute(args: argparse.Namespace) -> None:
     roles = {} if plan is None else plan.roles.roles
     person = args.person or (None if plan is None else plan.person)
     table = read_records(args, plan)
-    columns = columns_of("--columns", args.columns or [], table.columns)
+    columns = parse_columns("--columns", args.columns or [], table.columns)
     check_once("--columns", columns, "column")
     n_suppressed = 0
     if SUPPRESSED not in columns:
-        table, n_suppressed = table.without_suppressed()
+        table, n_suppressed = table.remove_suppressed()
     if args.columns is None:
         left_out = {name for name, role in roles.items() if role is Role.IDENTIFIER}
         left_out |= ({SUPPRESSED} if n_suppressed else set()) | ({person} if person else set())
         columns = [name for name in table.columns if name not in left_out]
     result = singling_out(
         table, columns, args.share, args.k, args.size,
-        progress=progress_shown(args), person=person,
+        progress=choose_progress(args), person=person,
     )  # fmt: skip
     wrong = result.contradicted(roles) if plan is not None else ()
     if args.json:
@@ -68,7 +68,7 @@ def execute(args: argparse.Namespace) -> None:
     print("\n".join(result.said))
     if wrong:
         print(
-            f"Insensitive in the plan, although they are in such sets: {listing(wrong, most=12)}."
+            f"Insensitive in the plan, although they are in such sets: {list_names(wrong, most=12)}."
         )
 
 
@@ -80,7 +80,7 @@ def _parse_share(text: str) -> float:
         # As decimals, since 1.1 / 100 is a little more than 0.011.
         share = float(Decimal(number).scaleb(-2 if "%" in text else 0)) / float(parts or 1)
     except (ValueError, ArithmeticError):
-        raise PlanError(f"--share: {quoted(text)} is not a share; {advice}.") from None
+        raise PlanError(f"--share: {quote(text)} is not a share; {advice}.") from None
     if 0 < share < 1e-15:
-        raise PlanError(f"--share: {quoted(text)} is too small to be told from 0; {advice}.")
+        raise PlanError(f"--share: {quote(text)} is too small to be told from 0; {advice}.")
     return share

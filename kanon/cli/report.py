@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from kanon.cli.inputs import check_files, read_people, read_plan, read_publish, read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_context, add_plan, add_progress, add_publish, add_seed, add_table
 from kanon.errors import PlanError
 from kanon.release.context import Context
@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> None:
     # Here, as no other command draws: Plotly takes its time to be imported.
     from kanon.report.changes import read_record
-    from kanon.report.contents import gather
-    from kanon.report.origin import origin_of_file
-    from kanon.report.rendering import rendered
+    from kanon.report.contents import collect_report
+    from kanon.report.origin import get_file_origin
+    from kanon.report.rendering import render_report
     from kanon.report.words import read_words
 
     if args.out.suffix.lower() not in (".html", ".htm"):
@@ -65,12 +65,12 @@ def execute(args: argparse.Namespace) -> None:
     last = None if args.last is None else read_record(args.last)
     people = read_people(args, context)
     table = read_records(args, plan)
-    origin = origin_of_file(args.table.path) if isinstance(table, MemoryTable) else None
-    report = gather(
+    origin = get_file_origin(args.table.path) if isinstance(table, MemoryTable) else None
+    report = collect_report(
         plan, table, args.plan.parent, date=datetime.now().date(), words=words, origin=origin,
         context=context, people=people, last=last, closely=args.bound, handed_out=args.release,
-        progress=progress_shown(args),
+        progress=choose_progress(args),
     )  # fmt: skip
-    form = report.public.with_figures(report.figures, publish) if args.public else report
-    write_whole(rendered(form), args.out)
+    form = report.public.add_figures(report.figures, publish) if args.public else report
+    write_whole(render_report(form), args.out)
     print(form.verdict)

@@ -1,13 +1,13 @@
-"""``reverse``: find the greatest k that goes with the other models of a plan."""
+"""``find_greatest_k``: find the greatest k that goes with the other models of a plan."""
 
 import argparse
 from pathlib import Path
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.cli.inputs import check_files, read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_plan, add_progress, add_table
-from kanon.experiments.greatest_k import reverse
+from kanon.experiments.greatest_k import find_greatest_k
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole
 
@@ -22,15 +22,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> None:
     plan = Plan.load(args.plan)
     check_files(args, plan, args.out)
-    result = reverse(plan, read_records(args, plan), args.plan.parent, progress_shown(args))
+    result = find_greatest_k(
+        plan, read_records(args, plan), args.plan.parent, choose_progress(args)
+    )
     write_whole(result.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
     first = result.curve.iloc[0]
     print(
-        f"{counted(len(result.ways), 'row')}; the models are met from "
-        f"{percent(first['alteration'])} alteration ({plan.metric.card.title}) on, with k = "
-        f"{thin(int(first['k']))}" + (", in persons" if result.of == "persons" else "")
+        f"{count_noun(len(result.ways), 'row')}; the models are met from "
+        f"{write_percent(first['alteration'])} alteration ({plan.metric.card.title}) on, with k = "
+        f"{write_count(int(first['k']))}" + (", in persons" if result.of == "persons" else "")
     )
-    reached = {most: result.greatest_k(most) for most in (5, 10, 20, 30, 50)}
-    parts = [f"{most} %: {thin(k)}" for most, k in reached.items() if k is not None]
+    reached = {most: result.find_k(most) for most in (5, 10, 20, 30, 50)}
+    parts = [f"{most} %: {write_count(k)}" for most, k in reached.items() if k is not None]
     if parts:
         print(f"Greatest k reached with at most this alteration: {', '.join(parts)}")

@@ -10,23 +10,23 @@ from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.algorithms.lower_bound import LowerBound
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.progress import Progress
 from kanon.cli.inputs import check_files, check_new_table, read_plan, read_publish, read_records
-from kanon.cli.messages import notify, progress_shown, show_warning
+from kanon.cli.messages import build_notifier, choose_progress, show_warning
 from kanon.cli.options import add_plan, add_progress, add_publish, add_seed, add_table
-from kanon.errors import KanonError, PlanError, TableError, quoted
+from kanon.errors import KanonError, PlanError, TableError, quote
 from kanon.hierarchy.plans import describe_reading
 from kanon.plan import Plan
-from kanon.release.drift import same_levels
-from kanon.release.record import account, check_record, describe_earlier_releases
-from kanon.report.optimality_gap import OptimalityGap, bound_of
-from kanon.report.origin import ReleasedFile, fingerprint_of_address, recorder
+from kanon.release.drift import build_pinned_plan
+from kanon.release.record import check_record_writable, describe_earlier_releases, get_account
+from kanon.report.optimality_gap import OptimalityGap, compute_close_bound
+from kanon.report.origin import ReleasedFile, build_recorder, compute_address_fingerprint
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format
 from kanon.sources.memory import MemoryTable
-from kanon.sources.stored_source import check_outside, kind_written
+from kanon.sources.stored_source import check_outside, find_written_kind
 from kanon.sources.tables import Table
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
 from kanon.sources.writing import write_whole
@@ -73,13 +73,13 @@ def execute(args: argparse.Namespace) -> None:
     check_files(args, plan, args.out.path, args.measures, args.pin, args.bundle)
     if args.pin is not None and algorithm_named(plan.algorithm.name).CARD.family != "levels":
         raise PlanError(
-            f"--pin: {quoted(plan.algorithm.name)} decides for each table anew, so there are no "
+            f"--pin: {quote(plan.algorithm.name)} decides for each table anew, so there are no "
             "levels to keep; the plan itself can be run on the next table."
         )
     if args.bundle is not None and args.bundle.suffix.lower() != ".zip":
         raise PlanError("--bundle: an archive is a zip; end its name in .zip.")
     publish = read_publish(args, "--bundle")
-    check_record()
+    check_record_writable()
     table = read_records(args, plan)
     if args.bundle is not None and table.in_engine:
         raise PlanError(
@@ -90,14 +90,16 @@ def execute(args: argparse.Namespace) -> None:
         if getattr(args, option.strip("-").replace("-", "_")):
             _check_text(args.out, table, option)
     if table.in_engine:
-        kind = kind_written(args.out)
+        kind = find_written_kind(args.out)
         check_outside(args.out, args.table)
         if kind == "duckdb":
             check_new_table(args, args.out)
     else:
         _check_kind(args.out)
-    progress = progress_shown(args)
-    record = recorder(plan, lambda: fingerprint_of_address(args.table), account(), "command line")
+    progress = choose_progress(args)
+    record = build_recorder(
+        plan, lambda: compute_address_fingerprint(args.table), get_account(), "command line"
+    )
     if record is not None and (earlier := describe_earlier_releases(record.table)):
         show_warning(earlier)
     result = run(plan, table, args.plan.parent, progress)
@@ -106,31 +108,31 @@ def execute(args: argparse.Namespace) -> None:
     result.write(args.out, progress, args.neutralise_formulas, record, form)
     if args.measures:
         _write_measures(result.measures, args.measures)
-    if args.pin and (pinned := same_levels(result)):
+    if args.pin and (pinned := build_pinned_plan(result)):
         moved = _move_plan(pinned, args.plan.parent, args.pin.parent)
         write_whole(moved.to_json().encode("utf-8"), args.pin)
     bound = _compute_bound(result, args, progress) if args.bound else None
     if args.bundle:
         # Here, as no other option draws: Plotly takes its time to be imported.
-        from kanon.report.archive import archive
+        from kanon.report.archive import build_archive_file
 
         out = args.out.path
         file = ReleasedFile(
             out.read_bytes(), find_format(out.name).name, form, result.released(index=True)
         )
-        write_whole(archive(result, file, datetime.now().date(), publish), args.bundle)
+        write_whole(build_archive_file(result, file, datetime.now().date(), publish), args.bundle)
     print(_describe_outcome(result))
     if bound is not None:
         print(OptimalityGap.of(result, bound).sentence)
 
 
 def _show_hierarchy_notices(result: Run, args: argparse.Namespace) -> None:
-    show = notify(args)
+    show = build_notifier(args)
     classes = result.prepared.classes
     for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
         chosen = result.prepared.plan.columns[column].hierarchy
         for notice in describe_reading(chosen, tree, args.plan.parent):
-            show(f"Hierarchy of column {quoted(column)}: {notice}")
+            show(f"Hierarchy of column {quote(column)}: {notice}")
 
 
 def _write_measures(measures: Mapping[str, Any], path: Path) -> None:
@@ -140,13 +142,13 @@ def _write_measures(measures: Mapping[str, Any], path: Path) -> None:
 def _compute_bound(result: Run, args: argparse.Namespace, progress: Progress) -> LowerBound | None:
     """Compute the lower bound and add it to the measures; None, with a warning, without one."""
     try:
-        bound = bound_of(result.prepared, progress)
+        bound = compute_close_bound(result.prepared, progress)
     except KanonError as error:
         show_warning(f"--bound: {error.sentence}")
         return None
     except KeyboardInterrupt as stop:
         if args.measures:
-            stop.add_note(f"{quoted(args.measures.name)} lacks lower_bound.")
+            stop.add_note(f"{quote(args.measures.name)} lacks lower_bound.")
         raise
     if args.measures:
         _write_measures(
@@ -205,19 +207,19 @@ def _check_kind(out: Address) -> None:
 def _describe_outcome(result: Run) -> str:
     prepared, recoding = result.prepared, result.recoding
     left_out, suppressed_records = prepared.dropped, recoding.suppressed_records
-    dropped = f", {thin(left_out)} dropped for missing values" if left_out else ""
-    suppressed = f", {thin(suppressed_records)} suppressed" if suppressed_records else ""
+    dropped = f", {write_count(left_out)} dropped for missing values" if left_out else ""
+    suppressed = f", {write_count(suppressed_records)} suppressed" if suppressed_records else ""
     classes = "no class is left"
     if (smallest := recoding.min_k) is not None:
         classes = (
-            f"{counted(recoding.n_classes, 'class', 'classes')}, the smallest of "
-            f"{counted(smallest, 'record')}"
+            f"{count_noun(recoding.n_classes, 'class', 'classes')}, the smallest of "
+            f"{count_noun(smallest, 'record')}"
         )
         if (fewest := recoding.released.min_persons) is not None:
-            classes += f", at least {counted(fewest, 'person')} in each class"
+            classes += f", at least {count_noun(fewest, 'person')} in each class"
     return (
-        f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
-        f"alteration {percent(result.alteration)} of all that could be lost "
+        f"{count_noun(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
+        f"alteration {write_percent(result.alteration)} of all that could be lost "
         f"({prepared.plan.metric.card.title})"
         f"{''.join(f'; {note}' for note in (result.about_parts, result.about_gap) if note)}"
     )

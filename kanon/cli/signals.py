@@ -30,19 +30,19 @@ def raise_signals() -> None:
     sys.unraisablehook = _ignore_unraisable
 
 
-def ignore_signals() -> None:
+def stop_signals() -> None:
     for number in _handled_signals:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def was_stopped() -> bool:
+def has_received_signal() -> bool:
     """Whether a signal came; a library may have turned its exception into another error."""
     return bool(_received_signals)
 
 
-def status_when_stopped() -> int:
+def get_stop_status() -> int:
     """The exit status of the signal that came; that of Ctrl-C if none was handled."""
     return 128 + (_received_signals[0] if _received_signals else signal.SIGINT)
 

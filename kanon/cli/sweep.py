@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from kanon.base.formatting import counted
-from kanon.cli.inputs import check_files, parts_of_list, read_plan, read_records
-from kanon.cli.messages import progress_shown
+from kanon.base.formatting import count_noun
+from kanon.cli.inputs import check_files, read_plan, read_records, split_at_commas
+from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 from kanon.experiments.sweep import sweep
 from kanon.metrics import PUBLISHED
 from kanon.sources.writing import write_whole
@@ -28,14 +28,14 @@ def execute(args: argparse.Namespace) -> None:
     plan = read_plan(args)
     check_files(args, plan, args.out)
     ks = [_parse_whole_number(part.strip()) for part in args.k.split(",")]
-    metrics = PUBLISHED if args.metrics == "all" else parts_of_list(args.metrics)
-    strategies = parts_of_list(args.strategies)
+    metrics = PUBLISHED if args.metrics == "all" else split_at_commas(args.metrics)
+    strategies = split_at_commas(args.strategies)
     records = read_records(args, plan)
-    curves = sweep(plan, records, ks, metrics, strategies, args.plan.parent, progress_shown(args))
+    curves = sweep(plan, records, ks, metrics, strategies, args.plan.parent, choose_progress(args))
     write_whole(curves.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
     print(
-        f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
-        f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
+        f"{count_noun(len(curves), 'row')}: {count_noun(len(metrics), 'metric')}, "
+        f"{count_noun(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
     )
 
 
@@ -44,6 +44,6 @@ def _parse_whole_number(text: str) -> int:
         return int(text.strip())
     except ValueError:
         raise PlanError(
-            f"--k: {quoted(text.strip())} is not a whole number; give whole numbers separated by "
+            f"--k: {quote(text.strip())} is not a whole number; give whole numbers separated by "
             "commas, such as 3,4,5,10."
         ) from None

@@ -10,17 +10,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import Counted
+from kanon.base.formatting import CountedUnit
 from kanon.cards import Card
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.sweep import Configuration
-from kanon.experiments.titles import guided, name_of, titles_of_configurations
+from kanon.experiments.titles import create_titles, is_guided, name_configuration
 from kanon.measures import minimum_k
-from kanon.measures.along import Curves, Points, by_total_variation, numbers_table, privacy_column
+from kanon.measures.along import (
+    Curves,
+    Points,
+    build_numbers_table,
+    convert_to_total_variation,
+    name_privacy_column,
+)
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.classification_metric import CARD as CM_CARD
-from kanon.measures.comparing import Difference, Standing, check_interval, nauc, standing
-from kanon.measures.extended_measures import at_some_k, further_cards, kept_as
+from kanon.measures.comparing import Difference, Standing, check_interval, nauc, rank_configurations
+from kanon.measures.extended_measures import (
+    find_measures_at_some_k,
+    get_further_cards,
+    name_measure,
+)
 from kanon.metrics import Metric, characteristics
 
 PAPER_K = (3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
@@ -57,35 +67,35 @@ class Line:
     best_l: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name or name_of(self.configuration))
+        object.__setattr__(self, "name", self.name or name_configuration(self.configuration))
         object.__setattr__(self, "title", self.title or self.guide.card.title)
 
     def at(self, criterion: str, ks: Sequence[int], sensitive: str) -> np.ndarray:
         """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
         columns = list(self.best_l)
-        if criterion in further_cards():
-            column = kept_as(criterion, sensitive, columns)
-            return np.array([run.further_at(column, ks) for run in self.runs.values()])
+        if criterion in get_further_cards():
+            column = name_measure(criterion, sensitive, columns)
+            return np.array([run.get_further(column, ks) for run in self.runs.values()])
         criteria = [run.at(ks) for run in self.runs.values()]
         if criterion == L_CARD.name:
-            name = privacy_column("entropy_l", sensitive, columns)
+            name = name_privacy_column("entropy_l", sensitive, columns)
             return (
                 100.0 * np.array([numbers[name] for numbers in criteria]) / self.best_l[sensitive]
             )
         if criterion == T_CARD.name:
-            name = privacy_column("t_norm1", sensitive, columns)
+            name = name_privacy_column("t_norm1", sensitive, columns)
             return 0.5 * np.array([numbers[name] for numbers in criteria])
         if criterion == SUPPRESSED_CARD.name:
-            return np.array([run.suppressed_at(ks) for run in self.runs.values()])
+            return np.array([run.get_suppressed(ks) for run in self.runs.values()])
         return np.array([numbers[criterion] for numbers in criteria], dtype=float)
 
 
-def hundredfold(criterion: str) -> float:
+def get_percent_factor(criterion: str) -> float:
     """The factor that scales a criterion to 0 to 100, so that all are ranked to the same digits."""
     return 100.0 if criterion == T_CARD.name else 1.0
 
 
-def lines_of(
+def build_lines(
     configs: Sequence[Configuration],
     results: Sequence[Curves | Points],
     metrics: Sequence[Metric],
@@ -96,9 +106,7 @@ def lines_of(
     for config, numbers in zip(configs, results, strict=True):
         base = replace(config, tie_seed=configs[0].tie_seed)
         runs.setdefault(base, {})[config.tie_seed] = numbers
-    titles = titles_of_configurations(
-        list(runs), {name: guide.card.title for name, guide in guides.items()}
-    )
+    titles = create_titles(list(runs), {name: guide.card.title for name, guide in guides.items()})
     return tuple(
         Line(base, guides[base.metric], results_by_seed, title=title, best_l=best_l or {})
         for (base, results_by_seed), title in zip(runs.items(), titles, strict=True)
@@ -108,11 +116,11 @@ def lines_of(
 @dataclass(frozen=True, eq=False)
 class Comparison:
     lines: tuple[Line, ...]  # the configurations, each with a name of its own
-    measured: tuple[Metric, ...]  # the metrics that every release was measured in
+    metrics: tuple[Metric, ...]  # the metrics that every release was measured in
     n_records: int  # n
     ks: tuple[int, ...]  # the k that can be shown, rising
     sensitive: str = ""  # the sensitive column whose l and t are shown
-    of: Counted = "records"  # what k counts, and the minimum k that was reached
+    of: CountedUnit = "records"  # what k counts, and the minimum k that was reached
 
     @property
     def has_bands(self) -> bool:
@@ -143,21 +151,21 @@ class Comparison:
         of_column = self.sensitive in self.sensitive_columns
         return {
             name: card
-            for name, card in further_cards().items()
+            for name, card in get_further_cards().items()
             if of_column or name != CM_CARD.name
         }
 
-    def knows(self, criterion: str) -> bool:
+    def has_values(self, criterion: str) -> bool:
         return bool(np.isfinite(self.at(criterion, self.ks)).any())
 
-    def unmeasured(self, criterion: str) -> bool:
+    def needs_measuring(self, criterion: str) -> bool:
         runs = (run for line in self.lines for run in line.runs.values())
-        return criterion in at_some_k() and any(
+        return criterion in find_measures_at_some_k() and any(
             isinstance(run, Curves) and not run.measured_at for run in runs
         )
 
     def card(self, criterion: str) -> Card:
-        for metric in self.measured:
+        for metric in self.metrics:
             if criterion == f"{_ALTERATION}{metric.name}":
                 title = f"Alteration measured by {metric.card.title}"
                 return replace(ALTERATION_CARD, name=criterion, title=title)
@@ -174,7 +182,7 @@ class Comparison:
                 lines.append(line if bands else replace(line, runs={tie_seed: line.runs[tie_seed]}))
         return replace(self, lines=tuple(lines))
 
-    def including(self, k: int) -> Comparison:
+    def add_k(self, k: int) -> Comparison:
         if k in self.ks or not self.every_k or not 2 <= k <= self.n_records:
             return self
         return replace(self, ks=tuple(sorted({*self.ks, k})))
@@ -201,20 +209,20 @@ class Comparison:
             name for name, card in self.criteria.items() if card.unit == "%" or name == T_CARD.name
         ]
 
-    def alterations(self, k: int, digits: int | None = _DECIMALS) -> Standing:
+    def compare_alterations(self, k: int, digits: int | None = _DECIMALS) -> Standing:
         rows = {
             metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
-            for metric in self.measured
+            for metric in self.metrics
         }
         return self._compute_standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
         """Every criterion in percent at k, t 100 times: a row each, a column per line, by name."""
         names = self._list_percentages()
-        rows = {name: hundredfold(name) * self.at(name, [k])[:, :, 0] for name in names}
+        rows = {name: get_percent_factor(name) * self.at(name, [k])[:, :, 0] for name in names}
         return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
-    def means(self) -> Standing:
+    def compare_means(self) -> Standing:
         values = self.at("mean_alteration", self.ks)
         return self._compute_standing({k: values[:, :, place] for place, k in enumerate(self.ks)})
 
@@ -227,7 +235,7 @@ class Comparison:
 
         names = self._list_percentages()
         rows = {
-            name: hundredfold(name) * np.apply_along_axis(compute_area, 2, self.at(name, ks))
+            name: get_percent_factor(name) * np.apply_along_axis(compute_area, 2, self.at(name, ks))
             for name in names
         }
         return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
@@ -235,7 +243,7 @@ class Comparison:
     def difference(self, criterion: str, first: str, second: str) -> Difference:
         """The first of two lines minus the second at every displayed k; of t, 100 times."""
         first_values, second_values = (
-            hundredfold(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
+            get_percent_factor(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
             for name in (first, second)
         )
         low = high = None
@@ -253,12 +261,12 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         parts = []
         privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
-        alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
+        alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.metrics}
         for line in self.lines:
             config = line.configuration
             about = {
                 "configuration": line.name,
-                "metric": config.metric if guided(config) else None,
+                "metric": config.metric if is_guided(config) else None,
                 "strategy": config.strategy,
                 "scope": config.scope,
                 "algorithm": config.algorithm,
@@ -267,19 +275,21 @@ class Comparison:
             for place, (seed, run) in enumerate(line.runs.items()):
                 numbers = {
                     name: values
-                    for name, values in by_total_variation(run.at(self.ks)).items()
+                    for name, values in convert_to_total_variation(run.at(self.ks)).items()
                     if not name.startswith(_ALTERATION) or name in alteration_names
                 }
                 more = {name: values_by_seed[place] for name, values_by_seed in shares.items()}
-                parts.append(numbers_table({**about, "tie_seed": seed, **numbers, **more}))
+                parts.append(build_numbers_table({**about, "tie_seed": seed, **numbers, **more}))
         table = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
         return table if self.has_bands else table.drop(columns="tie_seed")
 
     @property
     def guide(self) -> Metric | None:
-        guides = {line.guide.name: line.guide for line in self.lines if guided(line.configuration)}
+        guides = {
+            line.guide.name: line.guide for line in self.lines if is_guided(line.configuration)
+        }
         (guide,) = guides.values() if len(guides) == 1 else (None,)
-        return guide if guide in self.measured else None
+        return guide if guide in self.metrics else None
 
     def _list_percentages(self) -> list[str]:
         names = self.in_points
@@ -303,24 +313,24 @@ class Comparison:
 
         values = build_frame({row: values_by_seed[:, 0] for row, values_by_seed in rows.items()})
         if not self.has_bands:
-            return standing(values, digits=digits, higher=higher)
+            return rank_configurations(values, digits=digits, higher=higher)
         low = build_frame({row: values_by_seed.min(axis=1) for row, values_by_seed in rows.items()})
         high = build_frame(
             {row: values_by_seed.max(axis=1) for row, values_by_seed in rows.items()}
         )
-        return standing(values, low, high, digits, higher)
+        return rank_configurations(values, low, high, digits, higher)
 
 
-def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
-    before, after = before.including(k), after.including(k)
+def compare_before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
+    before, after = before.add_k(k), after.add_k(k)
     old = {line.name for line in before.lines if not line.kept}
     rows: dict[str, dict[str, float]] = {}
-    shared_metrics = {metric.name for metric in before.measured} & {
-        metric.name for metric in after.measured
+    shared_metrics = {metric.name for metric in before.metrics} & {
+        metric.name for metric in after.metrics
     }
     for line in after.lines:
         guide = line.guide.name
-        costless = not guided(line.configuration)
+        costless = not is_guided(line.configuration)
         if (
             line.kept
             or costless
@@ -345,7 +355,7 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
     return measured_line.astype({"k_before": int, "k_after": int}).rename_axis("metric")
 
 
-def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
+def compute_means_by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
     places_by_trait: dict[tuple[str, str], list[int]] = {}
     for place, guide in enumerate(guides):
         for trait in characteristics(guide).items():

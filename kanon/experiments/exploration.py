@@ -14,11 +14,11 @@ import pandas as pd
 
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import Node, n_nodes, nodes_per_height
-from kanon.algorithms.search import CellLoss, check_models, with_precision
+from kanon.algorithms.lattice_size import Node, count_lattice_nodes, count_nodes_per_height
+from kanon.algorithms.search import CellLoss, check_models, replace_by_precision
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import prepare
@@ -27,11 +27,11 @@ from kanon.sources.tables import Table
 if TYPE_CHECKING:
     import networkx as nx
 
-COMPLETE = 20_000  # the largest lattice of which every node is counted
+MOST_COUNTED_NODES = 20_000  # the largest lattice of which every node is counted
 
 _MOST_SEARCHED = 1_000_000  # the largest lattice that is searched for the node of least loss
 
-WALKERS = {module.CARD.name: module for module in (datafly, samarati, improved_greedy)}
+WALKING_SEARCHES = {module.CARD.name: module for module in (datafly, samarati, improved_greedy)}
 """The searches whose walks are shown, by name."""
 
 _COUNTING_SHARE = 0.8  # the share of the time that passes before the searches walk, about
@@ -112,7 +112,7 @@ class Walk:
     def last(self) -> int:
         return self.first + len(self.steps) - 1
 
-    def until(self, step: int | None) -> tuple[VisitedNode, ...]:
+    def get_steps_until(self, step: int | None) -> tuple[VisitedNode, ...]:
         return self.steps if step is None else self.steps[: max(0, step + 1 - self.first)]
 
 
@@ -127,13 +127,13 @@ class Exploration:
     limit: int
     n_records: int
     per_height: tuple[int, ...]  # the number of nodes at each sum of levels
-    assessed: Assessment  # every node
+    assessment: Assessment  # every node
     complete: bool  # whether it is every node
     # the satisfying nodes with no satisfying node below them, in canonical order
     minimal: tuple[Node, ...]
     least: Node | None  # the satisfying node of least loss, the first of several
     # the minimal satisfying nodes of highest precision, from which MinGen takes one
-    tied: tuple[Node, ...]
+    mingen_nodes: tuple[Node, ...]
     walks: tuple[Walk, ...]  # the walks of :data:`WALKERS`
 
     @property
@@ -145,7 +145,7 @@ class Exploration:
         """How many nodes of each height satisfy; None if not every node was counted."""
         if not self.complete:
             return None
-        assessment = self.assessed
+        assessment = self.assessment
         counts = np.bincount(
             assessment.heights[assessment.satisfying], minlength=len(self.per_height)
         )
@@ -155,27 +155,27 @@ class Exploration:
         return next(walk for walk in self.walks if walk.algorithm == algorithm)
 
 
-def explore(progress: Progress, task: Task) -> Exploration:
+def measure_lattice(progress: Progress, task: Task) -> Exploration:
     task = replace(task, options={}, node=None)
     task.check()
     limit = task.suppression or 0
     check_models(task, "The lattice", limit)
     trees = task.classes.hierarchies
-    size = n_nodes(trees)
-    complete = size <= COMPLETE
+    size = count_lattice_nodes(trees)
+    complete = size <= MOST_COUNTED_NODES
     counting_share = _COUNTING_SHARE if complete else 0.0
-    parts = len(WALKERS) + (not complete)
+    parts = len(WALKING_SEARCHES) + (not complete)
 
-    rest = stretch(progress, counting_share, 1.0)
+    rest = scale_progress(progress, counting_share, 1.0)
 
     def stretch_walk(place: int) -> Progress:
-        return stretch(rest, place / parts, (place + 1) / parts)
+        return scale_progress(rest, place / parts, (place + 1) / parts)
 
-    lattice = Lattice(task, limit, stretch(progress, 0.0, counting_share), thorough=True)
+    lattice = Lattice(task, limit, scale_progress(progress, 0.0, counting_share), thorough=True)
     assessment = _measure_nodes(lattice, list(lattice.nodes()) if complete else [])
     walks = tuple(
         _run_walk(module, task, size, stretch_walk(place))
-        for place, module in enumerate(WALKERS.values())
+        for place, module in enumerate(WALKING_SEARCHES.values())
     )
     if complete:
         least, minimal = (
@@ -183,7 +183,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
             _find_minimal_nodes(assessment, lattice.shape),
         )
     else:
-        quiet = Lattice(task, limit, no_progress, thorough=True)
+        quiet = Lattice(task, limit, ignore_progress, thorough=True)
         assessment = _measure_nodes(
             quiet, sorted({step.node for walk in walks for step in walk.steps})
         )
@@ -192,40 +192,42 @@ def explore(progress: Progress, task: Task) -> Exploration:
         minimal = ()
     mingen_nodes: list[Node] = []
     if minimal and not limit:
-        precise = Lattice(with_precision(task), 0, no_progress)
+        precise = Lattice(replace_by_precision(task), 0, ignore_progress)
         mingen_nodes = mingen.least_distorted(precise, list(minimal))
     progress(1.0, "done")
     return replace(
-        outline(task),
-        assessed=assessment,
+        create_outline(task),
+        assessment=assessment,
         complete=complete,
         minimal=minimal,
         least=least,
-        tied=tuple(mingen_nodes),
+        mingen_nodes=tuple(mingen_nodes),
         walks=walks,
     )
 
 
-def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> nx.DiGraph:
+def build_lattice_graph(
+    plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
+) -> nx.DiGraph:
     """The lattice of a plan: what every node loses, and which satisfy.
 
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "ola"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
-    >>> graph = lattice_graph(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))
+    >>> graph = build_lattice_graph(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))
     >>> graph.nodes[0,]["satisfying"], graph.nodes[1,]["loss"], graph.edges[(0,), (1,)]["raised"]
     (False, 100.0, 'sex')
     """
     import networkx as nx  # for graphs alone: it takes long to load
 
     task = prepare(plan, table, folder).task()
-    size = n_nodes(task.classes.hierarchies)
-    if size > COMPLETE:
+    size = count_lattice_nodes(task.classes.hierarchies)
+    if size > MOST_COUNTED_NODES:
         raise PlanError(
-            f"The lattice has {thin(size)} nodes; up to {thin(COMPLETE)} are counted one by one."
+            f"The lattice has {write_count(size)} nodes; up to {write_count(MOST_COUNTED_NODES)} are counted one by one."
         )
-    exploration = explore(no_progress, task)
-    assessment = exploration.assessed
+    exploration = measure_lattice(ignore_progress, task)
+    assessment = exploration.assessment
     names = ("loss", "satisfying", "suppressed", "classes", "reached")
     numbers = pd.DataFrame({name: getattr(assessment, name) for name in names}).to_dict("records")
     graph = nx.DiGraph(attributes=exploration.attributes)
@@ -238,7 +240,7 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
     return graph
 
 
-def outline(task: Task) -> Exploration:
+def create_outline(task: Task) -> Exploration:
     trees = task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
     no_numbers = np.zeros(0, dtype=np.int64)
@@ -251,29 +253,30 @@ def outline(task: Task) -> Exploration:
         others=len(task.others),
         limit=limit,
         n_records=task.classes.n_records,
-        per_height=tuple(nodes_per_height(trees)),
-        assessed=Assessment(
+        per_height=tuple(count_nodes_per_height(trees)),
+        assessment=Assessment(
             no_nodes, no_numbers, no_numbers, no_numbers, no_numbers, no_numbers, 0, limit
         ),
         complete=False,
         minimal=(),
         least=None,
-        tied=(),
+        mingen_nodes=(),
         walks=tuple(
-            Walk(name, module is not samarati, (), 0, 0) for name, module in WALKERS.items()
+            Walk(name, module is not samarati, (), 0, 0)
+            for name, module in WALKING_SEARCHES.items()
         ),
     )
 
 
-def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
-    lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
+def measure_nodes(task: Task, nodes: Iterable[Node]) -> Assessment:
+    lattice = Lattice(task, task.suppression or 0, ignore_progress, thorough=True)
     return _measure_nodes(lattice, sorted(set(nodes)))
 
 
-def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
+def list_neighbours(tops: Node, node: Node, steps: int = 2) -> list[Node]:
     """The nodes at most so many steps straight above or below a node, and itself.
 
-    >>> neighbourhood((2, 1), (1, 0), steps=1)
+    >>> list_neighbours((2, 1), (1, 0), steps=1)
     [(0, 0), (1, 0), (1, 1), (2, 0)]
     """
     neighbours = {node}
@@ -294,10 +297,10 @@ def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
     return sorted(neighbours)
 
 
-def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
+def rank_nodes(tops: Node, nodes: Sequence[Node]) -> list[int]:
     """The position of each node among those of its height, in canonical order.
 
-    >>> ranks((1, 2), [(0, 1), (1, 0), (1, 1)])
+    >>> rank_nodes((1, 2), [(0, 1), (1, 0), (1, 1)])
     [0, 1, 1]
     """
     counts_after = [[1]]  # per quasi-identifier, the combinations of those after it, by sum
@@ -367,8 +370,8 @@ def _run_walk(module: ModuleType, task: Task, size: int, progress: Progress) -> 
     default = task.k if module is datafly else 0
     limit = default if task.suppression is None else task.suppression
     walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
-    if module is samarati and size > COMPLETE:
-        most = thin(max(nodes_per_height(task.classes.hierarchies)))
+    if module is samarati and size > MOST_COUNTED_NODES:
+        most = write_count(max(count_nodes_per_height(task.classes.hierarchies)))
         problem = f"It would count whole heights of this lattice, up to {most} nodes each."
         return replace(walk, problem=problem)
     try:
@@ -376,7 +379,7 @@ def _run_walk(module: ModuleType, task: Task, size: int, progress: Progress) -> 
     except PlanError as error:
         return replace(walk, problem=error.sentence)
     trace = module.anonymise(task, progress).trace
-    lattice = Lattice(task, limit, no_progress, thorough=True)
+    lattice = Lattice(task, limit, ignore_progress, thorough=True)
     steps = []
     for before, node in zip([None, *trace.walk], trace.walk, strict=False):
         column, distinct = _find_raised_column(lattice, before, node)

@@ -17,15 +17,21 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms import gaa
-from kanon.algorithms.merge_until_models_hold import continued
+from kanon.algorithms.merge_until_models_hold import run_continued_merging
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.solution import FINISHED_K, finished_at
+from kanon.algorithms.solution import FINISHED_K, finish_for_models
 from kanon.algorithms.task import Task
-from kanon.base.formatting import Counted
-from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.formatting import CountedUnit
+from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Card
-from kanon.errors import PlanError, quoted
-from kanon.measures.along import Curves, Points, by_total_variation, curves_along, points_of
+from kanon.errors import PlanError, quote
+from kanon.measures.along import (
+    Curves,
+    Points,
+    convert_to_total_variation,
+    measure_curves,
+    measure_points,
+)
 from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.persons import KInPersons
@@ -56,36 +62,39 @@ _SEARCH_CARDS = (
     ),
 )  # fmt: skip
 
-WAYS: Mapping[str, Card] = {card.name: card for card in _SEARCH_CARDS}
+GREATEST_K_SEARCHES: Mapping[str, Card] = {card.name: card for card in _SEARCH_CARDS}
 """The ways to releases that meet the models, by the names in the column ``way``."""
 
 
 @dataclass(frozen=True, eq=False)
 class GreatestK:
     ways: pd.DataFrame
-    of: Counted = "records"  # what k counts
+    of: CountedUnit = "records"  # what k counts
 
     @cached_property
     def curve(self) -> pd.DataFrame:
         return self.ways[self.ways["greatest"] == 1].sort_values("k", ignore_index=True)
 
-    def greatest_k(self, alteration: float) -> int | None:
+    def find_k(self, alteration: float) -> int | None:
         within = self.curve["k"][self.curve["alteration"] <= alteration]
         return int(within.iloc[-1]) if len(within) else None
 
 
-def reverse(
-    plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
+def find_greatest_k(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    folder: Path = Path(),
+    progress: Progress = ignore_progress,
 ) -> GreatestK:
     prepared_run = prepare(plan, table, folder)
-    return solve_reverse(progress, reverse_task(prepared_run), plan.metric)
+    return run_greatest_k(progress, prepare_greatest_k(prepared_run), plan.metric)
 
 
-def reverse_task(prepared_run: PreparedRun) -> Task:
+def prepare_greatest_k(prepared_run: PreparedRun) -> Task:
     name = prepared_run.plan.algorithm.name
     if name != gaa.CARD.name:
         raise PlanError(
-            f"The reverse merges greedily, and the plan names the algorithm {quoted(name)}; set "
+            f"The reverse merges greedily, and the plan names the algorithm {quote(name)}; set "
             "algorithm.name to 'gaa'."
         )
     task = prepared_run.task().for_k(1)
@@ -98,13 +107,13 @@ def reverse_task(prepared_run: PreparedRun) -> Task:
     return task
 
 
-def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
+def merge_models_first(task: Task, progress: Progress = ignore_progress) -> MergePath:
     """Merge until the models are met, then on, the smallest class first, until one is left.
 
     The merges for the models come first, with size 0: they are made for every k.
     """
     merges = merge_greedily(task)
-    continuation = continued(merges.after(len(merges.parts)).released, task, progress)
+    continuation = run_continued_merging(merges.after(len(merges.parts)).released, task, progress)
     none = np.zeros(len(continuation.parts), dtype=np.int64)
     model_merges = merges.followed_by(
         MergePath(
@@ -122,21 +131,25 @@ def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
     return model_merges.followed_by(merge_greedily(rest))
 
 
-def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
+def run_greatest_k(progress: Progress, task: Task, metric: Metric) -> GreatestK:
     curves_by_search: dict[str, Curves | Points] = {}
     for place, strategy in enumerate(("k", "s1")):
         search_task = replace(task, strategy=strategy, scope="table")
-        part_progress = stretch(progress, 0.3 * place, 0.3 * (place + 1))
-        path = models_first(search_task, part_progress)
-        curves_by_search[strategy] = curves_along(path, [metric], least=_count_persons_along(path))
+        part_progress = scale_progress(progress, 0.3 * place, 0.3 * (place + 1))
+        path = merge_models_first(search_task, part_progress)
+        curves_by_search[strategy] = measure_curves(
+            path, [metric], least=_count_persons_along(path)
+        )
     search_task = replace(task, strategy="s1", k=task.classes.n_records)
-    part_progress = stretch(progress, 0.6, 1)
-    path = gaa.merge_path(search_task, stretch(part_progress, 0, 0.5))
-    finished = finished_at(path, search_task, FINISHED_K, part_progress)
+    part_progress = scale_progress(progress, 0.6, 1)
+    path = gaa.merge_path(search_task, scale_progress(part_progress, 0, 0.5))
+    finished = finish_for_models(path, search_task, FINISHED_K, part_progress)
     if finished:
-        curves_by_search["k-first"] = points_of(finished, [metric])
+        curves_by_search["k-first"] = measure_points(finished, [metric])
     else:
-        curves_by_search["k-first"] = curves_along(path, [metric], least=_count_persons_along(path))
+        curves_by_search["k-first"] = measure_curves(
+            path, [metric], least=_count_persons_along(path)
+        )
     parts = [_build_search_rows(name, curves, metric) for name, curves in curves_by_search.items()]
     rows = pd.concat(parts, ignore_index=True)
     rows = rows.assign(greatest=rows.index.isin(_keep_rising_k(rows).index).astype(int))
@@ -167,7 +180,9 @@ def _count_persons_along(path: MergePath) -> np.ndarray | None:
 
 
 def _build_search_rows(search: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
-    numbers = by_total_variation(curves.columns() if isinstance(curves, Curves) else curves.numbers)
+    numbers = convert_to_total_variation(
+        curves.columns() if isinstance(curves, Curves) else curves.numbers
+    )
     frame = pd.DataFrame(
         {
             "way": search,

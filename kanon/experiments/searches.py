@@ -12,20 +12,25 @@ import pandas as pd
 
 from kanon.algorithms import datafly, improved_greedy, samarati
 from kanon.algorithms.catalogue import short_title
-from kanon.algorithms.lattice_size import check_size, largest_level, n_nodes, nodes_per_height
+from kanon.algorithms.lattice_size import (
+    check_size,
+    count_lattice_nodes,
+    count_nodes_per_height,
+    estimate_largest_height,
+)
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.experiments.comparison import PAPER_K
-from kanon.experiments.exploration import WALKERS
+from kanon.experiments.exploration import WALKING_SEARCHES
 from kanon.hierarchy import Hierarchy
 from kanon.measures import alteration, iloss, iloss_mean, level_of_generalisation
-from kanon.measures.linkage import projected
+from kanon.measures.linkage import project_classes
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
-SEARCHES = tuple(WALKERS)  # the names of the three searches
+SEARCHES = tuple(WALKING_SEARCHES)  # the names of the three searches
 
 FEWEST_COLUMNS, MOST_COLUMNS = 3, 8  # from how many quasi-identifiers to how many, as published
 
@@ -55,7 +60,7 @@ class Searches:
     def ks(self) -> tuple[int, ...]:
         return tuple(sorted({int(k) for k in self.over_k["k"]}))
 
-    def along(self, measure: str, algorithm: str) -> np.ndarray:
+    def get_values(self, measure: str, algorithm: str) -> np.ndarray:
         rows = self.over_k[self.over_k["algorithm"] == algorithm].sort_values("k")
         return rows[measure].to_numpy()
 
@@ -73,7 +78,7 @@ def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
     if n_records < PAPER_K[0]:
         raise PlanError(
             f"The searches run for k = {PAPER_K[0]} and more, and the table has only "
-            f"{counted(n_records, 'record')}."
+            f"{count_noun(n_records, 'record')}."
         )
 
 
@@ -84,14 +89,14 @@ def measure_searches(
     classes = task.classes
     check_searches(classes.hierarchies, classes.n_records)
     usable_ks = [k for k in ks if k <= classes.n_records]
-    numbers = numbers_of_columns(len(classes.attributes), classes.n_records)
+    numbers = choose_column_numbers(len(classes.attributes), classes.n_records)
     clock = _Clock(progress, (len(usable_ks) + len(numbers)) * sum(_SHARES.values()))
     for name in SEARCHES:  # what is compiled or loaded at the first run is not timed
-        _run_search(name, narrowed(task, 1).for_k(1), no_progress)
+        _run_search(name, select_first_columns(task, 1).for_k(1), ignore_progress)
     over_k = []
     for k in usable_ks:
         for name in SEARCHES:
-            seconds, recoding = clock.measure_search(name, task.for_k(k), f"k = {thin(k)}")
+            seconds, recoding = clock.measure_search(name, task.for_k(k), f"k = {write_count(k)}")
             over_k.append({"k": k, "algorithm": name, **_record_effort(seconds, recoding)})
             over_k[-1] |= {
                 iloss.CARD.name: iloss.value(recoding),
@@ -103,10 +108,10 @@ def measure_searches(
             }
     over_columns = []
     for number in numbers:
-        narrow_task = narrowed(task, number).for_k(K_OVER_COLUMNS)
+        narrow_task = select_first_columns(task, number).for_k(K_OVER_COLUMNS)
         trees = narrow_task.classes.hierarchies
         for name in SEARCHES:
-            about = counted(number, "quasi-identifier")
+            about = count_noun(number, "quasi-identifier")
             seconds, recoding = clock.measure_search(name, narrow_task, about)
             over_columns.append(
                 {
@@ -115,8 +120,8 @@ def measure_searches(
                     "algorithm": name,
                     "k": K_OVER_COLUMNS,
                     **_record_effort(seconds, recoding),
-                    "most_evaluated": most_evaluated(name, trees),
-                    **lattice_sizes(trees),
+                    "most_evaluated": count_most_evaluated(name, trees),
+                    **count_lattice_sizes(trees),
                 }
             )
     progress(1.0, "done")
@@ -132,7 +137,7 @@ def measure_searches(
     )
 
 
-def numbers_of_columns(n_columns: int, n_records: int) -> range:
+def choose_column_numbers(n_columns: int, n_records: int) -> range:
     most = 0 if n_records < K_OVER_COLUMNS else min(n_columns, MOST_COLUMNS)
     return range(FEWEST_COLUMNS, most + 1)
 
@@ -141,30 +146,30 @@ def _explain_lacking(n_columns: int, n_records: int) -> str:
     if n_columns < FEWEST_COLUMNS:
         return f"It needs at least {FEWEST_COLUMNS} quasi-identifiers; the table has {n_columns}."
     if n_records < K_OVER_COLUMNS:
-        records = counted(n_records, "record")
+        records = count_noun(n_records, "record")
         return f"It runs at k = {K_OVER_COLUMNS}, and the table has only {records}."
     return ""
 
 
-def narrowed(task: Task, number: int) -> Task:
+def select_first_columns(task: Task, number: int) -> Task:
     """The task with the first quasi-identifiers alone, at the same costs; all records stay."""
-    classes = projected(task.classes, range(number))
+    classes = project_classes(task.classes, range(number))
     return replace(task, classes=classes, potentials=task.potentials.first(number))
 
 
-def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
+def count_lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
     return {
-        "lattice_nodes": n_nodes(hierarchies),
-        "largest_height": max(nodes_per_height(hierarchies)),
-        "largest_height_by_formula": largest_level(hierarchies),
+        "lattice_nodes": count_lattice_nodes(hierarchies),
+        "largest_height": max(count_nodes_per_height(hierarchies)),
+        "largest_height_by_formula": estimate_largest_height(hierarchies),
     }
 
 
-def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
+def count_most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
     top = sum(tree.height - 1 for tree in hierarchies)
     return {
         datafly.CARD.name: top + 1,
-        samarati.CARD.name: _count_binary_search(nodes_per_height(hierarchies)),
+        samarati.CARD.name: _count_binary_search(count_nodes_per_height(hierarchies)),
         improved_greedy.CARD.name: 1 + len(hierarchies) * top,
     }[algorithm]
 
@@ -181,17 +186,21 @@ def _count_binary_search(per_height: Sequence[int]) -> int:
     return most
 
 
-def tally(study: Searches, measure: str, first: str, second: str | Iterable[str]) -> Tally:
+def count_comparisons(
+    study: Searches, measure: str, first: str, second: str | Iterable[str]
+) -> Tally:
     others = [second] if isinstance(second, str) else list(second)
-    ours = study.along(measure, first).astype(float)
-    theirs = np.min([study.along(measure, name).astype(float) for name in others], axis=0)
+    ours = study.get_values(measure, first).astype(float)
+    theirs = np.min([study.get_values(measure, name).astype(float) for name in others], axis=0)
     equal = np.isclose(ours, theirs, rtol=1e-9, atol=0)
     less = int((~equal & (ours < theirs)).sum())
     return Tally(less, int(equal.sum()), len(ours) - less - int(equal.sum()))
 
 
-def times_as_long(study: Searches, first: str, second: str) -> float:
-    return float(np.median(study.along("seconds", first) / study.along("seconds", second)))
+def compute_time_ratio(study: Searches, first: str, second: str) -> float:
+    return float(
+        np.median(study.get_values("seconds", first) / study.get_values("seconds", second))
+    )
 
 
 class _Clock:
@@ -210,7 +219,7 @@ class _Clock:
         durations: list[float] = []
         while len(durations) < (_choose_repeats(durations[0]) if durations else 1):
             start = time.perf_counter()
-            recoding = _run_search(name, task, no_progress if durations else show_progress)
+            recoding = _run_search(name, task, ignore_progress if durations else show_progress)
             durations.append(time.perf_counter() - start)
         self._elapsed += share
         return median(durations), recoding
@@ -221,7 +230,7 @@ def _choose_repeats(seconds: float) -> int:
 
 
 def _run_search(name: str, task: Task, progress: Progress) -> Recoding:
-    module: ModuleType = WALKERS[name]
+    module: ModuleType = WALKING_SEARCHES[name]
     options = task.options if module.CARD.parameters else {}
     recoding: Recoding = module.anonymise(replace(task, options=options), progress)
     return recoding

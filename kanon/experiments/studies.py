@@ -11,20 +11,20 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import check_task, short_title
-from kanon.algorithms.solution import recodings_at
+from kanon.algorithms.solution import run_for_every_k
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, stretch
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, scale_progress
 from kanon.cards import Card
-from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.errors import PlanError, Unsatisfiable, quote
 from kanon.learning.classifiers import CLASSIFIERS, fit
 from kanon.learning.experiments import TRAINED_K, ClassifierStudy, Fit, Outcome, Trained, run_fits
-from kanon.learning.labels import TRAINING_SHARE, LabelledRecords, labelled
+from kanon.learning.labels import TRAINING_SHARE, LabelledRecords, split_labels
 from kanon.learning.representations import represent
 from kanon.learning.scores import SCORES, scores
 from kanon.measures import alteration, classification_metric
-from kanon.measures.overview import utility_cards
-from kanon.measures.summary import summary
+from kanon.measures.overview import get_utility_cards
+from kanon.measures.summary import measure_release
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 from kanon.run import PreparedRun
@@ -32,20 +32,20 @@ from kanon.schema import Role
 from kanon.sensitive import Sensitive
 
 
-def labels_of(
+def get_target_labels(
     prepared: PreparedRun, target: str, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
     role = prepared.plan.roles.roles.get(target)
     if role is Role.QUASI_IDENTIFIER:
         raise PlanError(
-            f"{quoted(target)} is a quasi-identifier, which a release generalises; the target has "
+            f"{quote(target)} is a quasi-identifier, which a release generalises; the target has "
             "to be released unchanged: make it sensitive or insensitive, or choose another column."
         )
     if role is Role.IDENTIFIER:
         raise PlanError(
-            f"{quoted(target)} is an identifier, which a release leaves out; choose another target."
+            f"{quote(target)} is an identifier, which a release leaves out; choose another target."
         )
-    return labelled(prepared.source.histogram_of(target), training_share, seed)
+    return split_labels(prepared.source.build_column_histogram(target), training_share, seed)
 
 
 # --- experiments over k and representations ---------------------------------------------------
@@ -56,17 +56,17 @@ class Experiment:
     task: Task
     ks: tuple[int, ...]  # for which k, rising
     # see :class:`kanon.learning.experiments.ClassifierStudy`
-    labelled: LabelledRecords
+    labels: LabelledRecords
     classifier: str = "mlp"
-    trained: Trained = "original"
+    trained_on: Trained = "original"
 
 
-def trained_k(n_records: int) -> int:
+def choose_training_k(n_records: int) -> int:
     """The k that the second experiment trains on: 100, or n if there are fewer records."""
     return min(TRAINED_K, n_records)
 
 
-def experiment_of(
+def create_experiment(
     prepared: PreparedRun,
     ks: Iterable[int],
     labels: LabelledRecords,
@@ -75,7 +75,7 @@ def experiment_of(
 ) -> Experiment:
     n = prepared.classes.highest_k
     usable_ks = _select_k(ks, n)
-    task = prepared.task().for_k(max(*usable_ks, trained_k(n)))
+    task = prepared.task().for_k(max(*usable_ks, choose_training_k(n)))
     task.check()
     check_task(prepared.plan.algorithm.name, task)
     return Experiment(prepared.plan.algorithm.name, task, usable_ks, labels, classifier, trained)
@@ -85,21 +85,21 @@ def run_experiment(
     progress: Progress, experiment: Experiment, fits: Sequence[Fit], keep: Callable[[Outcome], None]
 ) -> None:
     progress(0.0, "making the releases")
-    on_release = experiment.trained == "release"
-    training_k = trained_k(experiment.task.classes.highest_k)
+    on_release = experiment.trained_on == "release"
+    training_k = choose_training_k(experiment.task.classes.highest_k)
     ks = sorted({*experiment.ks, *([training_k] if on_release else [])})
-    releases = recodings_at(
-        stretch(progress, 0.0, _RELEASES_SHARE), experiment.algorithm, experiment.task, ks
+    releases = run_for_every_k(
+        scale_progress(progress, 0.0, _RELEASES_SHARE), experiment.algorithm, experiment.task, ks
     )
     study = ClassifierStudy(
         experiment.task.classes,
         {k: releases[k] for k in experiment.ks},
-        experiment.labelled,
+        experiment.labels,
         experiment.classifier,
-        experiment.trained,
+        experiment.trained_on,
         releases[training_k] if on_release else None,
     )
-    run_fits(stretch(progress, _RELEASES_SHARE, 1.0), study, fits, keep)
+    run_fits(scale_progress(progress, _RELEASES_SHARE, 1.0), study, fits, keep)
 
 
 _RELEASES_SHARE = 0.02  # the share of the time that the releases take, about
@@ -109,7 +109,7 @@ def _select_k(ks: Iterable[int], most: int) -> tuple[int, ...]:
     usable_ks = tuple(sorted({k for k in ks if 2 <= k <= most}))
     if not usable_ks:
         raise PlanError(
-            f"No k is left: choose at least one from 2 to {thin(most)}, the largest that this "
+            f"No k is left: choose at least one from 2 to {write_count(most)}, the largest that this "
             "table allows."
         )
     return usable_ks
@@ -146,7 +146,7 @@ class LearntScores(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Prediction:
     candidates: tuple[StudiedAlgorithm, ...]  # the algorithms
-    labelled: LabelledRecords  # what is to be learnt
+    labels: LabelledRecords  # what is to be learnt
     # the target's histogram per original class, for the measures that look at labels
     histogram: Sensitive
     metrics: tuple[Metric, ...]  # the metrics whose alteration is measured
@@ -154,7 +154,7 @@ class Prediction:
     representation: str = "fillParent"
 
 
-def predict(
+def run_prediction(
     progress: Progress,
     prediction: Prediction,
     trainings_left: Sequence[Training],
@@ -162,7 +162,7 @@ def predict(
 ) -> None:
     """Train classifiers on releases and validate each on the other records of the same release."""
     n_done = 0
-    size = len(prediction.labelled.labels)
+    size = len(prediction.labels.labels)
     for algorithm, task in prediction.candidates:
         trainings = [training for training in trainings_left if training.algorithm == algorithm]
         ks = sorted({training.k for training in trainings})
@@ -174,12 +174,12 @@ def predict(
         for k, recoding in releases.items():
             keep(ReleaseMeasures(algorithm, k, _measure_release(prediction, recoding, k)))
             matrix = represent(prediction.representation, recoding)
-            training_records, validation_records = prediction.labelled.released(recoding)
+            training_records, validation_records = prediction.labels.released(recoding)
             for training in trainings:
                 if training.k != k:
                     continue
                 classifier = CLASSIFIERS[training.classifier].card.title
-                text = f"{short_title(algorithm)}, k = {thin(k)}, {classifier}"
+                text = f"{short_title(algorithm)}, k = {write_count(k)}, {classifier}"
                 progress(
                     n_done / len(trainings_left),
                     f"fit {n_done + 1} of {len(trainings_left)}: {text}",
@@ -188,7 +188,7 @@ def predict(
                 if len(training_records.records) and len(validation_records.records):
                     model = fit(training.classifier, matrix, training_records, size, training.seed)
                     chances = model.chances(matrix)
-                    positive = prediction.labelled.positive
+                    positive = prediction.labels.positive
                     values = [*scores(chances, validation_records, positive).values()]
                 keep(LearntScores(training, tuple(values)))
                 n_done += 1
@@ -205,19 +205,19 @@ def _create_releases(
         progress(share, f"{short_title(algorithm)}: {text}")
 
     try:
-        return recodings_at(show_progress, algorithm, task, ks)
+        return run_for_every_k(show_progress, algorithm, task, ks)
     except Unsatisfiable:
         releases: dict[int, Recoding] = {}
         for k in ks:
             try:
-                releases |= recodings_at(show_progress, algorithm, task, [k])
+                releases |= run_for_every_k(show_progress, algorithm, task, [k])
             except Unsatisfiable:
                 continue
         return releases
 
 
 def _measure_release(prediction: Prediction, recoding: Recoding, k: int) -> dict[str, float]:
-    measures = summary(recoding, prediction.metrics, k)
+    measures = measure_release(recoding, prediction.metrics, k)
     labelled_classes = replace(recoding.classes, sensitive=(prediction.histogram,))
     wrong = classification_metric.value(
         replace(recoding, classes=labelled_classes), prediction.histogram.name
@@ -227,22 +227,24 @@ def _measure_release(prediction: Prediction, recoding: Recoding, k: int) -> dict
             f"{alteration.CARD.name}_{name}": value
             for name, value in measures["alteration"].items()
         },
-        **{name: measures[name] for name in utility_cards()},
+        **{name: measures[name] for name in get_utility_cards()},
         classification_metric.CARD.name: wrong,
     }
     return {name: float(value) for name, value in flat.items() if value is not None}
 
 
-def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
+def list_point_measures(metrics: Sequence[Metric]) -> dict[str, Card]:
     cards = {}
     for metric in metrics:
         name, title = f"{alteration.CARD.name}_{metric.name}", f"Alteration, {metric.card.title}"
         cards[name] = replace(alteration.CARD, name=name, title=title)
     label_card = classification_metric.CARD
-    return {**cards, **utility_cards(), label_card.name: label_card}
+    return {**cards, **get_utility_cards(), label_card.name: label_card}
 
 
-def points_table(findings: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:
+def build_points_table(
+    findings: Iterable[ReleaseMeasures | LearntScores], score: str
+) -> pd.DataFrame:
     place = list(SCORES).index(score)
     measures_by_release: dict[tuple[str, int], Mapping[str, float]] = {}
     scores_by_release: dict[tuple[str, int], dict[str, list[float]]] = {}

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, check_task, serves_every_k, uses
-from kanon.algorithms.solution import finished_at, recodings_at
+from kanon.algorithms.solution import finish_for_models, run_for_every_k
 from kanon.algorithms.task import Task
-from kanon.base.parallel import side_by_side
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import PlanError, quoted
+from kanon.base.parallel import run_side_by_side
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.measures.along import Curves, Points, curves_along, numbers_table, points_of
-from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
+from kanon.measures.along import Curves, Points, build_numbers_table, measure_curves, measure_points
+from kanon.measures.yardstick import convert_path, convert_recoding
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
@@ -42,7 +42,7 @@ class PlannedRun:
     algorithm: str
     task: Task  # its own k is not used
     # the hierarchies that releases are measured in, per quasi-identifier; None for their own
-    yardstick: tuple[Hierarchy, ...] | None = None
+    measuring_hierarchies: tuple[Hierarchy, ...] | None = None
 
 
 def sweep(
@@ -52,7 +52,7 @@ def sweep(
     metrics: Sequence[str] = PUBLISHED,
     strategies: Sequence[str] = ("s1",),
     folder: Path = Path(),
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     workers: int | None = None,
 ) -> pd.DataFrame:
     """What every k costs under several metrics and strategies.
@@ -109,10 +109,10 @@ def sweep(
     """
     configs = [
         replace(config, scope=plan.algorithm.scope)
-        for config in configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
+        for config in combine_configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
     ]
     check_k(ks)
-    tasks = tasks_of(prepare(plan, table, folder), configs)
+    tasks = create_tasks(prepare(plan, table, folder), configs)
     tasks[0].for_k(max(ks)).check()
     for task in tasks:
         check_task(plan.algorithm.name, task)
@@ -127,10 +127,10 @@ def sweep(
         for config in configs
     ]
     different = {key: PlannedRun(name, task) for key, task in zip(keys, tasks, strict=True)}
-    solutions = solve_sweep(progress, list(different.values()), ks, all_metrics, workers)
+    solutions = run_sweep(progress, list(different.values()), ks, all_metrics, workers)
     solution_by_key = dict(zip(different, solutions, strict=True))
     rows = [
-        numbers_table(
+        build_numbers_table(
             {"metric": config.metric, "strategy": config.strategy, **solution_by_key[key].at(ks)}
         )
         for config, key in zip(configs, keys, strict=True)
@@ -138,7 +138,7 @@ def sweep(
     return pd.concat(rows, ignore_index=True)
 
 
-def configurations(
+def combine_configurations(
     plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
     names_by_kind: dict[str, Sequence[object]] = {
@@ -151,17 +151,17 @@ def configurations(
             raise PlanError(f"Name at least one {kind} to compare.")
         repeated = [name for place, name in enumerate(names) if name in names[:place]]
         if repeated:
-            raise PlanError(f"The {kind} {quoted(repeated[0])} is named twice; name each one once.")
+            raise PlanError(f"The {kind} {quote(repeated[0])} is named twice; name each one once.")
     for name in metrics:
         metric_named(name, plan.composed_metrics)
     for name in strategies:
         if name not in STRATEGIES:
             known = ", ".join(STRATEGIES)
-            raise PlanError(f"The strategy {quoted(name)} is unknown; known are {known}.")
+            raise PlanError(f"The strategy {quote(name)} is unknown; known are {known}.")
         if LOOKS_AT[name] and not uses(plan.algorithm.name, "strategy"):
             raise PlanError(
-                f"The algorithm {quoted(plan.algorithm.name)} picks no partners; the strategy "
-                f"{quoted(name)} needs 'gaa'."
+                f"The algorithm {quote(plan.algorithm.name)} picks no partners; the strategy "
+                f"{quote(name)} needs 'gaa'."
             )
     return [Configuration(*names) for names in product(metrics, strategies, tie_seeds)]
 
@@ -182,14 +182,14 @@ def check_k(ks: Sequence[object]) -> None:
         raise PlanError("Give at least one k, such as 5.")
     for place, k in enumerate(ks):
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise PlanError(f"k = {quoted(k)} is no whole number; give whole numbers, such as 5.")
+            raise PlanError(f"k = {quote(k)} is no whole number; give whole numbers, such as 5.")
         if k < 2:
             raise PlanError(f"k = {k} is not allowed; k is at least 2.")
         if k in ks[:place]:
             raise PlanError(f"k = {k} is given twice; give each k once.")
 
 
-def tasks_of(prepared_run: PreparedRun, configs: Sequence[Configuration]) -> list[Task]:
+def create_tasks(prepared_run: PreparedRun, configs: Sequence[Configuration]) -> list[Task]:
     return [
         prepared_run.guided_by(
             metric=config.metric,
@@ -204,7 +204,7 @@ def tasks_of(prepared_run: PreparedRun, configs: Sequence[Configuration]) -> lis
 _RUNNING_SHARE = 0.9  # the share of a run's time that passes before its curves are measured, about
 
 
-def solve_sweep(
+def run_sweep(
     progress: Progress,
     runs: Sequence[PlannedRun],
     ks: Sequence[int],
@@ -221,7 +221,7 @@ def solve_sweep(
     def measure_run(run: PlannedRun, run_progress: Progress) -> Curves | Points:
         return _measure_run(run_progress, run, ks, metrics, also_at)
 
-    return side_by_side([partial(measure_run, run) for run in runs], progress, "run", workers)
+    return run_side_by_side([partial(measure_run, run) for run in runs], progress, "run", workers)
 
 
 def _measure_run(
@@ -234,20 +234,26 @@ def _measure_run(
     module, task = algorithm_named(run.algorithm), run.task
 
     def convert(recoding: Recoding) -> Recoding:
-        if run.yardstick is None:
+        if run.measuring_hierarchies is None:
             return recoding
-        return recoding_in_terms_of(recoding, run.yardstick)
+        return convert_recoding(recoding, run.measuring_hierarchies)
 
     if serves_every_k(run.algorithm):
         path = module.merge_path(
             task.for_k(max(ks)), lambda part, text: progress(_RUNNING_SHARE * part, text)
         )
-        finished = finished_at(path, task, ks, progress)
+        finished = finish_for_models(path, task, ks, progress)
         if finished:
-            return points_of({k: convert(recoding) for k, recoding in finished.items()}, metrics)
-        measured_path = path if run.yardstick is None else path_in_terms_of(path, run.yardstick)
+            return measure_points(
+                {k: convert(recoding) for k, recoding in finished.items()}, metrics
+            )
+        measured_path = (
+            path
+            if run.measuring_hierarchies is None
+            else convert_path(path, run.measuring_hierarchies)
+        )
         measured_ks = None if also_at is None else [k for k in also_at if k <= path.k_max]
-        return curves_along(measured_path, metrics, measured_ks, lambda k: convert(path.at(k)))
+        return measure_curves(measured_path, metrics, measured_ks, lambda k: convert(path.at(k)))
 
-    finished = recodings_at(progress, run.algorithm, task, ks)
-    return points_of({k: convert(recoding) for k, recoding in finished.items()}, metrics)
+    finished = run_for_every_k(progress, run.algorithm, task, ks)
+    return measure_points({k: convert(recoding) for k, recoding in finished.items()}, metrics)

@@ -10,22 +10,22 @@ from kanon.metrics import METRICS
 from kanon.strategies import LOOKS_AT, Scope
 
 
-def name_of(config: Configuration) -> str:
+def name_configuration(config: Configuration) -> str:
     metric = config.metric
     if metric not in METRICS:  # one of the user's own may be called like a strategy
         metric = f"“{metric}”"
-    parts = [metric] if guided(config) else []
+    parts = [metric] if is_guided(config) else []
     parts += [config.strategy] if config.strategy != "s1" else []
     parts += [config.scope] if config.scope != "table" else []
     parts += [config.algorithm] if config.algorithm != "gaa" else []
     return " · ".join(parts)
 
 
-def guided(config: Configuration) -> bool:
+def is_guided(config: Configuration) -> bool:
     return config.strategy not in COSTLESS and uses(config.algorithm, "metric")
 
 
-def combined(
+def combine_settings(
     metrics: Sequence[str],
     strategies: Sequence[str],
     scopes: Sequence[Scope] = ("table",),
@@ -38,22 +38,20 @@ def combined(
         for metric, strategy, scope in product(metrics or ["nllm"], used_strategies, scopes):
             used_scope = scope if LOOKS_AT[strategy] else "table"
             config = Configuration(metric, strategy, tie_seed, used_scope, algorithm)
-            if metrics or not guided(config):
-                by_name.setdefault(name_of(config), config)
+            if metrics or not is_guided(config):
+                by_name.setdefault(name_configuration(config), config)
     return tuple(by_name.values())
 
 
-def titles_of_configurations(
-    configs: Sequence[Configuration], metrics: Mapping[str, str]
-) -> list[str]:
-    metrics_used = {config.metric for config in configs if guided(config)}
+def create_titles(configs: Sequence[Configuration], metrics: Mapping[str, str]) -> list[str]:
+    metrics_used = {config.metric for config in configs if is_guided(config)}
     with_strategy = [config for config in configs if uses(config.algorithm, "strategy")]
     strategies = {config.strategy for config in with_strategy}
     several = len({config.algorithm for config in configs}) > 1
     titles = []
     for config in configs:
         parts = []
-        if guided(config) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
+        if is_guided(config) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
             parts.append(metrics.get(config.metric, config.metric))
         if config in with_strategy and (len(strategies) > 1 or config.strategy != "s1"):
             parts.append(config.strategy.upper())
@@ -63,17 +61,17 @@ def titles_of_configurations(
     return titles
 
 
-def full_title(config: Configuration, metric: str) -> str:
+def get_full_title(config: Configuration, metric: str) -> str:
     """A label for a configuration that stands alone: all that it is.
 
-    >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
+    >>> get_full_title(Configuration("ncp"), "NCP"), get_full_title(Configuration("ncp", "l"), "NCP")
     ('NCP · S1', 'L')
-    >>> full_title(Configuration("ncp", "s3", scope="class"), "NCP")
+    >>> get_full_title(Configuration("ncp", "s3", scope="class"), "NCP")
     'NCP · S3 (merged class)'
-    >>> full_title(Configuration("ncp", algorithm="datafly"), "NCP")
+    >>> get_full_title(Configuration("ncp", algorithm="datafly"), "NCP")
     'Datafly'
     """
-    parts = [metric] if guided(config) else []
+    parts = [metric] if is_guided(config) else []
     if uses(config.algorithm, "strategy"):
         parts.append(config.strategy.upper())
     if config.algorithm != "gaa":

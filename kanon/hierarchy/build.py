@@ -9,12 +9,12 @@ from fractions import Fraction
 import numpy as np
 
 from kanon.base.date_patterns import find_date_patterns
-from kanon.base.formatting import counted
-from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, read_exact_numbers
-from kanon.base.values import canonical_text
+from kanon.base.formatting import count_noun
+from kanon.base.kinds import PATTERNS, ColumnKind, find_moment_kinds, read_exact_numbers
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
-from kanon.hierarchy.interval_paths import interval_paths
-from kanon.hierarchy.lines import check_number, tree_from_lines
+from kanon.hierarchy.interval_paths import build_interval_paths
+from kanon.hierarchy.lines import build_tree_from_lines, check_number
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
 DATE_LEVELS = ("hour", "part of day", "day", "month", "quarter", "year", "decade")
@@ -77,7 +77,7 @@ def intervals(
     check_number("levels", len(widths) + 2)
     texts = _list_distinct(values)
     numbers = list(map(Fraction, parsed_numbers(texts, kind)))
-    return tree_of_paths(interval_paths(texts, numbers, widths, origin, (lowest, highest)))
+    return tree_of_paths(build_interval_paths(texts, numbers, widths, origin, (lowest, highest)))
 
 
 def ages(
@@ -126,7 +126,7 @@ def ages(
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))
         for born in (moment_by_text[text] for text in texts)
     ]
-    paths = interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
+    paths = build_interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
     return tree_of_paths([[text, *(f"age {name}" for name in names)] for text, *names in paths])
 
 
@@ -191,8 +191,8 @@ def mask_steps(longest: int, step: int) -> list[int]:
         raise HierarchyError("A step masks a whole number of characters, at least 1.")
     if step >= longest:
         raise HierarchyError(
-            f"A step of {counted(int(step), 'character')} leaves nothing of codes of at most "
-            f"{counted(int(longest), 'character')}; choose a smaller step."
+            f"A step of {count_noun(int(step), 'character')} leaves nothing of codes of at most "
+            f"{count_noun(int(longest), 'character')}; choose a smaller step."
         )
     return list(range(int(longest) - int(step), 0, -int(step)))
 
@@ -324,8 +324,8 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
     parent_by_member: dict[str, str] = {}
     for level in levels:
         for name, members in level.items():
-            group = canonical_text(name)
-            for member in map(canonical_text, members):
+            group = convert_to_text(name)
+            for member in map(convert_to_text, members):
                 if member in parent_by_member:
                     raise HierarchyError(
                         "The member {cells} is in two groups; put it in one.", [member]
@@ -351,7 +351,7 @@ def tree_of_paths(lines: Sequence[Sequence[str]]) -> Hierarchy:
     if any(not cells[0] for cells in lines):
         raise HierarchyError("A value is blank; let blank cells count as missing.")
     try:
-        return tree_from_lines(("", [*cells, ROOT_LABEL]) for cells in lines)
+        return build_tree_from_lines(("", [*cells, ROOT_LABEL]) for cells in lines)
     except HierarchyError as error:
         raise HierarchyError(
             "A value of the column has the name of a group of other values ({cells}). Choose "
@@ -387,7 +387,7 @@ def _find_misfits(
         return list(texts), f" (the column is of the kind {kind})"
     kinds = [ColumnKind.of(name, pattern) for name in names for pattern in PATTERNS[name]]
     bad, best = min(
-        ((candidate.misfits(texts), candidate) for candidate in ([kind] if kind else kinds)),
+        ((candidate.find_misfits(texts), candidate) for candidate in ([kind] if kind else kinds)),
         key=lambda choice: len(choice[0]),
     )
     plain = len(bad) == len(texts) or best.pattern in ("1234", "1234.56")
@@ -397,7 +397,7 @@ def _find_misfits(
 def _parse_dates(
     texts: list[str], kind: ColumnKind | None
 ) -> tuple[dict[str, datetime], ColumnKind | None]:
-    form = kind or next(iter(moment_kinds(texts)), None)
+    form = kind or next(iter(find_moment_kinds(texts)), None)
     moment_by_text = _read_dates(texts, form)
     dates = {text: moment for text, moment in moment_by_text.items() if moment is not None}
     if len(dates) == len(texts):
@@ -430,7 +430,7 @@ def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
     >>> are_periods(["2021-03-04", "2021"]), are_periods(["2021-03-04", "spring"])
     (True, False)
     """
-    moment_of = _read_dates(values, kind or next(iter(moment_kinds(values)), None))
+    moment_of = _read_dates(values, kind or next(iter(find_moment_kinds(values)), None))
     return bool(moment_of) and None not in moment_of.values()
 
 
@@ -440,11 +440,11 @@ def is_whole(number: object) -> bool:
 
 
 def _list_distinct(values: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(map(canonical_text, values)))
+    return list(dict.fromkeys(map(convert_to_text, values)))
 
 
 def _count(values: Sequence[str]) -> str:
-    return counted(len(values), "distinct value is", "distinct values are")
+    return count_noun(len(values), "distinct value is", "distinct values are")
 
 
 def _parse_iso_date(text: str) -> datetime | None:

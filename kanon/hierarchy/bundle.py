@@ -6,9 +6,9 @@ import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon.base.formatting import thin
-from kanon.base.unzipping import TooLarge, TooMany, Unreadable, unzipped
-from kanon.errors import HierarchyError, quoted
+from kanon.base.formatting import write_count
+from kanon.base.unzipping import TooLarge, TooMany, Unreadable, extract_members
+from kanon.errors import HierarchyError, quote
 from kanon.hierarchy.files import (
     HierarchyFile,
     column_of_json,
@@ -18,7 +18,7 @@ from kanon.hierarchy.files import (
     to_json,
 )
 from kanon.hierarchy.tree import Hierarchy
-from kanon.settings import bytes_of, exceeded, settings
+from kanon.settings import describe_exceeded_limit, get_byte_limit, get_settings
 
 _PREFIX = "hierarchy_"
 _LONGEST_SAFE = 50
@@ -28,7 +28,7 @@ _LONGEST_SAFE = 50
 class FileResult:
     file: str  # its name in the upload, or inside the zip
     column: str | None = None  # the column that it belongs to, or None
-    imported: HierarchyFile | None = None  # the hierarchy with its notes, or None
+    hierarchy_file: HierarchyFile | None = None  # the hierarchy with its notes, or None
     problem: str | None = None  # what is wrong, in a sentence, or None
     exact: bool = False  # whether it names the column exactly
 
@@ -44,7 +44,7 @@ def read_bundle(
     JSON for one column in one zip, the JSON is taken because it can hold weights.
     """
     results: list[FileResult] = []
-    bytes_left, nodes = bytes_of("hierarchies_megabytes"), 0
+    bytes_left, nodes = get_byte_limit("hierarchies_megabytes"), 0
     for name, content in files:
         is_zip = _get_ending(name) == "zip"
         inside = _extract_members(name, content, bytes_left) if is_zip else [(name, content)]
@@ -57,9 +57,9 @@ def read_bundle(
             break
         read = []
         for member, data in inside:
-            too_many = nodes >= settings().hierarchy_nodes
+            too_many = nodes >= get_settings().hierarchy_nodes
             result = _refuse_nodes(member) if too_many else _read_member(member, data, columns)
-            nodes += 0 if result.imported is None else result.imported.hierarchy.n_nodes
+            nodes += 0 if result.hierarchy_file is None else result.hierarchy_file.hierarchy.n_nodes
             read.append(result)
         results += _drop_duplicate_csv(read) if is_zip else read
     return tuple(_keep_first_per_column(results))
@@ -71,7 +71,7 @@ def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
     names: set[str] = set()
     with zipfile.ZipFile(out, "w") as archive:
         for column, tree in hierarchies.items():
-            name = safe_name(column, names)
+            name = build_safe_name(column, names)
             names.add(name.casefold())
             for ending, text in (("csv", to_csv(tree)), ("json", to_json(tree, column))):
                 member = zipfile.ZipInfo(f"{_PREFIX}{name}.{ending}")  # dated 1980, always
@@ -82,10 +82,10 @@ def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
     return out.getvalue()
 
 
-def safe_name(column: str, used_names: Collection[str] = ()) -> str:
+def build_safe_name(column: str, used_names: Collection[str] = ()) -> str:
     """A part of a file name that every system allows and no other column uses.
 
-    >>> safe_name("a/b"), safe_name("a:b", {"a_b"})
+    >>> build_safe_name("a/b"), build_safe_name("a:b", {"a_b"})
     ('a_b', 'a_b 2')
     """
     safe = "".join(mark if mark.isalnum() or mark in "-_. " else "_" for mark in column)
@@ -115,11 +115,11 @@ def _get_stem(name: str) -> str:
 def _read_member(name: str, content: bytes, columns: Sequence[str]) -> FileResult:
     ending = _get_ending(name)
     if ending == "zip":
-        problem = f"{quoted(_get_base_name(name))} is a zip inside a zip; unpack it first."
+        problem = f"{quote(_get_base_name(name))} is a zip inside a zip; unpack it first."
         return FileResult(name, problem=problem)
     if ending not in ("csv", "json", "graphml"):
         return FileResult(
-            name, problem=f"{quoted(_get_base_name(name))} is neither CSV, JSON nor GraphML."
+            name, problem=f"{quote(_get_base_name(name))} is neither CSV, JSON nor GraphML."
         )
     try:
         hierarchy_file = read_hierarchy(content, name)
@@ -140,20 +140,22 @@ def _extract_members(
     if len(content) > most_bytes:
         return FileResult(name, problem=_describe_size_limit(name))
     try:
-        members = list(unzipped(content, most_bytes, settings().hierarchies_files, _is_own_file))
+        members = list(
+            extract_members(content, most_bytes, get_settings().hierarchies_files, _is_own_file)
+        )
     except TooLarge:
         return FileResult(name, problem=_describe_size_limit(name))
     except TooMany as error:
-        finding = f"{quoted(_get_base_name(name))} has {thin(error.args[0])} members"
-        return FileResult(name, problem=exceeded("hierarchies_files", finding))
+        finding = f"{quote(_get_base_name(name))} has {write_count(error.args[0])} members"
+        return FileResult(name, problem=describe_exceeded_limit("hierarchies_files", finding))
     except Unreadable:
         problem = (
-            f"{quoted(_get_base_name(name))} cannot be unpacked: it is damaged, encrypted, no zip, "
+            f"{quote(_get_base_name(name))} cannot be unpacked: it is damaged, encrypted, no zip, "
             "or compressed otherwise than by Deflate. Zip the files again."
         )
         return FileResult(name, problem=problem)
     if not members:
-        problem = f"{quoted(_get_base_name(name))} has no CSV, JSON or GraphML file."
+        problem = f"{quote(_get_base_name(name))} has no CSV, JSON or GraphML file."
         return FileResult(name, problem=problem)
     return members
 
@@ -166,14 +168,14 @@ def _is_own_file(member: str) -> bool:
 
 
 def _refuse_nodes(name: str) -> FileResult:
-    label = quoted(_get_base_name(name))
+    label = quote(_get_base_name(name))
     finding = f"{label} is not read, as the files before it are large (load it separately)"
-    return FileResult(name, problem=exceeded("hierarchy_nodes", finding))
+    return FileResult(name, problem=describe_exceeded_limit("hierarchy_nodes", finding))
 
 
 def _describe_size_limit(name: str) -> str:
-    finding = f"With {quoted(_get_base_name(name))} the upload has more, unpacked"
-    return exceeded("hierarchies_megabytes", finding)
+    finding = f"With {quote(_get_base_name(name))} the upload has more, unpacked"
+    return describe_exceeded_limit("hierarchies_megabytes", finding)
 
 
 # Matching
@@ -206,7 +208,7 @@ def _fold(name: str) -> str:
 
 def _drop_duplicate_csv(results: Sequence[FileResult]) -> list[FileResult]:
     """Drop each CSV whose column or name a readable JSON of the same zip has too."""
-    better = [file for file in results if file.imported and _get_ending(file.file) == "json"]
+    better = [file for file in results if file.hierarchy_file and _get_ending(file.file) == "json"]
     columns = {file.column for file in better if file.column is not None}
     names = {file.file.rpartition(".")[0] for file in better}
     return [
@@ -221,15 +223,15 @@ def _keep_first_per_column(results: Sequence[FileResult]) -> Iterator[FileResult
     """Keep one file for each column: one that names it exactly, else the first."""
     first: dict[str, FileResult] = {}
     for file in sorted(results, key=lambda file: not file.exact):
-        if file.imported is not None and file.column is not None:
+        if file.hierarchy_file is not None and file.column is not None:
             first.setdefault(file.column, file)
     for file in results:
-        if file.imported is None or file.column is None or first[file.column] is file:
+        if file.hierarchy_file is None or file.column is None or first[file.column] is file:
             yield file
             continue
         note = (
-            f"It also fits the column {quoted(file.column)}, but "
-            f"{quoted(_get_base_name(first[file.column].file))} is used for that column."
+            f"It also fits the column {quote(file.column)}, but "
+            f"{quote(_get_base_name(first[file.column].file))} is used for that column."
         )
-        hierarchy_file = replace(file.imported, notes=(*file.imported.notes, note))
-        yield replace(file, column=None, imported=hierarchy_file)
+        hierarchy_file = replace(file.hierarchy_file, notes=(*file.hierarchy_file.notes, note))
+        yield replace(file, column=None, hierarchy_file=hierarchy_file)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from kanon.base.checked_json import Strict
-from kanon.base.own_files import own_file
-from kanon.base.values import canonical_text
+from kanon.base.own_files import find_own_file
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import is_whole, tree_of_paths
 from kanon.hierarchy.lines import check_number
@@ -35,7 +35,7 @@ class CodeRange(Strict):
         return outer.first <= self.first and self.last + _AFTER_ALL <= outer.last + _AFTER_ALL
 
 
-def codes(
+def build_code_hierarchy(
     values: Sequence[str],
     separators: str = ".",
     prefixes: Sequence[int] = (),
@@ -48,7 +48,7 @@ def codes(
             "Give separators to cut the codes at, lengths of prefixes, or ranges of codes."
         )
     _check_prefixes(prefixes, spans)
-    texts = sorted(dict.fromkeys(map(canonical_text, values)))
+    texts = sorted(dict.fromkeys(map(convert_to_text, values)))
     parts = {text: _split_code(text, separators, prefixes) for text in texts}
     groups = set(itertools.chain.from_iterable(parts.values()))
     shortest = {[text, *parts[text]][-1] for text in texts}
@@ -80,7 +80,7 @@ def parse_ranges(text: str) -> list[CodeRange]:
     return spans
 
 
-def ranges_text(ranges: Iterable[CodeRange]) -> str:
+def write_ranges(ranges: Iterable[CodeRange]) -> str:
     """Write the lines that :func:`parse_ranges` reads."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(
@@ -90,15 +90,15 @@ def ranges_text(ranges: Iterable[CodeRange]) -> str:
 
 
 @cache
-def icd_10_chapters() -> tuple[CodeRange, ...]:
+def read_icd_10_chapters() -> tuple[CodeRange, ...]:
     """The 22 chapters of the International Classification of Diseases, 10th revision."""
-    path = own_file("hierarchies", "icd-10", "chapters.csv")
+    path = find_own_file("hierarchies", "icd-10", "chapters.csv")
     return tuple(parse_ranges(path.read_text("utf-8")))
 
 
-def outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
+def find_outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
     """The labels directly under the root of :func:`codes` that are no range."""
-    names = {canonical_text(span.name) for span in ranges}
+    names = {convert_to_text(span.name) for span in ranges}
     top = (tree.labels[node] for node in tree.children[tree.root])
     return [label for label in top if label not in names]
 
@@ -111,7 +111,7 @@ def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> di
     beyond = {}
     for span in ranges:
         first, last = (_NUMBER.fullmatch(span.first.upper()), _NUMBER.fullmatch(span.last.upper()))
-        node = tree.node_of.get(canonical_text(span.name))
+        node = tree.node_of.get(convert_to_text(span.name))
         if not first or not last or node is None or first[1] != last[1]:
             continue
         leaves = tree.labels[tree.first[node] : tree.last[node]]
@@ -153,12 +153,12 @@ def _split_code(text: str, separators: str, prefixes: Sequence[int]) -> list[str
     marks = "".join(separators.split())
     while True:
         cut = max((beginnings[-1].rfind(mark) for mark in marks), default=-1)
-        part = canonical_text(beginnings[-1][: max(cut, 0)].rstrip(marks or None))
+        part = convert_to_text(beginnings[-1][: max(cut, 0)].rstrip(marks or None))
         if not part:
             break
         beginnings.append(part)
     whole = beginnings[-1]
-    beginnings += [canonical_text(whole[: int(count)]) for count in prefixes if count < len(whole)]
+    beginnings += [convert_to_text(whole[: int(count)]) for count in prefixes if count < len(whole)]
     return [part for part in dict.fromkeys(beginnings[1:]) if part]
 
 
@@ -236,6 +236,6 @@ def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
             "The ends of a range of codes have no separator; {cells} has one.",
             [f"{span.first}–{span.last}"],
         )
-    if not canonical_text(span.name):
+    if not convert_to_text(span.name):
         raise HierarchyError("The range of codes {cells} has no name.", [f"{first}–{last}"])
-    return CodeRange(first=first, last=last, name=canonical_text(span.name))
+    return CodeRange(first=first, last=last, name=convert_to_text(span.name))

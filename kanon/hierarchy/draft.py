@@ -17,7 +17,7 @@ class Draft:
     parent: list[int]
     children: list[list[int]]
     weight: list[float] | None
-    gone: set[int]
+    removed_nodes: set[int]
 
     @classmethod
     def of(cls, tree: Hierarchy) -> Draft:
@@ -25,7 +25,7 @@ class Draft:
         children = [list(below) for below in tree.children]
         return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
 
-    def new(self, label: str, above: int, weight: float | None) -> int:
+    def create_node(self, label: str, above: int, weight: float | None) -> int:
         """Create a node with a parent whose list of children lacks it as yet."""
         self.labels.append(label)
         self.parent.append(above)
@@ -35,7 +35,7 @@ class Draft:
         return len(self.labels) - 1
 
     def add(self, label: str, above: int, weight: float | None) -> int:
-        node = self.new(label, above, weight)
+        node = self.create_node(label, above, weight)
         self.children[above].append(node)
         return node
 
@@ -47,16 +47,16 @@ class Draft:
             self.children[above] = [node for node in self.children[above] if node not in removed]
         return parents
 
-    def hang(self, nodes: Sequence[int], above: int) -> None:
+    def attach_nodes(self, nodes: Sequence[int], above: int) -> None:
         """Put nodes without a parent under one, after its children."""
         self.children[above].extend(nodes)
         for node in nodes:
             self.parent[node] = above
 
-    def prune(self, groups: Iterable[int]) -> None:
+    def remove_empty(self, groups: Iterable[int]) -> None:
         empty = {node for node in groups if not self.children[node] and node != self.root}
         while empty:
-            self.gone |= empty
+            self.removed_nodes |= empty
             above = self.take(empty)
             empty = {node for node in above if not self.children[node] and node != self.root}
 
@@ -68,7 +68,7 @@ class Draft:
         for node in self.children[between]:
             self.weight[node] -= half
 
-    def dissolve(self, nodes: Sequence[int]) -> None:
+    def remove_groups(self, nodes: Sequence[int]) -> None:
         dissolved = set(nodes)
         # Downwards: a dissolved group passes on what it got from a dissolved group above it.
         for node in sorted(dissolved, reverse=True):

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.base.formatting import thin
-from kanon.base.kinds import recognise
-from kanon.base.values import MISSING_LABEL, canonical_text
-from kanon.errors import HierarchyError, quoted
+from kanon.base.formatting import write_count
+from kanon.base.kinds import find_kind
+from kanon.base.values import MISSING_LABEL, convert_to_text
+from kanon.errors import HierarchyError, quote
 from kanon.hierarchy.draft import Draft
-from kanon.hierarchy.natural_order import natural_order
-from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, named_weight
+from kanon.hierarchy.natural_order import make_sort_key
+from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, describe_weight
 
 LONGEST_NAME = 10_000
 """The most characters that the name of a group may have."""
@@ -55,7 +55,7 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
     HierarchyError
         The parent is unknown or a leaf, or a label is empty or exists.
     """
-    above = tree.root if parent is None else tree.node_of.get(canonical_text(parent), -1)
+    above = tree.root if parent is None else tree.node_of.get(convert_to_text(parent), -1)
     if above < tree.n_leaves:
         raise HierarchyError("The parent {cells} is not a group of the tree.", [parent])
     weight = None
@@ -86,7 +86,7 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     if len(nodes) == tree.n_leaves:
         raise HierarchyError("A tree needs at least one leaf; keep one of these.")
     draft = Draft.of(tree)
-    draft.prune(draft.take(nodes))
+    draft.remove_empty(draft.take(nodes))
     return draft.build()
 
 
@@ -121,8 +121,8 @@ def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
         )
     draft = Draft.of(tree)
     old_parents = draft.take(nodes)
-    draft.hang(nodes, target)
-    draft.prune(old_parents)
+    draft.attach_nodes(nodes, target)
+    draft.remove_empty(old_parents)
     return draft.build()
 
 
@@ -159,9 +159,9 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     siblings.pop()
     siblings.insert(siblings.index(branch) + 1, new)
     old_parents = draft.take(nodes)
-    draft.hang(nodes, new)
-    draft.prune(old_parents)
-    _refuse_used_name(name, tree, draft.gone)
+    draft.attach_nodes(nodes, new)
+    draft.remove_empty(old_parents)
+    _refuse_used_name(name, tree, draft.removed_nodes)
     draft.split(new)
     return draft.build()
 
@@ -196,13 +196,13 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
         name = _find_free_name(_check_group_name(name), names)
         names.add(name)
         above = draft.parent[nodes[0]]
-        new = draft.new(name, above, 0.0)
+        new = draft.create_node(name, above, 0.0)
         beside = draft.children[above]
         beside.insert(beside.index(nodes[0]), new)
         old_parents |= draft.take(nodes)
-        draft.hang(nodes, new)
+        draft.attach_nodes(nodes, new)
         draft.split(new)
-    draft.prune(old_parents)
+    draft.remove_empty(old_parents)
     return draft.build()
 
 
@@ -226,7 +226,7 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     if values:
         raise HierarchyError("Only groups can be dissolved; {cells} is a value.", values)
     draft = Draft.of(tree)
-    draft.dissolve(nodes)
+    draft.remove_groups(nodes)
     return draft.build()
 
 
@@ -277,11 +277,11 @@ def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     for node in nodes:
         name = _find_free_name(f"{tree.labels[node]} (group)", names)
         names.add(name)
-        new[node] = draft.new(name, draft.parent[node], 0.0)
+        new[node] = draft.create_node(name, draft.parent[node], 0.0)
     for above in {draft.parent[node] for node in nodes}:
         draft.children[above] = [new.get(child, child) for child in draft.children[above]]
     for node, between in new.items():
-        draft.hang([node], between)
+        draft.attach_nodes([node], between)
         draft.split(between)
     return draft.build()
 
@@ -313,15 +313,15 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
         )
     if records is not None and np.shape(records) != (tree.n_nodes,):
         raise HierarchyError(
-            f"Sorting by records needs one number for each of the {thin(tree.n_nodes)} nodes."
+            f"Sorting by records needs one number for each of the {write_count(tree.n_nodes)} nodes."
         )
     draft = Draft.of(tree)
     most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()
-    kind = recognise([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
+    kind = find_kind([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
     kinds = [kind] if kind.is_number or kind.is_moment else []
 
     def get_sort_key(node: int) -> tuple[object, ...]:
-        return natural_order(tree.labels[node], *kinds)
+        return make_sort_key(tree.labels[node], *kinds)
 
     waiting = [target]
     while waiting:
@@ -354,7 +354,7 @@ def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
         )
     number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
     if not number or not 0 <= weight <= LARGEST_WEIGHT:
-        raise HierarchyError(f"{named_weight(weight)} is not allowed; {_WEIGHT_RULE}.")
+        raise HierarchyError(f"{describe_weight(weight)} is not allowed; {_WEIGHT_RULE}.")
     weight_array = tree.weight.copy()
     weight_array[node] = weight
     return with_weights(tree, weight_array)
@@ -385,12 +385,14 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     except (TypeError, ValueError, OverflowError):
         raise HierarchyError(f"A weight is not a number; {_WEIGHT_RULE}.") from None
     if weight_array.shape != (tree.n_nodes,):
-        raise HierarchyError(f"The {thin(tree.n_nodes)} nodes of the tree need one weight each.")
+        raise HierarchyError(
+            f"The {write_count(tree.n_nodes)} nodes of the tree need one weight each."
+        )
     weight_array[tree.root] = 0
     bad = np.flatnonzero(~((weight_array >= 0) & (weight_array <= LARGEST_WEIGHT)))
     if len(bad):
         raise HierarchyError(
-            f"The weight {quoted(weight_array[bad[0]])} above {{cells}} is not allowed; "
+            f"The weight {quote(weight_array[bad[0]])} above {{cells}} is not allowed; "
             f"{_WEIGHT_RULE}.",
             [tree.labels[bad[0]]],
         )
@@ -405,7 +407,7 @@ _WEIGHT_RULE = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT
 
 def _find_nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
     """Find the numbers of the nodes with these labels, ascending, each once."""
-    texts = list(dict.fromkeys(map(canonical_text, labels)))
+    texts = list(dict.fromkeys(map(convert_to_text, labels)))
     unknown = [text for text in texts if text not in tree.node_of]
     if unknown:
         raise HierarchyError("The tree has no node with the label {cells}.", unknown)
@@ -438,13 +440,13 @@ def _find_common_ancestor(tree: Hierarchy, nodes: Sequence[int]) -> int:
 
 
 def _check_group_name(name: str) -> str:
-    text = canonical_text(name)
+    text = convert_to_text(name)
     if not text:
         raise HierarchyError("The name of a group cannot be empty.")
     if len(text) > LONGEST_NAME:
         raise HierarchyError(
-            f"The name of a group has at most {thin(LONGEST_NAME)} characters, "
-            f"not {thin(len(text))}."
+            f"The name of a group has at most {write_count(LONGEST_NAME)} characters, "
+            f"not {write_count(len(text))}."
         )
     if any(unicodedata.category(mark) == "Cc" for mark in text):
         raise HierarchyError("The name of a group is one line of text, without control characters.")

@@ -10,13 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
-from kanon.base.formatting import counted, thin
-from kanon.base.values import MISSING_LABEL, canonical_text
-from kanon.errors import HierarchyError, listing, quoted
-from kanon.hierarchy.lines import check_number, qualify_lines, tree_from_lines, tree_to_lines
+from kanon.base.encodings import decode_guessed_text, find_marked_encoding, is_binary
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.values import MISSING_LABEL, convert_to_text
+from kanon.errors import HierarchyError, list_names, quote
+from kanon.hierarchy.lines import (
+    build_tree_from_lines,
+    check_number,
+    rename_repeated_names,
+    write_tree_lines,
+)
 from kanon.hierarchy.tree import Hierarchy
-from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
+from kanon.settings import (
+    MEGABYTE,
+    describe_exceeded_limit,
+    get_byte_limit,
+    get_settings,
+    read_up_to,
+)
 
 SEPARATORS = (";", ",", "\t", "|")
 """The separators of cells, in the order in which they are tried."""
@@ -73,23 +84,23 @@ def text_of_file(source: Path | bytes, title: str) -> str:
 
 def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
     try:
-        most = bytes_of("hierarchies_megabytes")
+        most = get_byte_limit("hierarchies_megabytes")
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
         if size > most:
-            finding = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
-            raise HierarchyError(exceeded("hierarchies_megabytes", finding))
+            finding = f"The hierarchy file {quote(title)} has {write_count(size / MEGABYTE)} MB"
+            raise HierarchyError(describe_exceeded_limit("hierarchies_megabytes", finding))
         return data.decode(find_marked_encoding(data) or "utf-8").removeprefix("\ufeff"), ()
     except UnicodeDecodeError:
         is_certain = find_marked_encoding(data) or is_binary(data)
-        guess = None if is_certain else guess_text(data)
+        guess = None if is_certain else decode_guessed_text(data)
         if guess is None:
             raise HierarchyError(
-                f"The hierarchy file {quoted(title)} is not text in a known encoding. Save it as "
+                f"The hierarchy file {quote(title)} is not text in a known encoding. Save it as "
                 "CSV (UTF-8) or JSON."
             ) from None
         return guess[0], (f"{guess[1].upper()} is a guess: check names with accents.",)
     except (OSError, ValueError):  # a name may hold what no file system takes
-        raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
+        raise HierarchyError(f"The hierarchy file {quote(title)} cannot be opened.") from None
 
 
 def parse_csv(text: str) -> HierarchyFile:
@@ -125,13 +136,13 @@ def parse_csv(text: str) -> HierarchyFile:
     rows, notes = _place_missing(rows)
     lines = [(f"Line {line}", cells) for line, cells in rows]
     try:
-        hierarchy = tree_from_lines(lines, limits=True)
+        hierarchy = build_tree_from_lines(lines, limits=True)
     except HierarchyError:
-        renaming = qualify_lines(lines)
+        renaming = rename_repeated_names(lines)
         if renaming is None:
             raise
         lines, new_names = renaming
-        hierarchy = tree_from_lines(lines, limits=True)
+        hierarchy = build_tree_from_lines(lines, limits=True)
         notes.append(_describe_names(new_names))
     width = len(rows[0][1])
     empty_levels = [
@@ -144,7 +155,7 @@ def parse_csv(text: str) -> HierarchyFile:
         for column in empty_levels
     ]
     if n_duplicates:
-        left_out = counted(n_duplicates, "line was", "lines were")
+        left_out = count_noun(n_duplicates, "line was", "lines were")
         notes.append(f"Equal lines count once; {left_out} left out.")
     return HierarchyFile(hierarchy, tuple(notes))
 
@@ -157,7 +168,7 @@ def _place_missing(
         return rows, []
     line, cells = blank
     above = [cell.strip() for cell in cells if cell.strip()]
-    note = f"Line {line} has no value: it is the place of missing cells, {quoted(MISSING_LABEL)}."
+    note = f"Line {line} has no value: it is the place of missing cells, {quote(MISSING_LABEL)}."
     rest = [row for row in rows if row is not blank]
     if set(above) <= {rest[0][1][-1].strip()}:
         return rest, [note]
@@ -168,10 +179,10 @@ def _place_missing(
 
 
 def _describe_names(new_names: dict[str, list[str]]) -> str:
-    upper = listing(itertools.chain.from_iterable(new_names.values()))
+    upper = list_names(itertools.chain.from_iterable(new_names.values()))
     if len(new_names) == 1:
-        return f"{listing(new_names)} occurs at two levels; the upper one is called {upper}."
-    names = counted(len(new_names), "name")
+        return f"{list_names(new_names)} occurs at two levels; the upper one is called {upper}."
+    names = count_noun(len(new_names), "name")
     return f"{names} occur at several levels; the upper ones are called {upper}."
 
 
@@ -182,7 +193,7 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
     f;f;*
     a;A;*
     """
-    lines = tree_to_lines(hierarchy)
+    lines = write_tree_lines(hierarchy)
     # One cell alone is no hierarchy file; the same label twice is a tree of one node.
     lines = lines if hierarchy.height > 1 else [line * 2 for line in lines]
     if _is_header([(1, lines[0])]) or lines[0][0].startswith("\ufeff"):
@@ -330,7 +341,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _split_lines(text: str) -> tuple[list[tuple[int, list[str]]], int]:
     """Split into numbered lines by the separator that fits all; count the duplicate lines."""
     best: list[tuple[int, list[str]]] | None = None
-    most = settings().hierarchy_nodes + 2
+    most = get_settings().hierarchy_nodes + 2
     # First with strict quotes: in "a;b","c" the semicolon is no separator.
     for strict, separator in itertools.product((True, False), SEPARATORS):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
@@ -340,7 +351,7 @@ def _split_lines(text: str) -> tuple[list[tuple[int, list[str]]], int]:
             lines = 0
             for row in full:
                 lines += 1
-                first_of.setdefault(tuple(map(canonical_text, row[1])), row)
+                first_of.setdefault(tuple(map(convert_to_text, row[1])), row)
                 # A header and one line more than allowed show that it is too large.
                 if len(first_of) == most:
                     break

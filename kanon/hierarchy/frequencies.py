@@ -4,15 +4,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.kinds import ColumnKind
-from kanon.base.values import canonical_text
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import is_whole, parsed_numbers, run_label, tree_of_paths
 from kanon.hierarchy.tree import Hierarchy
 
 
-def quantile_intervals(
+def build_quantile_intervals(
     counts: Mapping[str, int], parts: Sequence[int], kind: ColumnKind | None = None
 ) -> Hierarchy:
     """Numbers in nested intervals with about the same number of records each.
@@ -38,7 +38,7 @@ def quantile_intervals(
     return tree_of_paths(paths)
 
 
-def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
+def build_by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     """Frequent values directly under the root; all rare ones in one group first."""
     if not is_whole(least) or least < 1:
         raise HierarchyError("The least number of records is a whole number of at least 1.")
@@ -46,7 +46,7 @@ def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     rare = [text for text, count in records_by_text.items() if count < least]
     if rare and len(rare) == len(records_by_text):
         raise HierarchyError(
-            f"Every value has fewer than {thin(least)} records, so all would share one group. "
+            f"Every value has fewer than {write_count(least)} records, so all would share one group. "
             "Choose a smaller number."
         )
     name = f"Other (fewer than {int(least)} {'record' if least == 1 else 'records'})"
@@ -73,7 +73,7 @@ def _split_by_records(
 def _merge_counts(counts: Mapping[str, int]) -> dict[str, int]:
     records_by_text: dict[str, int] = {}
     for value, count in counts.items():
-        text = canonical_text(value)
+        text = convert_to_text(value)
         records_by_text[text] = records_by_text.get(text, 0) + int(count)
     return records_by_text
 
@@ -84,6 +84,6 @@ def _check_parts(parts: Sequence[int]) -> None:
     for many, few in itertools.pairwise(parts):
         if few >= many or many % few:
             raise HierarchyError(
-                f"The number of parts {thin(many)} is not a multiple of the number {thin(few)} "
+                f"The number of parts {write_count(many)} is not a multiple of the number {write_count(few)} "
                 "after it; nested intervals need that."
             )

@@ -7,11 +7,11 @@ from typing import Any
 
 import networkx as nx
 
-from kanon.base.values import canonical_text
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
-from kanon.settings import settings
+from kanon.settings import get_settings
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_OR_EDGE = re.compile(r"<(?:[^\s<>:]+:)?(?:node|edge)\b")
@@ -22,9 +22,9 @@ _UNREADABLE = (  # raised by networkx for a file that only looks like a graph
 )  # fmt: skip
 
 
-def to_graphml(tree: Hierarchy) -> str:
+def write_graphml(tree: Hierarchy) -> str:
     """Write a tree as GraphML, with its edge weights."""
-    if not fits_graphml(tree):
+    if not can_write_graphml(tree):
         raise HierarchyError(
             "The name {cells} has a control character, which GraphML cannot store. Save JSON.",
             [next(label for label in tree.labels if _NO_XML.search(label))],
@@ -32,7 +32,7 @@ def to_graphml(tree: Hierarchy) -> str:
     return "\n".join(nx.generate_graphml(tree.to_graph())) + "\n"
 
 
-def fits_graphml(tree: Hierarchy) -> bool:
+def can_write_graphml(tree: Hierarchy) -> bool:
     """Whether XML can store every label; it allows no control characters."""
     return not any(map(_NO_XML.search, tree.labels))
 
@@ -45,7 +45,7 @@ def parse_graphml(text: str) -> Hierarchy:
             "The GraphML file has a document type (<!DOCTYPE). Save it without one."
         )
     check_number("nodes", (sum(1 for _ in _NODE_OR_EDGE.finditer(text)) + 1) // 2)
-    if text.count("<") > _MOST_TAGS * (settings().hierarchy_nodes + 1):
+    if text.count("<") > _MOST_TAGS * (get_settings().hierarchy_nodes + 1):
         raise HierarchyError("The GraphML file has far more than nodes and edges. Save only these.")
     try:
         with warnings.catch_warnings():
@@ -56,7 +56,7 @@ def parse_graphml(text: str) -> Hierarchy:
     return _build_from_graph(graph)
 
 
-def to_node_link(tree: Hierarchy) -> str:
+def write_node_link(tree: Hierarchy) -> str:
     """Write a tree as node-link JSON, with its edge weights."""
     content = nx.node_link_data(tree.to_graph(), edges="edges")
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
@@ -81,6 +81,6 @@ def _build_from_graph(graph: nx.Graph) -> Hierarchy:
         labels = {node: node for node in graph}
     if any(isinstance(x, bool) or not isinstance(x, str | int | float) for x in labels.values()):
         raise HierarchyError("The name of a node has to be text or a number.")
-    tree = Hierarchy.from_graph(graph, lambda node: canonical_text(labels[node]))
+    tree = Hierarchy.from_graph(graph, lambda node: convert_to_text(labels[node]))
     check_number("levels", tree.height)
     return tree

@@ -25,12 +25,12 @@ class ExactNumbers:
     def of(self, node: int) -> Fraction:
         return self.values[self.place[node]]
 
-    def floats(self) -> np.ndarray:
+    def convert_to_floats(self) -> np.ndarray:
         """The numbers, each rounded once. Shape (N,), float64."""
         return np.array([float(value) for value in self.values], dtype=np.float64)[self.place]
 
 
-def per_node(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
+def build_exact_numbers(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
     distinct, place = np.unique(keys, return_inverse=True)
     return ExactNumbers([exact(int(key)) for key in distinct], place)
 
@@ -39,38 +39,40 @@ def _compute_harmonic_levels(tree: Hierarchy) -> ExactNumbers:
     """F(v) = sum over i = 1..level(v) of 1/(h - i), divided by the same sum up to h - 1."""
     steps = [Fraction(1, tree.height - i) for i in range(1, tree.height)]
     sums = list(itertools.accumulate(steps, initial=Fraction(0)))
-    return per_node(tree.level, lambda level: sums[level] / sums[-1])
+    return build_exact_numbers(tree.level, lambda level: sums[level] / sums[-1])
 
 
 def _compute_level_shares(tree: Hierarchy) -> ExactNumbers:
     """F(v) = level(v) / (h - 1)."""
-    return per_node(tree.level, lambda level: Fraction(level, tree.height - 1))
+    return build_exact_numbers(tree.level, lambda level: Fraction(level, tree.height - 1))
 
 
 def _count_leaves_below(tree: Hierarchy) -> ExactNumbers:
     """F(v) = nl(v), the number of leaves below v; 0 for a leaf."""
-    return per_node(tree.leaves_below, Fraction)
+    return build_exact_numbers(tree.leaves_below, Fraction)
 
 
 def _compute_leaf_shares(tree: Hierarchy) -> ExactNumbers:
     """F(v) = nl(v) / nl(root)."""
-    return per_node(tree.leaves_below, lambda below: Fraction(below, tree.n_leaves))
+    return build_exact_numbers(tree.leaves_below, lambda below: Fraction(below, tree.n_leaves))
 
 
 def _count_other_leaves(tree: Hierarchy) -> ExactNumbers:
     """F(v) = |v| - 1, |v| being the number of leaves that v covers: nl, if nl(leaf) = 1."""
-    return per_node(tree.leaves_covered - 1, Fraction)
+    return build_exact_numbers(tree.leaves_covered - 1, Fraction)
 
 
 def _compute_other_leaves_of_all(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / |root|."""
-    return per_node(tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves))
+    return build_exact_numbers(
+        tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves)
+    )
 
 
 def _compute_other_leaf_shares(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / (|root| - 1); 0 if the root has one leaf."""
     most = max(tree.n_leaves - 1, 1)
-    return per_node(tree.leaves_covered - 1, lambda other: Fraction(other, most))
+    return build_exact_numbers(tree.leaves_covered - 1, lambda other: Fraction(other, most))
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Intermediate:
     counts: str  # ``levels``, ``leaves`` or ``records``
     # whether total loss costs the same in hierarchies of any size: 1, or just below where a leaf
     # counts as one leaf of itself
-    normalised: bool = True
+    is_normalised: bool = True
     composed: bool = True  # whether users may compose metrics of it
 
 
@@ -112,7 +114,7 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         formula="nl(x′) − nl(x)",
         told="the number of values that it could now mean",
         counts="leaves",
-        normalised=False,
+        is_normalised=False,
     ),
     "leaves-normalised": Intermediate(
         _compute_leaf_shares,
@@ -127,7 +129,7 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         formula="nl(x′) − nl(x), with nl(leaf) = 1",
         told="the number of other values that it could now mean",
         counts="leaves",
-        normalised=False,
+        is_normalised=False,
     ),
     "other-leaves-normalised": Intermediate(
         _compute_other_leaves_of_all,
@@ -151,7 +153,7 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         formula="log2(count(x′) / count(x)), 0 if no record is at x or below",
         told="log2 of how many times as many records it could now mean, in bits",
         counts="records",
-        normalised=False,
+        is_normalised=False,
         composed=False,
     ),
 }

@@ -16,7 +16,7 @@ _EXACT = Context(prec=5000)
 """More digits than a bound has: numbers and widths lie between 1e-324 and 1e308."""
 
 
-def interval_paths(
+def build_interval_paths(
     texts: Sequence[str],
     numbers: Sequence[Fraction],
     widths: Sequence[float],

@@ -4,20 +4,26 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from kanon.base.formatting import thin
-from kanon.base.values import canonical_text
+from kanon.base.formatting import write_count
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import Hierarchy
-from kanon.settings import exceeded, settings
+from kanon.settings import describe_exceeded_limit, get_settings
 
 
 def check_number(part: Literal["nodes", "levels"], number: int) -> None:
     limit = f"hierarchy_{part}"
-    if number > getattr(settings(), limit):
-        raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {part} or more"))
+    if number > getattr(get_settings(), limit):
+        raise HierarchyError(
+            describe_exceeded_limit(
+                limit, f"The hierarchy has {write_count(number)} {part} or more"
+            )
+        )
 
 
-def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limits: bool = False) -> Hierarchy:
+def build_tree_from_lines(
+    lines: Iterable[tuple[str, Sequence[str]]], limits: bool = False
+) -> Hierarchy:
     """Build a tree from ``(place, cells)``; errors name the place."""
     place_of: dict[str, str] = {}
     parent_of: dict[str, str] = {}
@@ -64,7 +70,7 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limits: bool = F
     return Hierarchy.from_entries([*entries, (root, None, None)])
 
 
-def qualify_lines(
+def rename_repeated_names(
     lines: Sequence[tuple[str, Sequence[str]]],
 ) -> tuple[list[tuple[str, list[str]]], dict[str, list[str]]] | None:
     """Rename names that occur at several levels; returns the lines and the new names by name.
@@ -72,7 +78,7 @@ def qualify_lines(
     A level that all members of a group skip is no level of its own. None if the lines are still
     no tree, because a name has two parents at one level.
     """
-    rows = [[canonical_text(cell) for cell in cells] for _, cells in lines]
+    rows = [[convert_to_text(cell) for cell in cells] for _, cells in lines]
     root = rows[0][-1] if rows else ""
     members: dict[tuple[int, str], set[tuple[int, str]]] = {}
     parent: dict[tuple[int, str], str] = {}
@@ -109,7 +115,7 @@ def qualify_lines(
     return [(place, row) for (place, _), row in zip(lines, renamed_rows, strict=True)], new_names
 
 
-def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
+def write_tree_lines(hierarchy: Hierarchy) -> list[list[str]]:
     """Write the lines of a tree, each of length h; column c has the highest node of level <= c."""
     lines = []
     for leaf in range(hierarchy.n_leaves):
@@ -128,7 +134,7 @@ def _read_path(place: str, cells: Sequence[str]) -> list[str]:
     path: list[str] = []
     labels: set[str] = set()
     for cell in cells:
-        label = canonical_text(cell)
+        label = convert_to_text(cell)
         if not label:
             raise HierarchyError(
                 f"{place}: a cell is empty. Repeat the cell to its left to skip a level."

@@ -3,7 +3,7 @@
 import math
 import re
 
-from kanon.base.kinds import ColumnKind, sizes
+from kanon.base.kinds import ColumnKind, compute_sort_sizes
 
 _LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
 _DIGITS = re.compile(r"([0-9]+)")
@@ -11,16 +11,16 @@ _ENDS = {"<": -1, "": 0, ">": 1}
 _PLAIN = ColumnKind("decimal", "1234.56")
 
 
-def natural_order(
+def make_sort_key(
     text: str, read_as: ColumnKind = _PLAIN
 ) -> tuple[int, int, float, tuple[object, ...], str]:
     """A sort key for names: numbers or dates of a kind, then intervals by bounds, then texts.
 
     >>> kind = ColumnKind("date", "DD.MM.YYYY")
-    >>> sorted(["1990", "02.01.1981", "01.05.1981"], key=lambda text: natural_order(text, kind))
+    >>> sorted(["1990", "02.01.1981", "01.05.1981"], key=lambda text: make_sort_key(text, kind))
     ['02.01.1981', '01.05.1981', '1990']
     """
-    value = sizes([text], read_as) if any(map(str.isdigit, text)) else None
+    value = compute_sort_sizes([text], read_as) if any(map(str.isdigit, text)) else None
     if value is not None:
         return 0, 0, value[0], (), text
     leading = _LEADING.match(text)

@@ -6,7 +6,7 @@
 import json
 import re
 
-from kanon.base.values import canonical_text
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
@@ -54,10 +54,10 @@ def parse_outline(text: str) -> Hierarchy:
     return tree
 
 
-def to_outline(tree: Hierarchy) -> str:
+def write_outline(tree: Hierarchy) -> str:
     """Write a tree with its weights; :func:`parse_outline` reads the same tree.
 
-    >>> print(to_outline(parse_outline("*\\n\\tA = 2\\n\\t\\ta = 0.5\\n\\tb = 1")))
+    >>> print(write_outline(parse_outline("*\\n\\tA = 2\\n\\t\\ta = 0.5\\n\\tb = 1")))
     *
         A = 2
             a = 0.5
@@ -92,7 +92,7 @@ def _parse_line(number: int, content: str) -> tuple[str, float | None]:
         raise problem
     name, weight = match[1], match[2]
     try:
-        label = canonical_text(json.loads(name) if name.startswith('"') else name)
+        label = convert_to_text(json.loads(name) if name.startswith('"') else name)
         return label, None if weight is None else float(weight)
     except ValueError:
         raise problem from None

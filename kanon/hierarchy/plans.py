@@ -11,16 +11,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, StrictInt, Tag, field_validator
 
 from kanon.base.checked_json import Number, Strict
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import choose_plural
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import MISSING_LABEL
-from kanon.errors import KanonError, listing, quoted
+from kanon.errors import KanonError, list_names, quote
 from kanon.hierarchy import Hierarchy, build
 from kanon.hierarchy.codes import (
     CodeRange,
-    codes,
+    build_code_hierarchy,
+    find_outside_ranges,
     find_values_beyond_names,
-    outside_ranges,
     parse_ranges,
 )
 from kanon.hierarchy.files import parse_nodes, read_hierarchy, text_of_file
@@ -67,9 +67,9 @@ class CodesPlan(Strict):
     ranges_file: str | None = None
 
     def make(self, values: list[str]) -> Hierarchy:
-        return codes(values, self.separators, self.prefixes, self.ranges)
+        return build_code_hierarchy(values, self.separators, self.prefixes, self.ranges)
 
-    def with_ranges_read(self, folder: Path) -> CodesPlan:
+    def read_ranges(self, folder: Path) -> CodesPlan:
         """Add the ranges of the file to those in the plan."""
         if self.ranges_file is None:
             return self
@@ -105,7 +105,7 @@ class AgesPlan(Strict):
         try:
             return date.fromisoformat(text).isoformat()
         except ValueError:
-            raise ValueError(f"{quoted(text)} is no day, such as 2026-11-25") from None
+            raise ValueError(f"{quote(text)} is no day, such as 2026-11-25") from None
 
     def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
         day = date.fromisoformat(self.day)
@@ -161,7 +161,7 @@ HierarchyPlan = Annotated[
 ]
 
 
-def file_of(plan: HierarchyPlan | None) -> str | None:
+def get_hierarchy_file(plan: HierarchyPlan | None) -> str | None:
     """The file beside a plan from which a hierarchy is read, or None."""
     if isinstance(plan, CodesPlan):
         return plan.ranges_file
@@ -181,21 +181,21 @@ def build_hierarchy(
         if isinstance(plan, NodesPlan):
             return parse_nodes(plan.nodes)
         if isinstance(plan, CodesPlan):
-            plan = plan.with_ranges_read(folder)
+            plan = plan.read_ranges(folder)
         if not texts:  # all are missing, which may count as a value
             return build.suppression([MISSING_LABEL])
         if isinstance(plan, IntervalsPlan | DatesPlan | AgesPlan):
             return plan.make(list(texts), kind)
         return plan.make(list(texts))
     except KanonError as error:
-        raise error.within(f"Hierarchy of column {quoted(column)}") from None
+        raise error.add_place(f"Hierarchy of column {quote(column)}") from None
 
 
 def describe_reading(plan: HierarchyPlan | None, tree: Hierarchy, folder: Path) -> list[str]:
     if isinstance(plan, str):
         return list(read_hierarchy(folder / plan).notes)
     if isinstance(plan, CodesPlan):
-        return describe_ranges(plan.with_ranges_read(folder), tree)
+        return describe_ranges(plan.read_ranges(folder), tree)
     return []
 
 
@@ -205,20 +205,20 @@ def describe_ranges(plan: CodesPlan, tree: Hierarchy) -> list[str]:
         return []
     sentences = [
         (
-            f"{quoted(group)} also contains {listing(values)}, by how they begin. Their numbers "
+            f"{quote(group)} also contains {list_names(values)}, by how they begin. Their numbers "
             "lie outside the range."
         )
         for group, values in find_values_beyond_names(tree, plan.ranges).items()
     ]
-    outside = [label for label in outside_ranges(tree, plan.ranges) if label != MISSING_LABEL]
+    outside = [label for label in find_outside_ranges(tree, plan.ranges) if label != MISSING_LABEL]
     if outside:
         sentences.append(
-            one_or_many(
+            choose_plural(
                 len(outside),
                 "{labels} lies in no range and is directly under the root.",
                 "{count} values or groups lie in no range and are directly under the root: "
                 "{labels}.",
-                labels=listing(outside),
+                labels=list_names(outside),
             )
         )
     return sentences

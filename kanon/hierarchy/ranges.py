@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.base.kinds import ColumnKind, sizes
+from kanon.base.kinds import ColumnKind, compute_sort_sizes
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
@@ -75,7 +75,7 @@ class RangedHierarchy(Hierarchy):
         return total
 
 
-def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
+def add_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     """Add ranges to a tree, whose nodes keep their numbers."""
     if not ranges:
         return tree
@@ -109,23 +109,23 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     )
 
 
-def flat(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
+def build_flat_hierarchy(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
     """The substitute hierarchy of a column without one: its values in order, and ``*``.
 
     Numbers are sorted by size, dates by time, equal ones and other texts by the alphabet. Ranges
     fit between a value and ``*``, so the root has level 2.
     """
     leaves = [value for value in values if value != ROOT_LABEL]
-    keys = sizes(leaves, kind)
+    keys = compute_sort_sizes(leaves, kind)
     order = sorted(leaves)
     if keys is not None:
         size_of = dict(zip(leaves, keys, strict=True))
         order.sort(key=size_of.__getitem__)
     entries = [(ROOT_LABEL, None, None), *((value, ROOT_LABEL, None) for value in order)]
-    return as_flat(Hierarchy.from_entries(entries))
+    return convert_to_flat(Hierarchy.from_entries(entries))
 
 
-def as_flat(tree: Hierarchy) -> Hierarchy:
+def convert_to_flat(tree: Hierarchy) -> Hierarchy:
     """The substitute hierarchy with the leaves of a tree, all directly under the root."""
     if tree.n_nodes == 1:
         return tree

@@ -66,7 +66,7 @@ class Potentials(tuple[np.ndarray, ...]):
         ranks[order[1:]] = np.cumsum(apart)
         return ranks.reshape(sums.shape)
 
-    def exact_sum(self, cells: Sequence[np.ndarray]) -> int:
+    def sum_exactly(self, cells: Sequence[np.ndarray]) -> int:
         """Sum some cells exactly, times :attr:`common`; 0 where there are no digits."""
         return sum(
             int(row @ amounts) << (self.bits * place)
@@ -74,7 +74,7 @@ class Potentials(tuple[np.ndarray, ...]):
             for place, row in enumerate(digits)
         )
 
-    def exact(self, attribute: int, node: int) -> Fraction:
+    def get_exact(self, attribute: int, node: int) -> Fraction:
         """The potential of a node in the metric's own unit, not rounded if it is rational."""
         if not self.digits:
             return int(self[attribute][node]) / self.scale
@@ -82,12 +82,12 @@ class Potentials(tuple[np.ndarray, ...]):
         return Fraction(sum(digit << (self.bits * place) for place, digit in digits), self.common)
 
 
-def as_potentials(depths: Sequence[np.ndarray]) -> Potentials:
+def convert_to_potentials(depths: Sequence[np.ndarray]) -> Potentials:
     """Wrap whole numbers as exact potentials, unless they are potentials already."""
     return depths if isinstance(depths, Potentials) else Potentials(depths)
 
 
-def scaled_potentials(
+def scale_potentials(
     depths: Sequence[ExactNumbers] | Sequence[np.ndarray],
     n_records: int,
     attribute_weights: Sequence[float] | None = None,
@@ -103,7 +103,7 @@ def scaled_potentials(
     exact = [depth if isinstance(depth, ExactNumbers) else _read_floats(depth) for depth in depths]
     for j, weight in enumerate(weights):
         exact[j] = _weigh(
-            exact[j], exact_decimal(weight), None if occurring is None else occurring[j]
+            exact[j], read_decimal(weight), None if occurring is None else occurring[j]
         )
     largest = max((max(depth.values) for depth in exact), default=Fraction(0))
     is_rational = all(isinstance(depth, ExactNumbers) for depth in depths)
@@ -126,10 +126,10 @@ def scaled_potentials(
     return Potentials(whole_depths, slack, digits, bits, scale, denominator)
 
 
-def exact_decimal(number: float) -> Fraction:
+def read_decimal(number: float) -> Fraction:
     """The decimal number that a weight was written as.
 
-    >>> exact_decimal(0.1)
+    >>> read_decimal(0.1)
     Fraction(1, 10)
     """
     return Fraction(repr(float(number)))

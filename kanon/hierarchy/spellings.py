@@ -37,7 +37,7 @@ class Spellings(NamedTuple):
         return next(iter(self.records))
 
 
-def spellings(counts: Mapping[str, int]) -> list[Spellings]:
+def find_spellings(counts: Mapping[str, int]) -> list[Spellings]:
     """The groups of values that look like spellings of the same thing, largest first."""
     if len(counts) > MOST_VALUES:
         return []
@@ -69,7 +69,7 @@ def spellings(counts: Mapping[str, int]) -> list[Spellings]:
     return sorted(groups, key=lambda group: (-sum(group.records.values()), group.name))
 
 
-def unjoined(
+def find_separate_spellings(
     tree: Hierarchy, groups: Sequence[Spellings], values: Collection[str] | None = None
 ) -> list[Spellings]:
     """The groups whose values are all in a tree, but not joined in it yet."""
@@ -89,7 +89,7 @@ def unjoined(
     return unjoined_groups
 
 
-def joined(tree: Hierarchy, choice: Sequence[Spellings]) -> Hierarchy:
+def join_spellings(tree: Hierarchy, choice: Sequence[Spellings]) -> Hierarchy:
     """Join the values of each group just above them, under the parent of its name."""
     labels = {*tree.labels}
     groups = {}
@@ -110,7 +110,7 @@ def find_look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
     }
 
 
-def with_look_alikes(
+def add_look_alikes(
     tree: Hierarchy, alike: Mapping[str, str], present: Collection[str]
 ) -> Hierarchy:
     """Add values beside the leaves that look the same, or in place of unused leaves."""

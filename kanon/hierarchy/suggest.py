@@ -8,14 +8,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kanon.base.formatting import counted, thin
-from kanon.base.kinds import ColumnKind, like_postcodes, moment_kinds, moments, numbers
-from kanon.base.values import canonical_text
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.kinds import (
+    ColumnKind,
+    find_moment_kinds,
+    is_like_postcodes,
+    read_moments,
+    read_numbers,
+)
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import ages, are_periods, date_levels, dates, mask, suppression
-from kanon.hierarchy.codes import codes as codes_cut
-from kanon.hierarchy.codes import icd_10_chapters
-from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
+from kanon.hierarchy.codes import build_code_hierarchy as codes_cut
+from kanon.hierarchy.codes import read_icd_10_chapters
+from kanon.hierarchy.frequencies import build_by_frequency, build_quantile_intervals
 from kanon.hierarchy.tree import Hierarchy
 
 _Level = TypeVar("_Level")
@@ -74,7 +80,9 @@ _REASONS = {
 def _choose_builder(values: Sequence[str], kind: ColumnKind | None) -> str:
     if not values:
         return "suppression"
-    if numbers(values, kind) is not None and (kind is not None or not like_postcodes(values)):
+    if read_numbers(values, kind) is not None and (
+        kind is not None or not is_like_postcodes(values)
+    ):
         return "intervals"
     if are_periods(values, kind):
         return "dates"
@@ -110,7 +118,7 @@ def propose(counts: Mapping[str, int], kind: ColumnKind | None = None) -> Sugges
 
 def _propose_all(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[SuggestedBuilder]:
     """Propose what fits the values, best first; the last can always be built."""
-    values = [canonical_text(value) for value in counts]
+    values = [convert_to_text(value) for value in counts]
     records = [int(count) for count in counts.values()]
     builder, many = _choose_builder(values, kind), len(values) > _FEW
     if builder == "dates":
@@ -119,19 +127,19 @@ def _propose_all(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator
         yield _propose_quantiles(records)
     elif many and builder == "codes":
         reason = (
-            f"It has {counted(len(values), 'value')}, {thin(_count_icd_codes(values))} of which "
+            f"It has {count_noun(len(values), 'value')}, {write_count(_count_icd_codes(values))} of which "
             "look like ICD-10 codes: they are cut at the point, then grouped by chapter."
         )
         yield SuggestedBuilder("codes", reason, starting_parameters("codes", values))
     elif many and builder == "mask":
-        length = counted(len(values[0]), "character")
+        length = count_noun(len(values[0]), "character")
         reason = (
-            f"It has {counted(len(values), 'code')} of {length}: they are masked from the right."
+            f"It has {count_noun(len(values), 'code')} of {length}: they are masked from the right."
         )
         yield SuggestedBuilder("mask", reason, starting_parameters("mask", values))
     elif many:
         yield from _propose_frequency_groups(records)
-    reason = f"It has {counted(len(values), 'value')}: each is kept or lost."
+    reason = f"It has {count_noun(len(values), 'value')}: each is kept or lost."
     yield SuggestedBuilder("suppression", reason)
 
 
@@ -151,9 +159,9 @@ def _can_build(
 _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
     "codes": lambda counts, *parameters: codes_cut(list(counts), *parameters),
     "dates": lambda counts, levels, kind: dates(list(counts), levels, kind),
-    "frequency": by_frequency,
+    "frequency": build_by_frequency,
     "mask": lambda counts, keep: mask(list(counts), keep),
-    "quantiles": quantile_intervals,
+    "quantiles": build_quantile_intervals,
     "suppression": lambda counts: suppression(list(counts)),
 }
 
@@ -161,7 +169,7 @@ _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
 def _propose_periods(values: Sequence[str], kind: ColumnKind | None) -> Iterator[SuggestedBuilder]:
     """Propose the finest periods that fit and, if some values are years, years and decades."""
     finest = _choose_periods(values, kind)
-    n_dates = counted(len(values), "date" if "year" in finest else "time")
+    n_dates = count_noun(len(values), "date" if "year" in finest else "time")
     for levels in (finest, ["year", "decade"], ["decade"]):
         reason = f"It has {n_dates}: they are grouped by {', '.join(levels)}."
         yield SuggestedBuilder("dates", reason, {"levels": levels})
@@ -169,9 +177,9 @@ def _propose_periods(values: Sequence[str], kind: ColumnKind | None) -> Iterator
 
 def _choose_periods(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
     """Choose first periods: from months up; from years up for more values than a year has days."""
-    reading = kind or next(iter(moment_kinds(values)), None)
+    reading = kind or next(iter(find_moment_kinds(values)), None)
     possible = date_levels(reading)
-    times = moments(values, reading) or []
+    times = read_moments(values, reading) or []
     by_time = [values[times.index(end(times))] for end in (min, max)] if times else values
     several = _select_dividing(lambda levels: dates(by_time, levels, reading), possible)
     if "year" not in possible:
@@ -201,11 +209,11 @@ def _propose_quantiles(records: Sequence[int]) -> SuggestedBuilder:
     average = round(sum(records) / most)
     uneven = max(records) > 2 * average
     reason = (
-        f"It has {counted(len(records), 'number')}: {'up to ' if uneven else ''}{most} intervals "
-        f"with about {counted(average, 'record')} each"
+        f"It has {count_noun(len(records), 'number')}: {'up to ' if uneven else ''}{most} intervals "
+        f"with about {count_noun(average, 'record')} each"
     )
     # A number is never split, so one with many records makes a large interval.
-    rest = f"; its most frequent number alone has {thin(max(records))}." if uneven else "."
+    rest = f"; its most frequent number alone has {write_count(max(records))}." if uneven else "."
     parts = [part for part in (16, 8, 4, 2) if part <= most]
     return SuggestedBuilder("quantiles", reason + rest, {"parts": parts})
 
@@ -216,8 +224,8 @@ def _propose_frequency_groups(records: Sequence[int]) -> Iterator[SuggestedBuild
     if rare < 2 or rare == len(records):  # one rare value alone has no group to hide in
         return
     reason = (
-        f"It has {counted(len(records), 'text')}, {thin(rare)} of them with fewer than "
-        f"{counted(least, 'record')}: these share a group first."
+        f"It has {count_noun(len(records), 'text')}, {write_count(rare)} of them with fewer than "
+        f"{count_noun(least, 'record')}: these share a group first."
     )
     yield SuggestedBuilder("frequency", reason, {"least": least})
 
@@ -231,9 +239,11 @@ def starting_parameters(
     {'keep': [4, 3]}
     """
     if builder == "intervals":
-        sizes = numbers(values, kind)
+        sizes = read_numbers(values, kind)
         if sizes is None:
-            sizes = numbers([value for value in values if numbers([value], kind) is not None])
+            sizes = read_numbers(
+                [value for value in values if read_numbers([value], kind) is not None]
+            )
         return {} if sizes is None else {"widths": _choose_widths(float(sizes.max() - sizes.min()))}
     if builder == "mask":
         longest = max(map(len, values), default=0)
@@ -241,7 +251,7 @@ def starting_parameters(
         several = [count for count in keep if len({value[:count] for value in values}) > 1]
         return {"keep": several or keep[:1]}
     if builder == "codes":
-        chapters = list(icd_10_chapters()) if _has_icd_codes(values) else []
+        chapters = list(read_icd_10_chapters()) if _has_icd_codes(values) else []
         if not _select_dividing(lambda ranges: codes_cut(values, ".", [], *ranges), [chapters]):
             chapters = []
         return {"separators": ".", "prefixes": [], "ranges": chapters}
@@ -264,7 +274,9 @@ def strays(values: Sequence[str]) -> list[str]:
     few = 0 < len(texts) <= 3 and len(texts) <= 0.1 * len(values)
     odd = set(texts)
     return (
-        texts if few and numbers([text for text in values if text not in odd]) is not None else []
+        texts
+        if few and read_numbers([text for text in values if text not in odd]) is not None
+        else []
     )
 
 

@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import canonical_text
+from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import SEPARATORS, HierarchyFile, parse_csv
-from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
+from kanon.hierarchy.lines import build_tree_from_lines, check_number, write_tree_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
 
 _EDGE_COLUMNS = ("parent", "child", "weight")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 
 
-def level_table(tree: Hierarchy) -> pd.DataFrame:
+def build_level_table(tree: Hierarchy) -> pd.DataFrame:
     """One row per leaf: the leaf, and in "level c" the highest node above it of level <= c."""
     columns = ["leaf", *(f"level {level}" for level in range(1, tree.height))]
-    return pd.DataFrame(tree_to_lines(tree), columns=columns, dtype=object)
+    return pd.DataFrame(write_tree_lines(tree), columns=columns, dtype=object)
 
 
-def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
+def read_level_table(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
     """Build the tree of a table with one row per leaf."""
     cells = [[_read_cell(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
     used = [column for column in range(table.shape[1]) if any(row[column] for row in cells)]
@@ -38,17 +38,17 @@ def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None)
     if not rows:
         raise HierarchyError("The table has no rows. Add one per value.")
     root = next(row[-1] for _, row in rows if row[-1])
-    tree = tree_from_lines((place, list(_fill_row(row, root))) for place, row in rows)
+    tree = build_tree_from_lines((place, list(_fill_row(row, root))) for place, row in rows)
     if weights_from is None or weights_from.weight is None or tree.n_nodes == 1:
         return tree
     return with_weights(tree, _keep_weights(tree, weights_from, weights_from.weight))
 
 
-def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
+def find_new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
     """The labels of the nodes whose edges are new since an earlier tree.
 
     >>> from kanon.hierarchy.build import groups, suppression
-    >>> new_edges(groups([{"A": ["a"]}, {"*": ["A", "b"]}]), suppression(["a", "b"]))
+    >>> find_new_edges(groups([{"A": ["a"]}, {"*": ["A", "b"]}]), suppression(["a", "b"]))
     ['a', 'A']
     """
     old = {label: above for label, above, _ in before.entries()}
@@ -59,7 +59,7 @@ def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
     ]
 
 
-def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:
+def build_edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:
     """One row per edge, parents first; siblings in their order."""
     weight_array = tree.weight if weights is None else weights
     rows: list[tuple[str, str, float]] = []
@@ -70,7 +70,7 @@ def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFra
     return pd.DataFrame(rows, columns=list(_EDGE_COLUMNS)).astype({"weight": np.float64})
 
 
-def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
+def read_edge_table(table: pd.DataFrame) -> Hierarchy:
     """Build the tree of a table with one row per edge."""
     place = {_read_cell(name).casefold(): column for column, name in enumerate(table.columns)}
     absent = [name for name in ("parent", "child") if name not in place]
@@ -84,7 +84,7 @@ def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
     return _build_from_edges((f"Row {row}", cells) for row, cells in enumerate(rows, start=1))
 
 
-def tree_from_text(text: str) -> HierarchyFile:
+def read_pasted_tree(text: str) -> HierarchyFile:
     """Build the tree of a text pasted from a spreadsheet or an editor.
 
     With a header that names parent and child (and perhaps weight) it has a row per edge; otherwise
@@ -120,8 +120,8 @@ def parse_weight(text: str) -> float:
 def _read_cell(cell: Any) -> str:
     """Read a cell as text; None, NaN and the like are blank."""
     if isinstance(cell, str):
-        return canonical_text(cell)
-    return "" if cell is None or bool(pd.isna(cell)) else canonical_text(cell)
+        return convert_to_text(cell)
+    return "" if cell is None or bool(pd.isna(cell)) else convert_to_text(cell)
 
 
 def _fill_row(row: list[str], root: str) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _build_from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
         try:
             weight_of[child] = parse_weight(weight) if weight else None
         except HierarchyError as error:
-            raise error.within(place) from None
+            raise error.add_place(place) from None
     if not place_of:
         raise HierarchyError("The table has no rows. Add one per edge.")
     _add_root(place_of, parent_of)
@@ -183,7 +183,7 @@ def _build_from_edges(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> Hierarchy:
         return Hierarchy.from_entries((x, up, weight_of.get(x)) for x, up in parent_of.items())
     except HierarchyError as error:
         first = place_of.get(str(error.cells[0])) if error.cells else None
-        raise (error if first is None else error.within(first)) from None
+        raise (error if first is None else error.add_place(first)) from None
 
 
 def _add_root(place_of: Mapping[str, str], parent_of: dict[str, str | None]) -> None:

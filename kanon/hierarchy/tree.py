@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanon.base.values import canonical_text
-from kanon.errors import HierarchyError, quoted
+from kanon.base.values import convert_to_text
+from kanon.errors import HierarchyError, quote
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -81,7 +81,7 @@ class Hierarchy:
         parents: list[str | None] = []
         weights: list[float | None] = []
         for label, parent, weight in entries:
-            name = canonical_text(label)
+            name = convert_to_text(label)
             if not name:
                 raise HierarchyError("A node has an empty name; every node needs one.")
             if not _is_text(name):
@@ -91,7 +91,7 @@ class Hierarchy:
                     "The node {cells} is listed twice; list every node once.", [name]
                 )
             names[name] = len(names)
-            parents.append(None if parent is None else canonical_text(parent))
+            parents.append(None if parent is None else convert_to_text(parent))
             weights.append(weight)
         labels = list(names)
         roots = [name for name, parent in zip(labels, parents, strict=True) if parent is None]
@@ -123,7 +123,7 @@ class Hierarchy:
 
     @classmethod
     def from_graph(
-        cls, graph: nx.DiGraph, name: Callable[[Any], str] = canonical_text
+        cls, graph: nx.DiGraph, name: Callable[[Any], str] = convert_to_text
     ) -> Hierarchy:
         """A hierarchy from a graph of networkx with edges parent → child.
 
@@ -399,14 +399,14 @@ def _list_depth_first(root: int, children: list[list[int]]) -> list[int]:
     return order[::-1]
 
 
-def named_weight(value: object) -> str:
+def describe_weight(value: object) -> str:
     """The name of a weight in an error; what is no number could be a cell and is not repeated.
 
-    >>> named_weight(-1), named_weight("Doe")
+    >>> describe_weight(-1), describe_weight("Doe")
     ("The weight '-1'", 'The text in place of a weight')
     """
     plain = isinstance(value, int | float | np.number)
-    return f"The weight {quoted(value)}" if plain else "The text in place of a weight"
+    return f"The weight {quote(value)}" if plain else "The text in place of a weight"
 
 
 def _check_weights(
@@ -430,7 +430,7 @@ def _check_weights(
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is None or not number or not 0 <= value <= LARGEST_WEIGHT:
             raise HierarchyError(
-                f"{named_weight(value)} above {{cells}} is not allowed; it has to be a number "
+                f"{describe_weight(value)} above {{cells}} is not allowed; it has to be a number "
                 f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
                 [labels[index]],
             )

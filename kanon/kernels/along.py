@@ -5,7 +5,7 @@ import numpy as np
 from kanon.kernels.compilation import kernel
 from kanon.kernels.histograms import join_histograms, measure
 from kanon.kernels.merging_state import LOOKS_AT_L, LOOKS_AT_T
-from kanon.kernels.worst_classes import rate
+from kanon.kernels.worst_classes import set_badness
 
 
 @kernel(seconds=2, arrays=True)
@@ -26,18 +26,18 @@ def measure_along(histograms, parts, state):
             worst_entropy[c - size], worst_distance[c - size] = entropy[1], distance[1]
             for part in parts[c - size]:
                 if part >= 0:
-                    rate(entropy, part, -np.inf)
-                    rate(distance, part, -np.inf)
+                    set_badness(entropy, part, -np.inf)
+                    set_badness(distance, part, -np.inf)
             join_histograms(histograms, alive, parts[c - size], c, state, at)
             alive[c] = True
-        rate(entropy, c, measure(histograms, c, LOOKS_AT_L)[0])
-        rate(distance, c, measure(histograms, c, LOOKS_AT_T)[0])
+        set_badness(entropy, c, measure(histograms, c, LOOKS_AT_L)[0])
+        set_badness(distance, c, measure(histograms, c, LOOKS_AT_T)[0])
     worst_entropy[merges], worst_distance[merges] = entropy[1], distance[1]
     return worst_entropy, worst_distance
 
 
 @kernel(seconds=1, arrays=True)
-def unchanged_cells(nodes, counts, parts, size):
+def count_unchanged_cells(nodes, counts, parts, size):
     """The number of cells that still hold their original value, after 0, 1, … merges."""
     merges, m = parts.shape[0], nodes.shape[1]
     unchanged = np.zeros((size + merges, m), dtype=np.int64)

@@ -14,7 +14,7 @@ def lca(parent, node, other):
 
 
 @loop
-def covers(parent, above, below):
+def is_ancestor_or_self(parent, above, below):
     while below >= 0 and below < above:
         below = parent[below]
     return below == above

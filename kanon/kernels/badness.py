@@ -60,7 +60,9 @@ def _sum_excess(total, records, value, tally, first, last, size):
 
 
 @loop
-def bad_of_two(at, logs, records, total, start, length, value, tally, marks, a, b, size, mass):
+def measure_badness_of_two(
+    at, logs, records, total, start, length, value, tally, marks, a, b, size, mass
+):
     """How bad a merge is. Takes arrays, as it is slow to pass the tuples that hold them."""
     if at == LOOKS_AT_K:
         return -float(size)
@@ -75,13 +77,13 @@ def bad_of_two(at, logs, records, total, start, length, value, tally, marks, a, 
 
 
 @loop
-def merged_bad(view, work, chosen, other, third):
+def measure_merged_class(view, work, chosen, other, third):
     logs, records, total, start, length, value, tally = view.histograms
     marks, at = view.marks, view.at
     size = work.counts[chosen] + work.counts[other]
     mass = view.mass[chosen] + view.mass[other]
     if third < 0:
-        return bad_of_two(
+        return measure_badness_of_two(
             at, logs, records, total, start, length, value, tally, marks, chosen, other, size, mass
         )  # fmt: skip
     size += work.counts[third]
@@ -105,7 +107,7 @@ def merged_bad(view, work, chosen, other, third):
 
 
 @loop
-def least_of_two(
+def bound_badness_of_two(
     at, logs, shares, size, mass, reach, mask, other_size, other_mass, other_reach, other_mask
 ):
     """A lower bound of how bad a merge of two classes is, whichever values they share."""
@@ -117,7 +119,7 @@ def least_of_two(
 
 
 @loop
-def third_class(view, work, rules, chosen, candidate):
+def find_third_class(view, work, rules, chosen, candidate):
     """The class that already has the merged tuple of a candidate; -1 if none."""
     stamp = work.state[MERGES] + 1
     if view.state[COVERED] == stamp:
@@ -131,7 +133,7 @@ def third_class(view, work, rules, chosen, candidate):
 
 
 @loop
-def worst_left(view, candidate, third):
+def get_worst_left(view, candidate, third):
     for place in range(3):
         end = view.ends[place]
         if end >= 0 and end != candidate and end != third:
@@ -140,19 +142,19 @@ def worst_left(view, candidate, third):
 
 
 @loop
-def bad_with(view, work, chosen, candidate, third):
-    bad = merged_bad(view, work, chosen, candidate, third)
-    return max(bad, worst_left(view, candidate, third)) if view.whole else bad
+def measure_with_third(view, work, chosen, candidate, third):
+    bad = measure_merged_class(view, work, chosen, candidate, third)
+    return max(bad, get_worst_left(view, candidate, third)) if view.whole else bad
 
 
 @loop
-def badness(view, work, rules, chosen, candidate):
-    third = third_class(view, work, rules, chosen, candidate)
-    return bad_with(view, work, chosen, candidate, third)
+def measure_badness(view, work, rules, chosen, candidate):
+    third = find_third_class(view, work, rules, chosen, candidate)
+    return measure_with_third(view, work, chosen, candidate, third)
 
 
 @loop
-def changes_nothing(view, chosen, by, bar):
+def is_neutral(view, chosen, by, bar):
     """Whether no merge of ``chosen`` changes how bad the table's worst class is."""
     if not view.whole:
         return False
@@ -163,34 +165,34 @@ def changes_nothing(view, chosen, by, bar):
 
 
 @loop
-def no_worse(view, work, rules, chosen, candidate, bar):
-    third = third_class(view, work, rules, chosen, candidate)
-    if view.whole and worst_left(view, candidate, third) > bar:
+def is_no_worse(view, work, rules, chosen, candidate, bar):
+    third = find_third_class(view, work, rules, chosen, candidate)
+    if view.whole and get_worst_left(view, candidate, third) > bar:
         return False
-    return merged_bad(view, work, chosen, candidate, third) <= bar
+    return measure_merged_class(view, work, chosen, candidate, third) <= bar
 
 
 @loop
-def factor_of(at, bad):
+def compute_factor(at, bad):
     """What a cost is multiplied by: 1 / l, or t."""
     return np.exp(bad) if at == LOOKS_AT_L else max(bad, 0.0)
 
 
 @loop
-def near_product(candidate_product, product, slack):
+def is_near_product(candidate_product, product, slack):
     """Whether a product may be the least, or equal to it; factors are at most 2."""
     return candidate_product <= product * (1 + TOLERANCE) + 2.0 * slack
 
 
 @loop
-def most_for(product, factor, slack):
+def compute_highest_cost(product, factor, slack):
     if factor <= 0 or product == np.inf:
         return np.inf
     return (product * (1 + 2 * TOLERANCE) + 2.0 * slack) / factor
 
 
 @loop
-def note(view, candidate, value):
+def add_candidate(view, candidate, value):
     place = view.state[NEAR]
     view.near[place] = candidate
     view.near_value[place] = value

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.kernels.ancestors import lca
-from kanon.kernels.clusters import MOST, meet_all
+from kanon.kernels.clusters import MOST, compute_meeting_costs
 from kanon.kernels.compilation import kernel, loop_with_arrays
 from kanon.kernels.digits import compare
 
@@ -54,7 +54,9 @@ def _begin_at(table, pool, clusters, c):
         node = table.nodes[c, j]
         clusters.nodes[pool.state[CLUSTERS], j] = node
         up_of, down_of = pool.up_of[j], pool.down_of[j]
-        meet_all(table.parents[j], table.depths[j], table.sizes[j], node, up_of, down_of)
+        compute_meeting_costs(
+            table.parents[j], table.depths[j], table.sizes[j], node, up_of, down_of
+        )
         values = pool.values[j]
         for place in range(live):
             pool.up[place] += up_of[values[place]]
@@ -124,7 +126,7 @@ def _take_class(table, pool, clusters, place, grows):
             continue
         up_of, down_of, size = pool.up_of[j], pool.down_of[j], table.sizes[j]
         up, down = pool.change[0], pool.change[1]
-        meet_all(table.parents[j], table.depths[j], size, after, up, down)
+        compute_meeting_costs(table.parents[j], table.depths[j], size, after, up, down)
         for v in range(size):
             up_of[v], up[v] = up[v], up[v] - up_of[v]
             down_of[v], down[v] = down[v], down[v] - down_of[v]
@@ -140,7 +142,7 @@ def _take_class(table, pool, clusters, place, grows):
 
 
 @kernel(seconds=2, arrays=True)
-def grow_some(table, pool, clusters, looks):
+def build_some_clusters(table, pool, clusters, looks):
     """Build clusters for about ``looks`` looks; whether fewer than k records are left."""
     state = pool.state
     m = table.nodes.shape[1]

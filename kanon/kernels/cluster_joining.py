@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.kernels.clusters import ALL, MOST, meet_all, raise_to
+from kanon.kernels.clusters import ALL, MOST, compute_meeting_costs, raise_to
 from kanon.kernels.compilation import kernel, loop_with_arrays
 from kanon.kernels.digits import compare
 
@@ -23,7 +23,7 @@ def _meet_tuple(table, meeting, tuple_):
     for j in range(len(tuple_)):
         if meeting.values[j] != tuple_[j]:
             meeting.values[j] = tuple_[j]
-            meet_all(
+            compute_meeting_costs(
                 table.parents[j], table.depths[j], table.sizes[j], tuple_[j],
                 meeting.down_of[j], meeting.up_of[j],
             )  # fmt: skip

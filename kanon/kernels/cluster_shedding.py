@@ -78,7 +78,7 @@ def _order_furthest_first(table, mine, records):
 
 
 @kernel(seconds=4, arrays=True)
-def shed_some(table, clusters, members, start, state, looks):
+def remove_some_members(table, clusters, members, start, state, looks):
     """Let clusters above k lose the members furthest from the others; whether done."""
     while state[0] < len(clusters.records):
         if looks <= 0:

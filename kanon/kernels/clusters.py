@@ -38,7 +38,7 @@ MOST = np.int64(2**63 - 1)
 
 
 @loop_with_arrays
-def meet_all(parent, depth, size, node, own, its):
+def compute_meeting_costs(parent, depth, size, node, own, its):
     """Fill, per node v, what raising ``node`` and v to their common ancestor costs."""
     for v in range(size):
         met = depth[lca(parent, node, v)]

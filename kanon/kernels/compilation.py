@@ -34,9 +34,9 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        from kanon.kernels.dispatchers import dispatcher_of  # and with it Numba
+        from kanon.kernels.dispatchers import build_dispatcher  # and with it Numba
 
-        return dispatcher_of(self)
+        return build_dispatcher(self)
 
     @property
     def _numba_type_(self) -> Any:

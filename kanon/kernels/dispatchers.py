@@ -23,7 +23,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, overload
 
-from kanon.base.progress import tell_preparation
+from kanon.base.progress import send_preparation
 from kanon.kernels.prefetching import prefetch
 
 _unliteral: Callable[[Any], Any] = types.unliteral
@@ -149,14 +149,14 @@ class _Preparation:
     def tell(cls) -> None:
         if cls.started is not None:
             passed = time.monotonic() - cls.started
-            tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
+            send_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
             cls.is_shown = True
 
     @classmethod
     def end(cls) -> None:
         cls.started = None
         if cls.is_shown:
-            tell_preparation(1.0, cls.seconds)
+            send_preparation(1.0, cls.seconds)
 
 
 class KernelDispatcher(CPUDispatcher):
@@ -205,7 +205,7 @@ class LoopDispatcher(KernelDispatcher):
         raise TypeError(f"{self.py_func.__name__} is a loop, which kernels alone call.")
 
 
-def dispatcher_of(kernel: Any) -> Any:
+def build_dispatcher(kernel: Any) -> Any:
     """What is called for a kernel or loop; the plain function if Numba's JIT is off."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return kernel.function
@@ -251,13 +251,13 @@ def _get_note_path() -> Path | None:
     return Path(folder, f"all-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}.compiled")
 
 
-def all_is_compiled() -> bool:
+def is_everything_cached() -> bool:
     """Whether a note says that all present kernels are cached."""
     note = _get_note_path()
     return note is not None and note.exists()
 
 
-def note_that_all_is_compiled() -> None:
+def mark_everything_cached() -> None:
     """Note it beside the cached kernels, so that no other process checks them all."""
     note = _get_note_path()
     if note is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.hashing import MIX
 from kanon.kernels.lattice_sweep_groups import group_node
-from kanon.kernels.lattice_sweep_order import left_at, of_large_parts
+from kanon.kernels.lattice_sweep_order import select_large_parts, sum_left_potential
 
 GROUPS, MEMBERS, LIVE = 0, 1, 2  # places of ``state``
 
@@ -33,7 +33,7 @@ class FoundGroups(NamedTuple):
 def _hash_sets(lattice, halves, table, full, k, live, marks, sets, node):
     """Group by a node and hash each group's set of classes; returns how many groups."""
     if node % lattice.parts[1] == 0:
-        sets.state[LIVE] = of_large_parts(lattice, halves, table, full, node, k, live)
+        sets.state[LIVE] = select_large_parts(lattice, halves, table, full, node, k, live)
     size = sets.state[LIVE]
     groups = group_node(lattice, halves, table, node, live, size)
     for group in range(groups):
@@ -91,7 +91,7 @@ def find_some(lattice, halves, table, full, left, k, live, marks, sets, position
         for group in range(groups):
             if table.size[group] < k:
                 continue
-            potential = left_at(lattice, left, node, sets.first[group])
+            potential = sum_left_potential(lattice, left, node, sets.first[group])
             place = _find_place(sets, table, group)
             if sets.place[place] < 0:
                 new = state[GROUPS]
@@ -111,7 +111,7 @@ def find_some(lattice, halves, table, full, left, k, live, marks, sets, position
 
 
 @kernel(seconds=1)
-def rehash(sets, larger):
+def copy_hash_table(sets, larger):
     mask = larger.key.shape[0] - 1
     bits = 0
     while (1 << bits) <= mask:

@@ -4,7 +4,7 @@ import numpy as np
 
 from kanon.kernels.compilation import loop
 from kanon.kernels.digits import compare, sum_digits
-from kanon.kernels.heap import precedes
+from kanon.kernels.heap import is_before_by_ties
 
 
 @loop
@@ -28,11 +28,11 @@ def compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b):
 def is_better(work, rules, chosen, own, a, cost_a, b, cost_b):
     """Whether merging with a costs less than with b, or as much and a comes first."""
     sign = compare_costs(work, rules, chosen, own, a, cost_a, b, cost_b)
-    return sign < 0 or (sign == 0 and precedes(a, b, work.ranks, work.nodes))
+    return sign < 0 or (sign == 0 and is_before_by_ties(a, b, work.ranks, work.nodes))
 
 
 @loop
-def exact_cost(work, rules, chosen, candidate, own, cost):
+def compute_exact_cost(work, rules, chosen, candidate, own, cost):
     digits = rules.digits
     length = digits.of.shape[2]
     if length == 0:

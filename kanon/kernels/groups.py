@@ -4,10 +4,10 @@ import numpy as np
 
 from kanon.kernels.compilation import loop
 from kanon.kernels.hashing import MIX
-from kanon.kernels.heap import push
+from kanon.kernels.heap import add_to_heap
 from kanon.kernels.histograms import measure
 from kanon.kernels.merging_state import FIRST, GROUPS, LOOKS_AT_K, LOOKS_AT_T
-from kanon.kernels.worst_classes import rate
+from kanon.kernels.worst_classes import set_badness
 
 
 @loop
@@ -84,7 +84,7 @@ def _close_group(view, group, slot):
 
 
 @loop
-def see(view, work, c):
+def add_to_group(view, work, c):
     groups = view.groups
     slot = _compute_slot(view, work, c)
     group = groups.slots[slot]
@@ -103,14 +103,14 @@ def see(view, work, c):
     groups.head[group] = c
     groups.members[group] += 1
     if view.whole:
-        rate(view.worst, c, view.bad[c])
+        set_badness(view.worst, c, view.bad[c])
     if len(view.first):
-        push(work, view.first, view.state[FIRST], c, True)
+        add_to_heap(work, view.first, view.state[FIRST], c, True)
         view.state[FIRST] += 1
 
 
 @loop
-def miss(view, work, c):
+def remove_from_group(view, work, c):
     groups = view.groups
     group, before, after = groups.of[c], groups.previous[c], groups.following[c]
     if before >= 0:
@@ -123,4 +123,4 @@ def miss(view, work, c):
     if groups.members[group] == 0:
         _close_group(view, group, _compute_slot(view, work, c))
     if view.whole:
-        rate(view.worst, c, -np.inf)
+        set_badness(view.worst, c, -np.inf)

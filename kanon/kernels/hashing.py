@@ -8,7 +8,7 @@ MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @loop_with_arrays
-def tuple_hash(nodes, seed):
+def hash_tuple(nodes, seed):
     state = np.uint64(seed) * MIX + MIX
     for j in range(nodes.shape[0]):
         state = (state ^ np.uint64(nodes[j] + 1)) * np.uint64(0xBF58476D1CE4E5B9)
@@ -18,9 +18,9 @@ def tuple_hash(nodes, seed):
 
 
 @kernel(seconds=1, arrays=True)
-def tuple_hashes(nodes, seed):
+def hash_tuples(nodes, seed):
     """The hash of each tuple. Shapes (E, m) -> (E,)."""
     hashes = np.empty(nodes.shape[0], dtype=np.uint64)
     for e in range(nodes.shape[0]):
-        hashes[e] = tuple_hash(nodes[e], seed)
+        hashes[e] = hash_tuple(nodes[e], seed)
     return hashes

@@ -4,7 +4,7 @@ from kanon.kernels.compilation import loop
 
 
 @loop
-def precedes(a, b, ranks, nodes):
+def is_before_by_ties(a, b, ranks, nodes):
     """The tie rule: lower rank first (all 0 without a seed), then lexicographic order."""
     if ranks[a] != ranks[b]:
         return ranks[a] < ranks[b]
@@ -18,11 +18,11 @@ def precedes(a, b, ranks, nodes):
 def _is_sooner(work, a, b, by_ties):
     if not by_ties and work.counts[a] != work.counts[b]:
         return work.counts[a] < work.counts[b]
-    return precedes(a, b, work.ranks, work.nodes)
+    return is_before_by_ties(a, b, work.ranks, work.nodes)
 
 
 @loop
-def push(work, heap, size, added, by_ties):
+def add_to_heap(work, heap, size, added, by_ties):
     place = size
     while place > 0:
         above = (place - 1) >> 1
@@ -34,7 +34,7 @@ def push(work, heap, size, added, by_ties):
 
 
 @loop
-def pop(work, heap, size, by_ties):
+def take_from_heap(work, heap, size, by_ties):
     """Take the next class that still exists, or -1; returns it and the size that is left."""
     while size > 0:
         top = heap[0]

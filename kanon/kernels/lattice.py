@@ -122,7 +122,7 @@ def count_classes(source, left_part, right_part, n_left, n_right, k, most, room,
 
 
 @kernel(seconds=1)
-def assess(classes, left_part, right_part, left_worth, right_worth, n_left, k, figures):
+def sum_node_figures(classes, left_part, right_part, left_worth, right_worth, n_left, k, figures):
     """Fill ``figures`` with what a node's classes amount to; those below k are suppressed.
 
     ``figures`` (6,): the records suppressed; the classes kept, and all; the sum of squared sizes

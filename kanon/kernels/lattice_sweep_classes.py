@@ -8,7 +8,7 @@ from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import kernel, loop
 
 PLACE, WORK, CHANGES, ALIVE, TOP = range(5)
-"""The places in ``Shared.state``: where to go on in what is to be done, how much was done in all,
+"""The places in ``ReleasedClasses.state``: where to go on in what is to be done, how much was done in all,
 how many changes were made, how many classes there are, from which number on none was ever used."""
 
 
@@ -20,7 +20,7 @@ class Trees(NamedTuple):
     depths: np.ndarray  # each node's potential
 
 
-class Shared(NamedTuple):
+class ReleasedClasses(NamedTuple):
     """Which tuples share a released class. Numbers of released classes are used again."""
 
     own: np.ndarray  # (E,): per tuple its potential
@@ -45,7 +45,7 @@ class Pool(NamedTuple):
 
 
 @loop
-def take(shared, pool, c, size):
+def add_members(shared, pool, c, size):
     """Add the tuples of a released class to the pool; returns its new size."""
     member = shared.head[c]
     while member >= 0:
@@ -85,7 +85,7 @@ def merge_cost(trees, low, records, shared, other, limit):
 
 
 @loop
-def common_nodes(lattice, trees, pool, begins, ends, flag, row):
+def find_common_nodes(lattice, trees, pool, begins, ends, flag, row):
     m, first, potential = lattice.levels.shape[0], True, 0
     above = pool.above[row]
     for i in range(begins, ends):
@@ -103,7 +103,7 @@ def common_nodes(lattice, trees, pool, begins, ends, flag, row):
 
 
 @loop
-def share(lattice, trees, shared, pool, c, begins, ends):
+def set_class(lattice, trees, shared, pool, c, begins, ends):
     total = 0
     shared.head[c] = -1
     shared.size[c] = 0
@@ -114,15 +114,15 @@ def share(lattice, trees, shared, pool, c, begins, ends):
         shared.size[c] += lattice.counts[member]
         total += lattice.counts[member] * shared.own[member]
         pool.chosen[i] = 0
-    potential = common_nodes(lattice, trees, pool, begins, ends, 0, 0)
+    potential = find_common_nodes(lattice, trees, pool, begins, ends, 0, 0)
     shared.loss[c] = total - shared.size[c] * potential
     for j in range(lattice.levels.shape[0]):
         shared.nodes[c, j] = pool.above[0, j]
 
 
 @kernel(seconds=1)
-def share_all(lattice, trees, shared, pool, starts):
+def set_all_classes(lattice, trees, shared, pool, starts):
     for c in range(starts.shape[0] - 1):
-        share(lattice, trees, shared, pool, c, starts[c], starts[c + 1])
+        set_class(lattice, trees, shared, pool, c, starts[c], starts[c + 1])
     shared.state[ALIVE] = starts.shape[0] - 1
     shared.state[TOP] = starts.shape[0] - 1

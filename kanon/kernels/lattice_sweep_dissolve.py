@@ -8,9 +8,9 @@ from kanon.kernels.lattice_sweep_classes import (
     PLACE,
     TOP,
     WORK,
+    add_members,
     merge_cost,
     sort_members,
-    take,
 )
 
 
@@ -26,7 +26,7 @@ def dissolve_some(lattice, trees, shared, pool, todo, most):
         state[PLACE] += 1
         if shared.head[c] < 0 or shared.loss[c] == 0 or state[ALIVE] < 2:
             continue
-        size = take(shared, pool, c, 0)
+        size = add_members(shared, pool, c, 0)
         sort_members(pool.members, size)
         loss_left, moved = shared.loss[c], 0
         while moved < size and loss_left > 0:

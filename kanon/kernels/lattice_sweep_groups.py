@@ -177,7 +177,7 @@ def group_node(lattice, halves, table, node, live, size):
 @kernel(seconds=1)
 def fill_halves(lattice, halves, table, live, size):
     """Group the classes by every node of both halves; False if not all of them fit."""
-    forget(halves)
+    clear_halves(halves)
     if halves.ones_of.shape[0] < lattice.parts[0] or halves.others_of.shape[0] < lattice.parts[1]:
         return False
     for node in range(lattice.parts[0]):
@@ -188,6 +188,6 @@ def fill_halves(lattice, halves, table, live, size):
 
 
 @kernel(seconds=1)
-def forget(halves):
+def clear_halves(halves):
     halves.ones_of[:] = -1
     halves.others_of[:] = -1

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.kernels.compilation import kernel, loop
-from kanon.kernels.lattice_sweep_groups import forget, group_node
+from kanon.kernels.lattice_sweep_groups import clear_halves, group_node
 from kanon.kernels.lattice_sweep_walk import NEXT, RECORDS, REMAINING, STEPS
 
 NONE = 2**62  # more than any loss: there is none
@@ -20,7 +20,7 @@ class Losses(NamedTuple):
     mean: np.ndarray  # the group's loss per record, rounded down; :data:`NONE` below k
 
 
-class Ordered(NamedTuple):
+class NodeQueue(NamedTuple):
     key: np.ndarray  # per node its groups' least mean loss when last grouped; :data:`NONE` if none
     heap: np.ndarray  # the nodes by key, then number; the first ``state[NEXT]`` of the array
     # These three are as in ``SweepWalk``, but for ``state[NEXT]``; ``state[4]`` counts groupings.
@@ -30,7 +30,7 @@ class Ordered(NamedTuple):
 
 
 @loop
-def left_at(lattice, left, node, c):
+def sum_left_potential(lattice, left, node, c):
     total = 0
     for j in range(lattice.levels.shape[0] - 1, -1, -1):
         level = node % lattice.levels[j]
@@ -55,7 +55,7 @@ def _weigh_groups(lattice, table, losses, node, k, live, size, groups):
         losses.mean[group] = NONE
         records = table.size[group]
         if records >= k:
-            target = left_at(lattice, losses.left, node, losses.first[group])
+            target = sum_left_potential(lattice, losses.left, node, losses.first[group])
             losses.target[group] = target
             losses.mean[group] = (losses.total[group] - records * target) // records
             least = min(least, losses.mean[group])
@@ -63,13 +63,13 @@ def _weigh_groups(lattice, table, losses, node, k, live, size, groups):
 
 
 @loop
-def of_large_parts(lattice, halves, table, full, node, k, live):
+def select_large_parts(lattice, halves, table, full, node, k, live):
     """Fill ``live`` with the classes that may be in a group of k at such levels; how many."""
     size = lattice.counts.shape[0]
     for c in range(size):
         live[c] = c
     if not full:
-        forget(halves)
+        clear_halves(halves)
     # The last node with these levels raises all other quasi-identifiers to their roots.
     last = (node // lattice.parts[1] + 1) * lattice.parts[1] - 1
     group_node(lattice, halves, table, last, live, size)
@@ -82,13 +82,13 @@ def of_large_parts(lattice, halves, table, full, node, k, live):
 
 
 @kernel(seconds=1)
-def first_keys(lattice, halves, table, losses, full, k, live, key, position, most):
+def fill_first_keys(lattice, halves, table, losses, full, k, live, key, position, most):
     """Fill ``key``: per node the least mean loss of its groups, of all classes."""
     work = 0
     while position[0] < key.shape[0] and work <= most:
         node = position[0]
         if node % lattice.parts[1] == 0:
-            position[1] = of_large_parts(lattice, halves, table, full, node, k, live)
+            position[1] = select_large_parts(lattice, halves, table, full, node, k, live)
             work += lattice.counts.shape[0]
         size = position[1]
         groups = group_node(lattice, halves, table, node, live, size)
@@ -98,13 +98,13 @@ def first_keys(lattice, halves, table, losses, full, k, live, key, position, mos
 
 
 @kernel(seconds=1)
-def bound_some(lattice, halves, table, losses, full, k, live, best, position, most):
+def raise_some_potentials(lattice, halves, table, losses, full, k, live, best, position, most):
     """Raise ``best``: the largest potential that a class keeps in any group of k at any node."""
     work = 0
     while position[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
         node = position[0]
         if node % lattice.parts[1] == 0:
-            position[1] = of_large_parts(lattice, halves, table, full, node, k, live)
+            position[1] = select_large_parts(lattice, halves, table, full, node, k, live)
             work += lattice.counts.shape[0]
         size = position[1]
         groups = group_node(lattice, halves, table, node, live, size)
@@ -114,7 +114,7 @@ def bound_some(lattice, halves, table, losses, full, k, live, best, position, mo
             c, group = live[i], table.of[i]
             if table.size[group] >= k:
                 if losses.target[group] < 0:
-                    losses.target[group] = left_at(lattice, losses.left, node, c)
+                    losses.target[group] = sum_left_potential(lattice, losses.left, node, c)
                 best[c] = max(best[c], losses.target[group])
         work += size + 1
         position[0] += 1
@@ -142,7 +142,7 @@ def _sink_node(key, heap, size, place):
 
 
 @kernel(seconds=1)
-def heaped(key, heap):
+def build_node_heap(key, heap):
     """Put the nodes that have a group into a heap; returns its size."""
     size = 0
     for node in range(key.shape[0]):
@@ -155,7 +155,7 @@ def heaped(key, heap):
 
 
 @kernel(seconds=1)
-def order_some(lattice, halves, table, losses, queue, k, most):
+def take_some_groups(lattice, halves, table, losses, queue, k, most):
     """Release the cheapest group of any node, again and again; whether none of k is left."""
     key, heap, live, state = queue.key, queue.heap, queue.live, queue.state
     work = 0

@@ -7,13 +7,13 @@ from kanon.kernels.lattice_sweep_classes import (
     PLACE,
     TOP,
     WORK,
-    common_nodes,
+    add_members,
+    find_common_nodes,
     merge_cost,
-    share,
+    set_class,
     sort_members,
-    take,
 )
-from kanon.kernels.lattice_sweep_groups import forget, group_node
+from kanon.kernels.lattice_sweep_groups import clear_halves, group_node
 from kanon.kernels.lattice_sweep_order import NONE
 
 
@@ -48,7 +48,7 @@ def _try_split(lattice, halves, table, trees, shared, pool, full, k, begins, end
         records += lattice.counts[member]
         total += lattice.counts[member] * shared.own[member]
         pool.chosen[i] = 0
-    loss = total - records * common_nodes(lattice, trees, pool, begins, ends, 0, 0)
+    loss = total - records * find_common_nodes(lattice, trees, pool, begins, ends, 0, 0)
     if records < 2 * k or size < 2 or loss == 0:
         return 0
     nodes = 1
@@ -62,7 +62,7 @@ def _try_split(lattice, halves, table, trees, shared, pool, full, k, begins, end
     shared.state[WORK] += nodes * size
     best, live = loss, pool.members[begins:ends]
     if not full:
-        forget(halves)
+        clear_halves(halves)
     for _ in range(nodes - 1):  # the last one makes one group of all
         node = 0
         for j in range(m):
@@ -77,9 +77,9 @@ def _try_split(lattice, halves, table, trees, shared, pool, full, k, begins, end
                 pool.chosen[begins + i] = table.of[i] == group
                 if table.of[i] == group:
                     part += lattice.counts[live[i]] * shared.own[live[i]]
-            cost = part - inside * common_nodes(lattice, trees, pool, begins, ends, 1, 3)
+            cost = part - inside * find_common_nodes(lattice, trees, pool, begins, ends, 1, 3)
             if cost < best:
-                rest = common_nodes(lattice, trees, pool, begins, ends, 0, 3)
+                rest = find_common_nodes(lattice, trees, pool, begins, ends, 0, 3)
                 cost += total - part - (records - inside) * rest
             if cost < best:
                 best = cost
@@ -146,11 +146,11 @@ def split_some(
             for place in range(n_found, n_nearest):
                 pool.near[place] = -1
         first, last = (0, n_nearest) if together else (turn, turn + 1)
-        size, before, pooled = take(shared, pool, c, 0), shared.loss[c], 1
+        size, before, pooled = add_members(shared, pool, c, 0), shared.loss[c], 1
         for place in range(first, last):
             other = pool.near[place]
             if other >= 0 and other != c and shared.head[other] >= 0:
-                size = take(shared, pool, other, size)
+                size = add_members(shared, pool, other, size)
                 before += shared.loss[other]
                 pooled += 1
         if pooled == 1:
@@ -161,7 +161,7 @@ def split_some(
             pool.chosen[i] = 0
             records += lattice.counts[pool.members[i]]
             total += lattice.counts[pool.members[i]] * shared.own[pool.members[i]]
-        whole = total - records * common_nodes(lattice, trees, pool, 0, size, 0, 0)
+        whole = total - records * find_common_nodes(lattice, trees, pool, 0, size, 0, 0)
         parts, gain = _split_all(
             lattice, halves, table, trees, shared, pool, full, k, size, largest
         )
@@ -180,7 +180,7 @@ def split_some(
                 while free == c or shared.head[free] >= 0:
                     free += 1
                 number = free
-            share(
+            set_class(
                 lattice, trees, shared, pool, number, pool.ends[0, part, 0], pool.ends[0, part, 1]
             )
             state[TOP] = max(state[TOP], number + 1)

@@ -119,7 +119,7 @@ def _drop_empty_halves(half):
 
 
 @kernel(seconds=1)
-def reach_some(lattice, halves, table, walk, k, most):
+def find_large_groups(lattice, halves, table, walk, k, most):
     """Visit nodes until a group of what remains reaches k; returns the number of groups there.
 
     0 after grouping about ``most`` classes; -1 at the end: all nodes were visited, or fewer than k
@@ -140,7 +140,7 @@ def reach_some(lattice, halves, table, walk, k, most):
 
 
 @kernel(seconds=1)
-def release(lattice, table, walk, groups, least):
+def set_released(lattice, table, walk, groups, least):
     state = walk.state
     node = walk.order[state[NEXT] - 1]
     for group in range(groups):
@@ -172,10 +172,10 @@ def walk_some(lattice, halves, table, walk, k, most):
     while work <= most:
         before = walk.state[NEXT]
         remaining = walk.state[REMAINING]
-        groups = reach_some(lattice, halves, table, walk, k, most - work)
+        groups = find_large_groups(lattice, halves, table, walk, k, most - work)
         if groups < 0:
             return True
         if groups > 0:
-            release(lattice, table, walk, groups, k)
+            set_released(lattice, table, walk, groups, k)
         work += (walk.state[NEXT] - before) * remaining
     return False

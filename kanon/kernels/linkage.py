@@ -44,7 +44,7 @@ def _is_admitting(rows, low, p, q):
 
 
 @kernel(seconds=1, arrays=True)
-def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
+def match_known_tuples(low, high, following, sizes, of_low, of_high, n_values, rows):
     """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
 
     ``low`` (3, P, m) and ``high`` (3, Q, m) are the known and published tuples: nodes, first and
@@ -102,7 +102,7 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
 
 
 @kernel(seconds=1, arrays=True)
-def below(low, high, following, counts):
+def count_records_below(low, high, following, counts):
     """Per tuple of ``high`` the records of the tuples of ``low`` that it covers."""
     m = low.shape[2]
     records = np.zeros(high.shape[1], dtype=np.int64)

@@ -10,32 +10,32 @@ import numpy as np
 
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import kernel, loop
-from kanon.kernels.groups import miss, see
-from kanon.kernels.hashing import tuple_hash
-from kanon.kernels.heap import pop
+from kanon.kernels.groups import add_to_group, remove_from_group
+from kanon.kernels.hashing import hash_tuple
+from kanon.kernels.heap import take_from_heap
 from kanon.kernels.histograms import join_histograms
 from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, MERGES, SEARCHED
-from kanon.kernels.partner import partner
-from kanon.kernels.prefix_tree import add_class, find_class, let_live, remove_class
+from kanon.kernels.partner import find_partner
+from kanon.kernels.prefix_tree import add_class, find_class, remove_class, set_alive
 
 
 @loop
 def _remove_live(work, view, c):
     remove_class(work, c)
     if view is not None:
-        miss(view, work, c)
+        remove_from_group(view, work, c)
 
 
 @kernel(seconds=2, without=1)
-def let_live_first(work, rules, view, planted):
+def add_first_classes(work, rules, view, planted):
     for c in planted:
-        let_live(work, rules, c)
+        set_alive(work, rules, c)
         if view is not None:
-            see(view, work, c)
+            add_to_group(view, work, c)
 
 
 @kernel(seconds=22, without=2)
-def merge_chosen(work, rules, view, chosen):
+def merge_class(work, rules, view, chosen):
     """Merge a class with its partner, whatever its size; returns the merged class."""
     nodes, counts, state = work.nodes, work.counts, work.state
     merge = state[MERGES]
@@ -46,11 +46,11 @@ def merge_chosen(work, rules, view, chosen):
         own = counts[chosen]
         least = own if rules.least < 0 else rules.least
     root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
-    other = partner(work, rules, view, root, chosen, own, least)
+    other = find_partner(work, rules, view, root, chosen, own, least)
     _remove_live(work, view, other)
     for j in range(nodes.shape[1]):
         nodes[merged, j] = lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
-    work.ranks[merged] = tuple_hash(nodes[merged], rules.seed) if rules.seed >= 0 else np.uint64(0)
+    work.ranks[merged] = hash_tuple(nodes[merged], rules.seed) if rules.seed >= 0 else np.uint64(0)
     counts[merged] = counts[chosen] + counts[other]
     third = find_class(work, SEARCHED, nodes[merged], rules.order)
     if third < 0:
@@ -67,7 +67,7 @@ def merge_chosen(work, rules, view, chosen):
         join_histograms(view.histograms, work.alive, parts, merged, view.state, at)
     add_class(work, rules, merged)
     if view is not None:
-        see(view, work, merged)
+        add_to_group(view, work, merged)
     state[MERGES] += 1
     return merged
 
@@ -81,15 +81,17 @@ def merge_some(work, rules, view, n):
     for _ in range(n):
         if work.state[LIVE] <= 1:
             return True
-        chosen, work.state[HEAP] = pop(work, work.heap, work.state[HEAP], rules.first_below_k)
+        chosen, work.state[HEAP] = take_from_heap(
+            work, work.heap, work.state[HEAP], rules.first_below_k
+        )
         if chosen < 0 or work.counts[chosen] >= rules.k:
             return True
-        merge_chosen(work, rules, view, chosen)
+        merge_class(work, rules, view, chosen)
     return False
 
 
 @kernel(seconds=1, arrays=True)
-def joining_costs(nodes, counts, tuple_, count, parents, depths, meeting_nodes, costs):
+def fill_joining_costs(nodes, counts, tuple_, count, parents, depths, meeting_nodes, costs):
     """Fill ``costs`` of merging each class with one tuple, and ``meeting_nodes``."""
     for i in range(nodes.shape[0]):
         cost = 0

@@ -238,7 +238,7 @@ def _cut_by_children(values, k, j, order, start, stop, part, held, child_of, pro
 
 
 @kernel(seconds=1, arrays=True)
-def divide(order, part, regions, parts, ends):
+def split_regions(order, part, regions, parts, ends):
     """Divide regions in place, part after part, each in its order; fills where they end."""
     written = 0
     for region in range(len(regions)):
@@ -258,7 +258,7 @@ def divide(order, part, regions, parts, ends):
 
 
 @kernel(seconds=1, arrays=True)
-def common_ancestors(parents, nodes, starts):
+def find_common_ancestors(parents, nodes, starts):
     """The lowest common ancestor of each of several groups of nodes, which begin at ``starts``."""
     ancestors = np.empty(len(starts), dtype=np.int64)
     for group in range(len(starts)):

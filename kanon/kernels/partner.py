@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kanon.kernels.badness import badness, factor_of, mark_counts
+from kanon.kernels.badness import compute_factor, mark_counts, measure_badness
 from kanon.kernels.compilation import loop
-from kanon.kernels.exact_costs import exact_cost, is_better
-from kanon.kernels.heap import precedes
+from kanon.kernels.exact_costs import compute_exact_cost, is_better
+from kanon.kernels.heap import is_before_by_ties
 from kanon.kernels.merging_state import (
     CHEAPEST_THEN_LEAST_BAD,
     LEAST_BAD_THEN_CHEAPEST,
@@ -17,15 +17,15 @@ from kanon.kernels.merging_state import (
     TOLERANCE,
 )
 from kanon.kernels.partner_badness import (
-    first_no_worse,
-    note_helpers,
-    note_least_bad,
-    note_least_bad_table,
+    add_helpers,
+    add_least_bad,
+    add_least_bad_for_table,
+    find_first_no_worse,
 )
-from kanon.kernels.partner_product import least_noted, note_helping_products, note_low_products
-from kanon.kernels.partner_search import merge_cost, search
+from kanon.kernels.partner_product import add_helping_products, add_low_products, get_least_value
+from kanon.kernels.partner_search import merge_cost, search_partners
 from kanon.kernels.third_classes import mark_thirds
-from kanon.kernels.worst_classes import find_ends
+from kanon.kernels.worst_classes import find_worst_classes
 
 
 @loop
@@ -40,7 +40,7 @@ def _choose_near(view, work, rules, chosen, own, most):
         if best < 0 or (
             is_better(work, rules, chosen, own, candidate, cost, best, least)
             if by_cost
-            else precedes(candidate, best, work.ranks, work.nodes)
+            else is_before_by_ties(candidate, best, work.ranks, work.nodes)
         ):
             best, least = candidate, cost
     return best
@@ -50,20 +50,22 @@ def _choose_near(view, work, rules, chosen, own, most):
 def _find_partner_by_product(work, rules, view, root, chosen, own, least, slack):
     view.state[NEAR] = 0
     if view.whole:
-        bar = factor_of(view.at, view.ends_bad[0])
-        search(work, rules, view, root, chosen, own, least, rules.by, bar)
-        note_helping_products(view, work, rules, chosen, own, slack)
+        bar = compute_factor(view.at, view.ends_bad[0])
+        search_partners(work, rules, view, root, chosen, own, least, rules.by, bar)
+        add_helping_products(view, work, rules, chosen, own, slack)
     else:
         mark_thirds(view, work, rules, chosen)
-        bar = note_low_products(view, work, rules, root, chosen, own, least)
-        search(work, rules, view, root, chosen, own, least, rules.by, bar)
+        bar = add_low_products(view, work, rules, root, chosen, own, least)
+        search_partners(work, rules, view, root, chosen, own, least, rules.by, bar)
     if rules.digits.slack > 0:
         for place in range(view.state[NEAR]):
             candidate = view.near[place]
             cost = merge_cost(work, rules, chosen, candidate, own)
-            factor = factor_of(view.at, badness(view, work, rules, chosen, candidate))
-            view.near_value[place] = factor * exact_cost(work, rules, chosen, candidate, own, cost)
-    most = least_noted(view) * (1 + TOLERANCE)
+            factor = compute_factor(view.at, measure_badness(view, work, rules, chosen, candidate))
+            view.near_value[place] = factor * compute_exact_cost(
+                work, rules, chosen, candidate, own, cost
+            )
+    most = get_least_value(view) * (1 + TOLERANCE)
     if rules.digits.of.shape[2] == 0:
         most += 2.0 * rules.digits.slack
     return _choose_near(view, work, rules, chosen, own, most)
@@ -74,21 +76,21 @@ def _find_partner_by_badness(work, rules, view, root, chosen, own, least, slack)
     by = rules.by
     if view.whole:
         bar = view.ends_bad[0]
-        best_helped = note_helpers(view, work, rules, chosen, slack)
+        best_helped = add_helpers(view, work, rules, chosen, slack)
         if best_helped < bar - slack:
             return _choose_near(view, work, rules, chosen, own, best_helped + slack)
         bar = min(bar, best_helped) + slack
         view.state[NEAR] = 0
         if by == LEAST_BAD_THEN_CHEAPEST:
-            best = search(work, rules, view, root, chosen, own, least, by, bar)
+            best = search_partners(work, rules, view, root, chosen, own, least, by, bar)
         else:
-            best = first_no_worse(view, work, rules, chosen, bar)
+            best = find_first_no_worse(view, work, rules, chosen, bar)
         if best >= 0:
             return best
-        lowest = note_least_bad_table(view, work, rules, chosen, slack)
+        lowest = add_least_bad_for_table(view, work, rules, chosen, slack)
     else:
         mark_thirds(view, work, rules, chosen)
-        lowest = note_least_bad(view, work, rules, chosen, slack)
+        lowest = add_least_bad(view, work, rules, chosen, slack)
     return _choose_near(view, work, rules, chosen, own, lowest + slack)
 
 
@@ -96,25 +98,25 @@ def _find_partner_by_badness(work, rules, view, root, chosen, own, least, slack)
 def _find_partner_by_cost(work, rules, view, root, chosen, own, least, slack):
     """The class of least cost; of several, the one whose merge is least bad."""
     view.state[NEAR] = 0
-    search(work, rules, view, root, chosen, own, least, rules.by, 0.0)
+    search_partners(work, rules, view, root, chosen, own, least, rules.by, 0.0)
     if view.state[NEAR] == 1:
         return view.near[0]
     for place in range(view.state[NEAR]):
-        bad = badness(view, work, rules, chosen, view.near[place])
+        bad = measure_badness(view, work, rules, chosen, view.near[place])
         view.near_value[place] = bad
-    most = least_noted(view) + slack
+    most = get_least_value(view) + slack
     return _choose_near(view, work, rules, chosen, own, most)
 
 
 @loop
-def partner(work, rules, view, root, chosen, own, least):
+def find_partner(work, rules, view, root, chosen, own, least):
     by = rules.by
     if view is None:
-        return search(work, rules, None, root, chosen, own, least, by, 0.0)
+        return search_partners(work, rules, None, root, chosen, own, least, by, 0.0)
     slack = TOLERANCE if view.at == LOOKS_AT_L else 0.0
     mark_counts(view, chosen, MORE)
     if view.whole:
-        find_ends(view)
+        find_worst_classes(view)
     if by == CHEAPEST_THEN_LEAST_BAD:
         best = _find_partner_by_cost(work, rules, view, root, chosen, own, least, slack)
     elif by == LEAST_PRODUCT:

@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from kanon.kernels.ancestors import covers
+from kanon.kernels.ancestors import is_ancestor_or_self
 from kanon.kernels.badness import (
-    bad_of_two,
-    bad_with,
-    badness,
-    changes_nothing,
-    merged_bad,
-    no_worse,
-    note,
-    third_class,
-    worst_left,
+    add_candidate,
+    find_third_class,
+    get_worst_left,
+    is_neutral,
+    is_no_worse,
+    measure_badness,
+    measure_badness_of_two,
+    measure_merged_class,
+    measure_with_third,
 )
 from kanon.kernels.compilation import loop
-from kanon.kernels.heap import pop, push
+from kanon.kernels.heap import add_to_heap, take_from_heap
 from kanon.kernels.histograms import ln
 from kanon.kernels.merging_state import (
     FIRST,
@@ -34,17 +34,17 @@ from kanon.kernels.third_classes import mark_meeting
 @loop
 def _note_helper(view, work, chosen, candidate, third, slack):
     stamp = work.state[MERGES] + 1
-    left = worst_left(view, candidate, third)
+    left = get_worst_left(view, candidate, third)
     if not left < view.ends_bad[0] - slack:
         return np.inf
     view.stamp[candidate] = stamp
-    bad = bad_with(view, work, chosen, candidate, third)
-    note(view, candidate, bad)
+    bad = measure_with_third(view, work, chosen, candidate, third)
+    add_candidate(view, candidate, bad)
     return bad
 
 
 @loop
-def note_helpers(view, work, rules, chosen, slack):
+def add_helpers(view, work, rules, chosen, slack):
     """Add candidates that merge with all worst classes; how bad the table is at best, or inf."""
     state, ends, ends_bad = view.state, view.ends, view.ends_bad
     state[NEAR] = state[MARKED] = 0
@@ -55,7 +55,7 @@ def note_helpers(view, work, rules, chosen, slack):
     alone = ends_bad[1] < ends_bad[0] - slack
     for j in range(work.nodes.shape[1]):
         above, below = work.nodes[worst, j], work.nodes[chosen, j]
-        alone = alone and covers(rules.parents[j], above, below)
+        alone = alone and is_ancestor_or_self(rules.parents[j], above, below)
     if alone:
         mark_meeting(view, work, rules, chosen, worst)
         for place in range(state[MARKED]):
@@ -65,14 +65,14 @@ def note_helpers(view, work, rules, chosen, slack):
     for end in range(2):
         candidate = ends[end]
         if candidate >= 0 and view.stamp[candidate] != work.state[MERGES] + 1:
-            third = third_class(view, work, rules, chosen, candidate)
+            third = find_third_class(view, work, rules, chosen, candidate)
             bad = _note_helper(view, work, chosen, candidate, third, slack)
             least = min(least, bad)
     return least
 
 
 @loop
-def bound_all(view, work, chosen):
+def fill_bounds(view, work, chosen):
     at, logs, groups = view.at, view.histograms.logs, view.groups
     sizes, masses, reaches, bounds = groups.sizes, groups.masses, groups.reaches, groups.bounds
     masks, shares, mask = groups.masks, view.shares, view.mask[chosen]
@@ -98,7 +98,7 @@ def bound_all(view, work, chosen):
 
 
 @loop
-def unmarked(view, candidate, stamp):
+def next_unmarked(view, candidate, stamp):
     """The class, or the next of its group, that is not marked; -1 if none."""
     while candidate >= 0 and view.stamp[candidate] == stamp:
         candidate = view.groups.following[candidate]
@@ -111,20 +111,20 @@ def _measure_meeting(view, work, chosen, candidate):
     group, met = groups.of[candidate], (work.state[MERGES] + 1) * len(work.counts) + third
     if groups.met[group] != met:
         groups.met[group] = met
-        groups.met_bad[group] = merged_bad(view, work, chosen, candidate, third)
+        groups.met_bad[group] = measure_merged_class(view, work, chosen, candidate, third)
     return groups.met_bad[group]
 
 
 @loop
-def note_least_bad(view, work, rules, chosen, slack):
+def add_least_bad(view, work, rules, chosen, slack):
     """Add all candidates whose merge is about the least bad; returns how bad that is."""
     logs, records, total, start, length, value, tally = view.histograms
     groups, state, marks, at = view.groups, view.state, view.marks, view.at
     bounds, alike, alike_value = groups.bounds, groups.alike, groups.alike_value
     counts, masses, stamp = work.counts, view.mass, work.state[MERGES] + 1
     size, mass = counts[chosen], masses[chosen]
-    first = groups.live[bound_all(view, work, chosen)]
-    best = badness(view, work, rules, chosen, groups.head[first])
+    first = groups.live[fill_bounds(view, work, chosen)]
+    best = measure_badness(view, work, rules, chosen, groups.head[first])
     state[NEAR] = 0
     for place in range(state[MARKED]):
         candidate = view.marked[place]
@@ -133,16 +133,16 @@ def note_least_bad(view, work, rules, chosen, slack):
             state[NEAR] = 0
         best = min(best, bad)
         if bad <= best + slack:
-            note(view, candidate, bad)
+            add_candidate(view, candidate, bad)
     noted = 0
     for place in range(state[GROUPS]):
         if bounds[place] > best + slack:
             continue
         group = groups.live[place]
-        candidate = unmarked(view, groups.head[group], stamp)
+        candidate = next_unmarked(view, groups.head[group], stamp)
         if candidate < 0:
             continue
-        bad = bad_of_two(
+        bad = measure_badness_of_two(
             at, logs, records, total, start, length, value, tally, marks,
             chosen, candidate, size + counts[candidate], mass + masses[candidate],
         )  # fmt: skip
@@ -153,15 +153,15 @@ def note_least_bad(view, work, rules, chosen, slack):
             alike[noted], alike_value[noted] = group, bad
             noted += 1
     for place in range(noted):
-        candidate = unmarked(view, groups.head[alike[place]], stamp)
+        candidate = next_unmarked(view, groups.head[alike[place]], stamp)
         while candidate >= 0:
-            note(view, candidate, alike_value[place])
-            candidate = unmarked(view, groups.following[candidate], stamp)
+            add_candidate(view, candidate, alike_value[place])
+            candidate = next_unmarked(view, groups.following[candidate], stamp)
     return best
 
 
 @loop
-def note_least_bad_table(view, work, rules, chosen, slack):
+def add_least_bad_for_table(view, work, rules, chosen, slack):
     """Add all candidates whose merge leaves the table least bad; returns how bad that is."""
     groups, state = view.groups, view.state
     best = np.inf
@@ -169,34 +169,34 @@ def note_least_bad_table(view, work, rules, chosen, slack):
     for place in range(state[GROUPS]):
         candidate = groups.head[groups.live[place]]
         while candidate >= 0:
-            bad = badness(view, work, rules, chosen, candidate)
+            bad = measure_badness(view, work, rules, chosen, candidate)
             if bad < best - slack:
                 state[NEAR] = 0
             best = min(best, bad)
             if bad <= best + slack:
-                note(view, candidate, bad)
+                add_candidate(view, candidate, bad)
             candidate = groups.following[candidate]
     return best
 
 
 @loop
-def first_no_worse(view, work, rules, chosen, bar):
+def find_first_no_worse(view, work, rules, chosen, bar):
     """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
     first, size = view.first, view.state[FIRST]
-    plain = changes_nothing(view, chosen, np.int64(LEAST_BAD), bar)
+    plain = is_neutral(view, chosen, np.int64(LEAST_BAD), bar)
     n_passed = 0  # those that are too bad, kept aside
     first_found = -1
     while True:
-        candidate, size = pop(work, first, size, True)
+        candidate, size = take_from_heap(work, first, size, True)
         if candidate < 0:
             break
         view.near[n_passed] = candidate
         n_passed += 1
-        if plain or no_worse(view, work, rules, chosen, candidate, bar):
+        if plain or is_no_worse(view, work, rules, chosen, candidate, bar):
             first_found = candidate
             break
     for place in range(n_passed):
-        push(work, first, size, view.near[place], True)
+        add_to_heap(work, first, size, view.near[place], True)
         size += 1
     view.state[FIRST] = size
     return first_found

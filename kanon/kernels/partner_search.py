@@ -9,15 +9,15 @@ import numpy as np
 
 from kanon.kernels.ancestors import lca
 from kanon.kernels.badness import (
-    bad_of_two,
-    badness,
-    changes_nothing,
-    factor_of,
-    least_of_two,
-    most_for,
-    near_product,
-    no_worse,
-    note,
+    add_candidate,
+    bound_badness_of_two,
+    compute_factor,
+    compute_highest_cost,
+    is_near_product,
+    is_neutral,
+    is_no_worse,
+    measure_badness,
+    measure_badness_of_two,
 )
 from kanon.kernels.compilation import loop
 from kanon.kernels.exact_costs import compare_costs, is_better
@@ -43,14 +43,14 @@ def _lower_limit(limit, cost):
 
 
 @loop
-def meeting_cost(parent, depth, mine, value, own, least):
+def compute_meeting_cost(parent, depth, mine, value, own, least):
     met = lca(parent, mine, value)
     down = depth[value] - depth[met]
     return own * (depth[mine] - depth[met]) + least * down, down
 
 
 @loop
-def search(work, rules, view, root, chosen, own, least, by, bar):
+def search_partners(work, rules, view, root, chosen, own, least, by, bar):
     """Look for partners of ``chosen`` below a root, by what they cost; the class if one, else -1.
 
     A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
@@ -83,12 +83,12 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
         stamps = view.stamp
         size, mass, reach, mask = counts[chosen], masses[chosen], reaches[chosen], masks[chosen]
         # Whether every merge leaves the table as bad as its worst class is: nothing to be computed.
-        plain = changes_nothing(view, chosen, by, bar)
+        plain = is_neutral(view, chosen, by, bar)
         product = np.inf
         if by == LEAST_PRODUCT:
             for place in range(view.state[NEAR]):
                 product = min(product, view.near_value[place])
-            limit = _lower_limit(limit, most_for(product, bar, slack))
+            limit = _lower_limit(limit, compute_highest_cost(product, bar, slack))
     other = work.path[0]  # per depth the least that another value adds
     for d in range(m):
         j = order[d]
@@ -118,7 +118,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
                 elif others:
                     if known[j, value] != stamp:
                         known[j, value] = stamp
-                        bound_of[j, value], down_of[j, value] = meeting_cost(
+                        bound_of[j, value], down_of[j, value] = compute_meeting_cost(
                             parents[j], depths[j], mine, value, own, least
                         )
                     if lower + bound_of[j, value] <= limit:
@@ -146,7 +146,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
         elif by == LEAST_BAD_THEN_CHEAPEST:
             if best >= 0 and not is_better(work, rules, chosen, own, candidate, cost, best, lowest):
                 continue
-            if not (plain or no_worse(view, work, rules, chosen, candidate, bar)):
+            if not (plain or is_no_worse(view, work, rules, chosen, candidate, bar)):
                 continue
             best, lowest = candidate, cost
             limit = min(limit, cost + slack)
@@ -162,30 +162,30 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
             if view.state[NEAR] == 0:
                 lowest = cost
                 limit = min(limit, cost + slack)
-            note(view, candidate, 0.0)
+            add_candidate(view, candidate, 0.0)
         elif stamps[candidate] != stamp:  # else it was noted before
             candidate_product = cost * bar
             if not plain:
                 if not whole:
                     # Its product is at least cost times the bound on its factor.
-                    bad = least_of_two(
+                    bad = bound_badness_of_two(
                         at, logs, shares, size, mass, reach, mask, counts[candidate],
                         masses[candidate], reaches[candidate], masks[candidate],
                     )  # fmt: skip
-                    if not near_product(cost * factor_of(at, bad), product, slack):
+                    if not is_near_product(cost * compute_factor(at, bad), product, slack):
                         continue
-                    bad = bad_of_two(
+                    bad = measure_badness_of_two(
                         at, logs, records, total, start, length, value_of, tally, marks,
                         chosen, candidate, size + counts[candidate], mass + masses[candidate],
                     )  # fmt: skip
                 else:
-                    bad = badness(view, work, rules, chosen, candidate)
-                candidate_product = cost * factor_of(at, bad)
-            if near_product(candidate_product, product, slack):
-                note(view, candidate, candidate_product)
+                    bad = measure_badness(view, work, rules, chosen, candidate)
+                candidate_product = cost * compute_factor(at, bad)
+            if is_near_product(candidate_product, product, slack):
+                add_candidate(view, candidate, candidate_product)
             if candidate_product < product:
                 product = candidate_product
-                limit = _lower_limit(np.int64(2**63 - 1), most_for(product, bar, slack))
+                limit = _lower_limit(np.int64(2**63 - 1), compute_highest_cost(product, bar, slack))
     return best
 
 
@@ -195,12 +195,12 @@ def merge_cost(work, rules, chosen, candidate, own):
     cost = np.int64(0)
     for j in range(work.nodes.shape[1]):
         mine, theirs = work.nodes[chosen, j], work.nodes[candidate, j]
-        cost += meeting_cost(rules.parents[j], rules.depths[j], mine, theirs, own, its)[0]
+        cost += compute_meeting_cost(rules.parents[j], rules.depths[j], mine, theirs, own, its)[0]
     return cost
 
 
 @loop
-def cost_up_to(work, rules, chosen, candidate, own, least, most):
+def sum_cost_up_to(work, rules, chosen, candidate, own, least, most):
     """What it costs to merge two classes; or, where it is more than ``most``, some more than it."""
     stamp, known = work.state[MERGES] + 1, work.known
     more = work.counts[candidate] - least if rules.weighted else np.int64(0)
@@ -209,7 +209,7 @@ def cost_up_to(work, rules, chosen, candidate, own, least, most):
         value = work.nodes[candidate, j]
         if known[j, value] != stamp:
             known[j, value] = stamp
-            work.bound[j, value], work.down[j, value] = meeting_cost(
+            work.bound[j, value], work.down[j, value] = compute_meeting_cost(
                 rules.parents[j], rules.depths[j], work.nodes[chosen, j], value, own, least
             )
         cost += work.bound[j, value] + more * work.down[j, value]

@@ -1,12 +1,12 @@
 """The live classes in a prefix tree: one level per quasi-identifier, one path per class."""
 
 from kanon.kernels.compilation import kernel, loop
-from kanon.kernels.heap import push
+from kanon.kernels.heap import add_to_heap
 from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, SEARCHED, SPARE, USED
 
 
 @loop
-def child_with(tree, entry, value):
+def find_child(tree, entry, value):
     """The child of an entry that holds a value; -1 if none."""
     child = tree.child[entry]
     while child >= 0 and tree.value[child] != value:
@@ -15,7 +15,7 @@ def child_with(tree, entry, value):
 
 
 @loop
-def stands_aside(work, rules, c):
+def is_aside(work, rules, c):
     return rules.first_below_k and work.counts[c] >= rules.k
 
 
@@ -23,20 +23,20 @@ def stands_aside(work, rules, c):
 def find_class(work, root, tuple_, order):
     entry = root
     for j in order:
-        entry = child_with(work.tree, entry, tuple_[j])
+        entry = find_child(work.tree, entry, tuple_[j])
         if entry < 0:
             return -1
     return work.tree.child[entry]
 
 
 @kernel(seconds=1)
-def plant(work, rules, classes):
+def build_prefix_tree(work, rules, classes):
     """Build the tree of sorted classes, level by level: siblings are neighbours in memory."""
     tree, state, leaf, nodes = work.tree, work.state, work.leaf, work.nodes
     tree.child[SEARCHED] = tree.child[ASIDE] = -1
     state[SPARE], state[USED] = 0, 2
     for c in classes:
-        leaf[c] = ASIDE if stands_aside(work, rules, c) else SEARCHED
+        leaf[c] = ASIDE if is_aside(work, rules, c) else SEARCHED
     for j in rules.order:
         above, entry = -1, -1
         for c in classes:
@@ -63,7 +63,7 @@ def _insert_class(work, root, added, order):
     entry = root
     for j in order:
         value = work.nodes[added, j]
-        child = child_with(tree, entry, value)
+        child = find_child(tree, entry, value)
         if child < 0:
             if state[SPARE] > 0:
                 state[SPARE] -= 1
@@ -107,16 +107,16 @@ def remove_class(work, c):
 
 
 @loop
-def let_live(work, rules, added):
+def set_alive(work, rules, added):
     work.alive[added] = True
     work.state[LIVE] += 1
-    if not stands_aside(work, rules, added):
-        push(work, work.heap, work.state[HEAP], added, rules.first_below_k)
+    if not is_aside(work, rules, added):
+        add_to_heap(work, work.heap, work.state[HEAP], added, rules.first_below_k)
         work.state[HEAP] += 1
 
 
 @loop
 def add_class(work, rules, added):
-    aside = stands_aside(work, rules, added)
+    aside = is_aside(work, rules, added)
     _insert_class(work, ASIDE if aside else SEARCHED, added, rules.order)
-    let_live(work, rules, added)
+    set_alive(work, rules, added)

@@ -81,7 +81,7 @@ def weigh(begin, members, kept, counts, gain, k, first, last, classes, values, w
 
 
 @kernel(seconds=1)
-def sizes_of(begin, members, counts, chosen, sizes):
+def count_group_members(begin, members, counts, chosen, sizes):
     for place in range(chosen.shape[0]):
         sizes[place] = 0
         for at in range(begin[chosen[place]], begin[chosen[place] + 1]):
@@ -90,7 +90,7 @@ def sizes_of(begin, members, counts, chosen, sizes):
 
 
 @kernel(seconds=1)
-def copied(begin, members, counts, chosen, to_begin, to_members):
+def copy_group_members(begin, members, counts, chosen, to_begin, to_members):
     for place in range(chosen.shape[0]):
         at = to_begin[place]
         for old in range(begin[chosen[place]], begin[chosen[place] + 1]):
@@ -100,7 +100,9 @@ def copied(begin, members, counts, chosen, to_begin, to_members):
 
 
 @kernel(seconds=1)
-def take(order, begin, members, kept, counts, gain, k, slack, classes, values, into, is_used):
+def open_groups(
+    order, begin, members, kept, counts, gain, k, slack, classes, values, into, is_used
+):
     """Let groups take classes that are in none, one group after the other.
 
     Each takes those that bring something, and if they are fewer than k records those that cost
@@ -142,7 +144,7 @@ def take(order, begin, members, kept, counts, gain, k, slack, classes, values, i
 
 
 @kernel(seconds=1)
-def best_of(chosen, begin, members, kept, best):
+def find_best_groups(chosen, begin, members, kept, best):
     """Note per class in ``best`` which group, of ``chosen`` or so far, keeps most of it."""
     for place in range(chosen.shape[0]):
         group = chosen[place]

@@ -10,7 +10,7 @@ from kanon.kernels.compilation import kernel
 
 
 @kernel(seconds=1, arrays=True)
-def spread(at, first, last, spread_counts):
+def add_spread_counts(at, first, last, spread_counts):
     """Add to each leaf its part of the cells at each node above it."""
     for node in range(len(at)):
         if at[node]:
@@ -20,7 +20,7 @@ def spread(at, first, last, spread_counts):
 
 
 @kernel(seconds=1, arrays=True)
-def answer(nodes, counts, starts, first, last, queried, low, high, estimates):
+def estimate_answers(nodes, counts, starts, first, last, queried, low, high, estimates):
     """Fill ``estimates`` with the estimated number of records that each query matches."""
     m, size = nodes.shape
     # The classes by their node, per attribute; those at node v of attribute j end at

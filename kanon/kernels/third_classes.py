@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kanon.kernels.ancestors import covers, lca
+from kanon.kernels.ancestors import is_ancestor_or_self, lca
 from kanon.kernels.compilation import loop
 from kanon.kernels.merging_state import COVERED, MARKED, MERGES, SEARCHED
 
@@ -54,7 +54,7 @@ def mark_thirds(view, work, rules, chosen):
         current[depth] = tree.following[entry]
         j = order[depth]
         value, mine = tree.value[entry], nodes[chosen, j]
-        if value < mine or not covers(rules.parents[j], value, mine):
+        if value < mine or not is_ancestor_or_self(rules.parents[j], value, mine):
             continue
         if depth + 1 < m:
             depth += 1

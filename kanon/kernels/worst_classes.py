@@ -6,7 +6,7 @@ from kanon.kernels.compilation import loop
 
 
 @loop
-def rate(worst, c, bad):
+def set_badness(worst, c, bad):
     """Set how bad a class is; minus infinity takes it out."""
     place = len(worst) // 2 + c
     worst[place] = bad
@@ -20,7 +20,7 @@ def rate(worst, c, bad):
 
 
 @loop
-def find_ends(view):
+def find_worst_classes(view):
     worst = view.worst
     half = len(worst) // 2
     for end in range(3):
@@ -32,7 +32,7 @@ def find_ends(view):
         while place < half:
             place = 2 * place if worst[2 * place] == bad else 2 * place + 1
         view.ends[end] = place - half
-        rate(worst, place - half, -np.inf)
+        set_badness(worst, place - half, -np.inf)
     for end in range(3):
         if view.ends[end] >= 0:
-            rate(worst, view.ends[end], view.ends_bad[end])
+            set_badness(worst, view.ends[end], view.ends_bad[end])

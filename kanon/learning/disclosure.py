@@ -14,8 +14,8 @@ import numpy as np
 from kanon.cards import Card
 from kanon.learning.representations import represent
 from kanon.measures.cells import is_value
-from kanon.measures.linkage import attack
-from kanon.recoding import Recoding, as_it_was
+from kanon.measures.linkage import run_linkage_attack
+from kanon.recoding import Recoding, is_unchanged
 
 _SOURCE = (
     "kanon, for the representation of Viton, Mauger, Dequen, Guérin, Le Mahec 2021 (which does not "
@@ -100,12 +100,12 @@ class ShareDisclosure:
         return self.alone / self.cells if self.cells else 0.0
 
 
-def alone_cells(recoding: Recoding) -> int:
+def count_alone_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value exactly one record of their class has."""
     return _count_cells(recoding, lambda records, of_class: records == 1)
 
 
-def exact_cells(recoding: Recoding) -> int:
+def count_exact_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value the representation reveals."""
     return _count_cells(recoding, lambda records, of_class: records == of_class)
 
@@ -120,21 +120,26 @@ def _count_cells(recoding: Recoding, shows: Callable[[np.ndarray, np.ndarray], n
         pairs, place = np.unique(group * tree.n_nodes + original, return_inverse=True)
         records = np.bincount(place, size)
         of_class, value = pairs // tree.n_nodes, pairs % tree.n_nodes
-        generalised = ~as_it_was(tree, recoding.nodes[of_class, j], value) & is_value(tree, value)
+        generalised = ~is_unchanged(tree, recoding.nodes[of_class, j], value) & is_value(
+            tree, value
+        )
         total += int(records[generalised & shows(records, recoding.counts[of_class])].sum())
     return total
 
 
-def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
+def measure_share_disclosure(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
     """What the proportional representation of a release reveals beyond the release."""
     cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
-    exact, single = exact_cells(recoding), alone_cells(recoding)
+    exact, single = count_exact_cells(recoding), count_alone_cells(recoding)
     if column is None:
         return ShareDisclosure(cells, exact, single, None, None)
     persons, released = recoding.classes, recoding.released
     rows = represent("proportional", recoding).rows
     attacks = [
-        attack(persons, released, persons.attributes, column, admitted) for admitted in (None, rows)
+        run_linkage_attack(persons, released, persons.attributes, column, admitted)
+        for admitted in (None, rows)
     ]
-    alone, beside = (Guess(result.sureness, result.certain, result.right) for result in attacks)
+    alone, beside = (
+        Guess(result.sureness, result.certain_share, result.right) for result in attacks
+    )
     return ShareDisclosure(cells, exact, single, alone, beside)

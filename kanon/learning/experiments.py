@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.learning.classifiers import CLASSIFIERS, fit
@@ -157,7 +157,7 @@ def run_fits(
                 dead=not len(own) or not np.ptp(own, axis=0).any(),
             )
         )
-    progress(1.0, f"{counted(len(fits), 'fit')} done")
+    progress(1.0, f"{count_noun(len(fits), 'fit')} done")
 
 
 def _get_training_data(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs]:

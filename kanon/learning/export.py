@@ -15,14 +15,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, quote
 from kanon.learning.representations import Matrix, columns_of, free_name, represent
 from kanon.recoding import Recoding
-from kanon.sources.arrow_tables import arrow_table
-from kanon.sources.formulas import neutral_text, neutralised
+from kanon.sources.arrow_tables import build_arrow_table
+from kanon.sources.formulas import escape_formula, escape_formulas
 from kanon.sources.memory import MemorySource
 from kanon.sources.row_order import sort_rows
-from kanon.sources.text_form import misread_bare
+from kanon.sources.text_form import needs_all_quotes
 
 FILE_KINDS = ("parquet", "csv")
 """The file kinds of a release with its representation."""
@@ -30,12 +30,12 @@ FILE_KINDS = ("parquet", "csv")
 _BATCH = 65_536  # the records written at a time
 
 
-def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
+def find_new_column_names(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
     plain, final = _name_columns(source, recoding)
     return {old: new for old, new in zip(plain, final, strict=True) if old != new}
 
 
-def representation_file(
+def write_representation_file(
     source: MemorySource,
     recoding: Recoding,
     name: str,
@@ -46,22 +46,22 @@ def representation_file(
     """Write the released table with its representation in batches, never expanded as a whole."""
     if kind not in FILE_KINDS:
         raise TableError(
-            f"The file kind {quoted(kind)} is unknown; choose from {', '.join(FILE_KINDS)}."
+            f"The file kind {quote(kind)} is unknown; choose from {', '.join(FILE_KINDS)}."
         )
     matrix = represent(name, recoding)
     _, names = _name_columns(source, recoding)
     table = source.release(recoding)
-    of_row = source.class_of_rows(recoding)
+    of_row = source.get_released_positions(recoding)
     if order == "released":
         rows = sort_rows(table, source.pseudonyms)
         table, of_row = table.iloc[rows], of_row[rows]
     if kind == "csv" and neutral:
-        table, names = neutralised(table), [*map(neutral_text, names)]
+        table, names = escape_formulas(table), [*map(escape_formula, names)]
     if kind == "csv":
         return _write_csv(table, matrix, names, of_row, neutral)
     whole = name != "proportional"
     return _write_parquet(
-        arrow_table(table), matrix, names, of_row, np.uint8 if whole else np.float32
+        build_arrow_table(table), matrix, names, of_row, np.uint8 if whole else np.float32
     )
 
 
@@ -113,7 +113,7 @@ def _write_csv(
     for quoting in (csv.QUOTE_ALL,) if quotes else (csv.QUOTE_MINIMAL, csv.QUOTE_ALL):
         buffer = io.BytesIO()
         for part in _write_csv_parts(table, matrix, names, of_row, quoting):
-            if quoting == csv.QUOTE_MINIMAL and misread_bare(part):
+            if quoting == csv.QUOTE_MINIMAL and needs_all_quotes(part):
                 break
             buffer.write(part)
         else:

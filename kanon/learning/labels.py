@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.values import MISSING_LABEL
-from kanon.errors import PlanError, TableError, quoted
+from kanon.errors import PlanError, TableError, quote
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 
@@ -29,7 +29,7 @@ class Pairs(NamedTuple):
     label: np.ndarray  # the position of the label
     records: np.ndarray  # the number of records, at least 1
 
-    def moved(self, into: np.ndarray, n_labels: int) -> Pairs:
+    def move_to_classes(self, into: np.ndarray, n_labels: int) -> Pairs:
         """Move the pairs to the classes that theirs became part of; -1 drops them."""
         group = into[self.group]
         stays = group >= 0
@@ -65,10 +65,12 @@ class LabelledRecords:
 
     def released(self, recoding: Recoding) -> tuple[Pairs, Pairs]:
         into, size = recoding.assigned, len(self.labels)
-        return self.training.moved(into, size), self.validation.moved(into, size)
+        return self.training.move_to_classes(into, size), self.validation.move_to_classes(
+            into, size
+        )
 
 
-def labelled(
+def split_labels(
     histogram: Sensitive, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
     """Split the records of a table once, each label by itself."""
@@ -103,22 +105,22 @@ def labelled(
 
 
 def _check_target(histogram: Sensitive, codes: list[int]) -> None:
-    name = quoted(histogram.name)
+    name = quote(histogram.name)
     if len(codes) < 2:
         raise TableError(
-            f"The column {name} has {counted(len(codes), 'different value')}, so there is nothing "
+            f"The column {name} has {count_noun(len(codes), 'different value')}, so there is nothing "
             "to predict. Choose a target with at least two."
         )
     if len(codes) > MOST_LABELS:
         raise TableError(
-            f"The column {name} has {thin(len(codes))} different values. Choose a target with at "
+            f"The column {name} has {write_count(len(codes))} different values. Choose a target with at "
             f"most {MOST_LABELS}, so that each has enough records."
         )
     totals = histogram.total[codes]
     if totals.min() < 2:
         alone = [histogram.values[code] for code in codes if histogram.total[code] < 2]
         raise TableError(
-            f"The column {name}: {counted(len(alone), 'value')} ({{cells}}) "
+            f"The column {name}: {count_noun(len(alone), 'value')} ({{cells}}) "
             f"{'has' if len(alone) == 1 else 'have'} only one record; a target needs two records "
             "per value, one to train on and one to validate on.",
             alone,

@@ -27,7 +27,7 @@ _COLUMNS = [
 ]
 
 
-def agreements(
+def measure_agreements(
     points: pd.DataFrame, measures: Mapping[str, Card], learned: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
     scored = points.dropna(subset=list(learned))

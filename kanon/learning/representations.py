@@ -27,7 +27,7 @@ from scipy.sparse import csr_array, vstack
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 
@@ -202,7 +202,7 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     """
     if name not in REPRESENTATIONS:
         raise PlanError(
-            f"The representation {quoted(name)} is unknown; choose from {listing(REPRESENTATIONS)}."
+            f"The representation {quote(name)} is unknown; choose from {list_names(REPRESENTATIONS)}."
         )
     blocks, places = [], []
     for j, tree in enumerate(recoding.hierarchies):

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from kanon.errors import PlanError
-from kanon.kernels.along import measure_along, unchanged_cells
-from kanon.measures.alteration import mean_of
-from kanon.measures.cells import share, whole_potentials
-from kanon.measures.class_sizes import class_sizes_along, class_sizes_of
-from kanon.measures.extended_measures import further_along, further_of, known_at
-from kanon.measures.histograms import histograms_of
-from kanon.measures.running import node_sums
-from kanon.measures.summary import summary
+from kanon.kernels.along import count_unchanged_cells, measure_along
+from kanon.measures.alteration import compute_mean_alteration
+from kanon.measures.cells import compute_percent, scale_metric_potentials
+from kanon.measures.class_sizes import measure_class_sizes, measure_class_sizes_along
+from kanon.measures.extended_measures import extract_further, get_known_at, measure_further_along
+from kanon.measures.histograms import build_histograms
+from kanon.measures.running import sum_nodes_along
+from kanon.measures.summary import measure_release
 from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath, Recoding
@@ -43,14 +43,14 @@ class Curves:
     # the k at which the measures are known that are no running sums
     measured_at: tuple[int, ...] = ()
 
-    def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
+    def get_further(self, name: str, ks: Sequence[int]) -> np.ndarray:
         """A further measure for several k; NaN where it is unknown."""
-        return known_at(self.further, name, self._find_rows(ks), ks)
+        return get_known_at(self.further, name, self._find_rows(ks), ks)
 
-    def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
+    def get_class_sizes(self, ks: Sequence[int]) -> np.ndarray | None:
         return None if self.class_sizes is None else self.class_sizes[self._find_rows(ks)]
 
-    def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
+    def get_suppressed(self, ks: Sequence[int]) -> np.ndarray:
         """The suppressed records for several k, in percent: 0, as merging suppresses none."""
         return np.zeros(len(ks))
 
@@ -68,7 +68,7 @@ class Curves:
             {
                 "min_k": self.min_k[rows],
                 "classes": self.n_classes[rows],
-                "mean_alteration": mean_of(alterations),
+                "mean_alteration": compute_mean_alteration(alterations),
                 "generalised_percent": self.generalised[rows],
                 "root_percent": self.at_root[rows],
                 "deleted_among_modified_percent": self.deleted_among_modified[rows],
@@ -96,17 +96,17 @@ class Points:
     # per further measure a number per k: see :mod:`kanon.measures.extended_measures`
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
+    def get_further(self, name: str, ks: Sequence[int]) -> np.ndarray:
         rows = self._find_rows(ks)
         return self.further[name][rows] if name in self.further else np.full(len(rows), np.nan)
 
-    def suppressed_at(self, ks: Sequence[int]) -> np.ndarray:
+    def get_suppressed(self, ks: Sequence[int]) -> np.ndarray:
         """The suppressed records for several k, in percent. Shape (len(ks),)."""
         return (
             np.zeros(len(ks)) if self.suppressed is None else self.suppressed[self._find_rows(ks)]
         )
 
-    def class_sizes_at(self, ks: Sequence[int]) -> np.ndarray | None:
+    def get_class_sizes(self, ks: Sequence[int]) -> np.ndarray | None:
         return None if self.class_sizes is None else self.class_sizes[self._find_rows(ks)]
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
@@ -131,18 +131,19 @@ _AFTER = (
 )
 
 
-def privacy_column(measure: str, column: str, columns: Sequence[str]) -> str:
+def name_privacy_column(measure: str, column: str, columns: Sequence[str]) -> str:
     """The name of a measure of a sensitive column in ``CURVES.csv``."""
     return measure if len(columns) == 1 else f"{measure}_{column}"
 
 
-def levels_along(
+def get_worst_levels(
     curves: Curves | Points, column: str, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """l and t of the worst class in each row of curves; t as total variation distance."""
     numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
     diverse, distance = (
-        numbers[privacy_column(measure, column, columns)] for measure in ("entropy_l", "t_norm1")
+        numbers[name_privacy_column(measure, column, columns)]
+        for measure in ("entropy_l", "t_norm1")
     )
     return diverse, distance / 2
 
@@ -155,7 +156,7 @@ def _order_columns(
 ) -> dict[str, Any]:
     columns = list(entropy_l)
     sensitive = {
-        privacy_column(measure, column, columns): values[column]
+        name_privacy_column(measure, column, columns): values[column]
         for column in columns
         for measure, values in (("entropy_l", entropy_l), ("t_norm1", t_norm1))
     }
@@ -167,19 +168,19 @@ def _order_columns(
     }
 
 
-def numbers_table(numbers: Mapping[str, Any]) -> pd.DataFrame:
+def build_numbers_table(numbers: Mapping[str, Any]) -> pd.DataFrame:
     """Criteria as a table; the smallest class is whole, or blank where no class is left.
 
-    >>> numbers_table({"k": [2, 9], "min_k": [3.0, np.nan]})["min_k"].tolist()
+    >>> build_numbers_table({"k": [2, 9], "min_k": [3.0, np.nan]})["min_k"].tolist()
     [3, <NA>]
     """
     return pd.DataFrame(numbers).astype({"min_k": "Int64"})
 
 
-def by_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
+def convert_to_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
     """Criteria with t as on the pages: total variation, 0 to 1, instead of norm 1, twice that.
 
-    >>> by_total_variation({"k": 2, "t_norm1": 1.5, "t_norm1_ill": 0.5})
+    >>> convert_to_total_variation({"k": 2, "t_norm1": 1.5, "t_norm1_ill": 0.5})
     {'k': 2, 't_variational': 0.75, 't_variational_ill': 0.25}
     """
     converted = {}
@@ -191,16 +192,16 @@ def by_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
+def measure_points(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
     rows, further = [], []
     for k, recoding in recodings.items():
-        numbers = summary(recoding, metrics, k)
+        numbers = measure_release(recoding, metrics, k)
         if not recoding.n_classes:
             numbers["min_k"] = np.nan
         elif (persons := recoding.released.min_persons) is not None:
             numbers["min_k"] = persons
         sensitive = recoding.released.sensitive
-        further.append(further_of(numbers, [column.name for column in sensitive]))
+        further.append(extract_further(numbers, [column.name for column in sensitive]))
         least = {
             column.name: _compute_worst(np.min, entropy_l_diversity.each(column))
             for column in sensitive
@@ -209,9 +210,9 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
             column.name: _compute_worst(np.max, t_closeness.each(column)) for column in sensitive
         }
         rows.append({"k": k, **_order_columns(numbers, numbers["alteration"], least, most)})
-    sizes = np.array([class_sizes_of(recoding) for recoding in recodings.values()])
+    sizes = np.array([measure_class_sizes(recoding) for recoding in recodings.values()])
     suppressed = [
-        share(recoding.suppressed_records, recoding.classes.n_records)
+        compute_percent(recoding.suppressed_records, recoding.classes.n_records)
         for recoding in recodings.values()
     ]
     return Points(
@@ -226,7 +227,7 @@ def _compute_worst(extreme: Callable[[np.ndarray], Any], levels: np.ndarray) -> 
     return float(extreme(levels)) if len(levels) else np.nan
 
 
-def curves_along(
+def measure_curves(
     path: MergePath,
     metrics: Sequence[Metric],
     at_some: Sequence[int] | None = None,
@@ -239,22 +240,22 @@ def curves_along(
     at = np.searchsorted(path.smallest if least is None else least, min_k, side="left")
 
     roots = np.array([tree.root for tree in classes.hierarchies])
-    at_root = node_sums(
+    at_root = sum_nodes_along(
         path, [(np.arange(tree.n_nodes) == tree.root) for tree in classes.hierarchies]
     )
     started_at_root = int((classes.nodes == roots).sum(axis=1) @ classes.counts)
-    unchanged = unchanged_cells(path.nodes, path.counts, path.parts, size)
+    unchanged = count_unchanged_cells(path.nodes, path.counts, path.parts, size)
     raised = classes.n_cells - unchanged
     fewer = np.cumsum((path.parts >= 0).sum(axis=1) - 1)
 
     alteration = {}
     for metric in metrics:
-        remaining = node_sums(path, whole_potentials(classes, metric))
+        remaining = sum_nodes_along(path, scale_metric_potentials(classes, metric))
         alteration[metric.name] = _compute_percent(remaining[0] - remaining[at], remaining[0])
     further: Mapping[str, np.ndarray] = {}
     if at_some is not None:  # one at a time, as a release is as large as the table's classes
         make_release = release or path.at
-        further = further_along(path, ((k, make_release(k)) for k in at_some))
+        further = measure_further_along(path, ((k, make_release(k)) for k in at_some))
     return Curves(
         min_k=min_k,
         n_classes=size - np.append(0, fewer)[at],
@@ -262,7 +263,7 @@ def curves_along(
         generalised=_compute_percent(raised[at], classes.n_cells),
         at_root=_compute_percent(at_root[at], classes.n_cells),
         deleted_among_modified=_compute_percent(at_root[at] - started_at_root, raised[at]),
-        class_sizes=class_sizes_along(path) if least is None else None,
+        class_sizes=measure_class_sizes_along(path) if least is None else None,
         further=further,
         measured_at=tuple(at_some or ()),
         **_find_worst_levels(path, at),
@@ -277,7 +278,7 @@ def _find_worst_levels(path: MergePath, at: np.ndarray) -> dict[str, dict[str, n
         # l by folded spellings, t as written
         for variant in dict.fromkeys((sensitive.folded, sensitive)):
             state = np.array([len(variant.value)], dtype=np.int64)
-            histograms = histograms_of(variant, len(path.counts))
+            histograms = build_histograms(variant, len(path.counts))
             worst[variant] = measure_along(histograms, path.parts, state)
         entropy_l[sensitive.name] = np.exp(-worst[sensitive.folded][0][at])
         t_norm1[sensitive.name] = worst[sensitive][1][at]

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.measures.cells import original_cells, share, whole_potentials
+from kanon.measures.cells import compute_percent, get_original_cells, scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
@@ -48,16 +48,16 @@ def value(recoding: Recoding, metric: Metric) -> float:
         In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. It is 0
         for a table that is at the roots already.
     """
-    depths = whole_potentials(recoding.original, metric)
+    depths = scale_metric_potentials(recoding.original, metric)
 
     def sum_remaining(cells: Sequence[np.ndarray]) -> int:
         return sum(int(depth @ at) for depth, at in zip(depths, cells, strict=True))
 
-    possible = sum_remaining(original_cells(recoding))
-    return share(float(possible - sum_remaining(recoding.cells)), float(possible))
+    possible = sum_remaining(get_original_cells(recoding))
+    return compute_percent(float(possible - sum_remaining(recoding.cells)), float(possible))
 
 
-def mean_of(alterations: Mapping[str, T]) -> T:
+def compute_mean_alteration(alterations: Mapping[str, T]) -> T:
     """The mean of the alterations under several metrics, in percent.
 
     The mean keeps the metric that guided the release from being its only judge. It is over the
@@ -69,7 +69,7 @@ def mean_of(alterations: Mapping[str, T]) -> T:
     altered
         Per metric name the alteration: numbers, or arrays of one shape.
 
-    >>> mean_of({"ncp": 10.0, "total": 20.0, "my own": 90.0})
+    >>> compute_mean_alteration({"ncp": 10.0, "total": 20.0, "my own": 90.0})
     15.0
     """
     names = [name for name in PUBLISHED if name in alterations] or list(alterations)

@@ -8,11 +8,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kanon.base.kinds import numbers
+from kanon.base.kinds import read_numbers
 from kanon.base.values import MISSING_LABEL
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.spread import SpreadColumn, columns_of, joint_counts, spread_counts
+from kanon.measures.spread import (
+    SpreadColumn,
+    build_spread_columns,
+    count_jointly,
+    estimate_joint_counts,
+)
 from kanon.recoding import Recoding
 
 CARD = Card(
@@ -156,9 +161,9 @@ def _compute_scale(classes: EquivalenceClasses) -> _Scale:
     all_bins: dict[str, np.ndarray | None] = {}
     highest: dict[str, float] = {}
     near_unique = []
-    for column in columns_of(classes):
+    for column in build_spread_columns(classes):
         bins = _choose_bins(column)
-        spread = column if bins is None else column.binned(bins)
+        spread = column if bins is None else column.merge_into_bins(bins)
         values = np.count_nonzero(column.at if bins is None else spread.records)
         if n < RECORDS_PER_VALUE * values:
             near_unique.append(column.name)
@@ -171,7 +176,7 @@ def _compute_scale(classes: EquivalenceClasses) -> _Scale:
 
 def _choose_bins(column: SpreadColumn) -> np.ndarray | None:
     present = [place for place, text in enumerate(column.values) if text != MISSING_LABEL]
-    sizes = numbers([column.values[place] for place in present])
+    sizes = read_numbers([column.values[place] for place in present])
     if sizes is None:
         return None
     rank = np.unique(sizes, return_inverse=True)[1]
@@ -186,8 +191,8 @@ def _choose_bins(column: SpreadColumn) -> np.ndarray | None:
 
 def _measure_associations(classes: EquivalenceClasses, scale: _Scale) -> Associations:
     columns = [
-        column if (bins := scale.bins[column.name]) is None else column.binned(bins)
-        for column in columns_of(classes)
+        column if (bins := scale.bins[column.name]) is None else column.merge_into_bins(bins)
+        for column in build_spread_columns(classes)
         if column.name in scale.bins
     ]
     names = tuple(column.name for column in columns)
@@ -211,15 +216,15 @@ def _compute_cramers_v(first: SpreadColumn, second: SpreadColumn, highest: float
     n = int(first.at.sum())
     if n < 2 or highest <= 0:
         return 0.0
-    nodes = joint_counts(first, second)
+    nodes = count_jointly(first, second)
     expected = np.outer(first.records, second.records) / n
     occurs = expected > 0
-    apart = (spread_counts(first, second, nodes) - expected)[occurs]
+    apart = (estimate_joint_counts(first, second, nodes) - expected)[occurs]
     square = float((apart**2 / expected[occurs]).sum()) / n
-    both = float(first.told_apart @ (nodes @ second.told_apart)) / n
+    both = float(first.n_distinguished @ (nodes @ second.n_distinguished)) / n
     chance = (both - _count_values(first) - _count_values(second) + 1) / (n - 1)
     return math.sqrt(min(1.0, max(0.0, square - chance) / highest))
 
 
 def _count_values(column: SpreadColumn) -> float:
-    return float(column.told_apart @ column.at) / max(int(column.at.sum()), 1)
+    return float(column.n_distinguished @ column.at) / max(int(column.at.sum()), 1)

@@ -1,7 +1,7 @@
 """Cells at the root: how many cells no longer tell anything."""
 
 from kanon.cards import Card
-from kanon.measures.cells import cells_at_root, share
+from kanon.measures.cells import compute_percent, count_cells_at_root
 from kanon.recoding import Recoding
 
 CARD = Card(
@@ -18,4 +18,4 @@ CARD = Card(
 
 def value(recoding: Recoding) -> float:
     """100 * (cells at the root) / (n * m), in percent."""
-    return share(cells_at_root(recoding), recoding.classes.n_cells)
+    return compute_percent(count_cells_at_root(recoding), recoding.classes.n_cells)

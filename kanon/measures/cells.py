@@ -8,17 +8,17 @@ import numpy as np
 from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.scaled_potentials import Potentials, scaled_potentials
+from kanon.hierarchy.scaled_potentials import Potentials, scale_potentials
 from kanon.metrics import Metric, exact_potentials, potentials
 from kanon.recoding import Recoding
 
 
-def whole_potentials(
+def scale_metric_potentials(
     classes: EquivalenceClasses, metric: Metric, attribute_weights: Sequence[float] | None = None
 ) -> Potentials:
     """The potentials of a metric as whole numbers that fit the records of a table."""
     trees = classes.hierarchies
-    return scaled_potentials(
+    return scale_potentials(
         potentials(metric, trees, classes.records_below)
         if metric.counts_records
         else exact_potentials(metric, trees),
@@ -38,44 +38,44 @@ def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
     return np.asarray(nodes != tree.node_of.get(MISSING_LABEL, -1))
 
 
-def cells_shown(recoding: Recoding, column: str) -> int:
+def count_cells_shown(recoding: Recoding, column: str) -> int:
     """Count the released records in which a quasi-identifier has its original value."""
     place = recoding.classes.attributes.index(column)
     unchanged, tree = recoding.unchanged[place], recoding.hierarchies[place]
     return int(unchanged[is_value(tree, np.arange(len(unchanged)))].sum())
 
 
-def cells_raised(recoding: Recoding) -> int:
+def count_cells_raised(recoding: Recoding) -> int:
     raised = 0
     for tree, same, before in zip(
-        recoding.hierarchies, recoding.unchanged, original_cells(recoding), strict=True
+        recoding.hierarchies, recoding.unchanged, get_original_cells(recoding), strict=True
     ):
         at_root = int(before[tree.root])  # they stay there, suppressed or not
         raised += int(before.sum() - same.sum()) - at_root + int(same[tree.root])
     return raised
 
 
-def cells_at_root(recoding: Recoding) -> int:
+def count_cells_at_root(recoding: Recoding) -> int:
     return _count_at_roots(recoding, recoding.cells)
 
 
-def cells_raised_to_root(recoding: Recoding) -> int:
+def count_cells_raised_to_root(recoding: Recoding) -> int:
     """The number of cells that were raised to the root, without those that started there."""
-    return cells_at_root(recoding) - _count_at_roots(recoding, original_cells(recoding))
+    return count_cells_at_root(recoding) - _count_at_roots(recoding, get_original_cells(recoding))
 
 
-def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
+def get_original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
     """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
     return recoding.original.cells
 
 
-def summed(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:
+def sum_losses(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:
     """The sum of a number per node over all cells, rounded once, so that order does not matter."""
     products = (at * node_losses for at, node_losses in zip(cells, losses, strict=True))
     return math.fsum(number for product in products for number in product.tolist())
 
 
-def share(part: float, whole: float) -> float:
+def compute_percent(part: float, whole: float) -> float:
     """``part`` of ``whole`` in percent; 0 of 0 is 0 %."""
     return 100.0 * (part / whole) if whole else 0.0
 

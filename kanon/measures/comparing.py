@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.errors import PlanError
 
 
@@ -47,7 +47,7 @@ class Standing:
         )
 
 
-def standing(
+def rank_configurations(
     values: pd.DataFrame,
     low: pd.DataFrame | None = None,
     high: pd.DataFrame | None = None,
@@ -58,14 +58,14 @@ def standing(
     directions = tuple(higher) if higher is not None else (False,) * len(values)
     up = np.array(directions, dtype=bool)[:, None]
     # Where higher is better, negate the numbers, so that lower is better everywhere.
-    rounded_values = as_shown(values.to_numpy(dtype=float), digits)
+    rounded_values = round_to_digits(values.to_numpy(dtype=float), digits)
     keys = np.where(up, -rounded_values, rounded_values)
     keys = np.where(np.isnan(keys), np.inf, keys)  # nothing to measure: last
     shape = {"index": values.index, "columns": values.columns}
-    place_table = pd.DataFrame([ranks(row) for row in keys], **shape)
+    place_table = pd.DataFrame([rank_values(row) for row in keys], **shape)
     if low is None or high is None:
         return Standing(values, place_table, directions)
-    least, most = (as_shown(ends.to_numpy(dtype=float), digits) for ends in (low, high))
+    least, most = (round_to_digits(ends.to_numpy(dtype=float), digits) for ends in (low, high))
     below, above = np.where(up, -most, least), np.where(up, -least, most)
     undecided = pd.DataFrame(_find_ties(keys, below, above), **shape)
     return Standing(values, place_table, directions, low, high, undecided)
@@ -95,7 +95,7 @@ class Difference:
     high: np.ndarray | None
     higher: bool  # whether the higher number is the better one
 
-    def ahead(self, k: int) -> Literal["first", "second", "equal", "undecided"]:
+    def find_leader(self, k: int) -> Literal["first", "second", "equal", "undecided"]:
         place = self.ks.index(k)
         value = self.values[place]
         if self.low is not None and self.high is not None:
@@ -107,14 +107,16 @@ class Difference:
         return "first" if (value > 0) == self.higher else "second"
 
 
-def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
+def rank_values(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     """The rank of each value, the least first; ties share the smaller rank."""
-    compared = as_shown(np.asarray(alterations, dtype=float), digits)
+    compared = round_to_digits(np.asarray(alterations, dtype=float), digits)
     compared = np.where(np.isnan(compared), np.inf, compared)  # nothing to measure: last
     return [int((compared < value).sum()) + 1 for value in compared]
 
 
-def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
+def round_to_digits(
+    values: np.ndarray, digits: int | None
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Round numbers as they are displayed, so that what looks equal is equal."""
     numbers = np.asarray(values, dtype=float)
     if digits is None:
@@ -128,8 +130,8 @@ def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype
 def check_interval(low: int, high: int, n_records: int) -> None:
     if high > n_records:
         raise PlanError(
-            f"The interval ends at k = {thin(high)}, but the table has "
-            f"{counted(n_records, 'record')}."
+            f"The interval ends at k = {write_count(high)}, but the table has "
+            f"{count_noun(n_records, 'record')}."
         )
     if low < 2:
         raise PlanError(f"The interval begins at k = {low}; k has to be at least 2.")

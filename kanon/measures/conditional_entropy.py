@@ -4,7 +4,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import summed
+from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import conditional_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -40,5 +40,5 @@ def value(recoding: Recoding) -> float:
     suppression it equals the non-uniform entropy. Raising a cell may lower it (see
     :func:`kanon.measures.node_losses.conditional_bits`), so it suits no search by bounds.
     """
-    total = summed(recoding.cells, losses(recoding.original))
+    total = sum_losses(recoding.cells, losses(recoding.original))
     return of_sum(total, 0.0, recoding.classes)

@@ -1,7 +1,7 @@
 """Deleted among modified: of the cells that were changed, how many were lost."""
 
 from kanon.cards import Card
-from kanon.measures.cells import cells_raised, cells_raised_to_root, share
+from kanon.measures.cells import compute_percent, count_cells_raised, count_cells_raised_to_root
 from kanon.recoding import Recoding
 
 CARD = Card(
@@ -18,4 +18,4 @@ CARD = Card(
 
 def value(recoding: Recoding) -> float:
     """100 * (cells raised to the root) / (cells raised), in percent; 0 if none was raised."""
-    return share(cells_raised_to_root(recoding), cells_raised(recoding))
+    return compute_percent(count_cells_raised_to_root(recoding), count_cells_raised(recoding))

@@ -11,7 +11,7 @@ import numpy as np
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.measures.spread import leaf_counts
+from kanon.measures.spread import estimate_leaf_counts
 from kanon.recoding import Recoding
 
 CARD = Card(
@@ -96,7 +96,7 @@ def _remove_suppression(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> 
 
 def _sum_leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Estimate the number of records of each leaf per quasi-identifier, read-only."""
-    leaf_records = tuple(map(leaf_counts, trees, cells))
+    leaf_records = tuple(map(estimate_leaf_counts, trees, cells))
     for counts in leaf_records:
         counts.setflags(write=False)
     return leaf_records

@@ -21,25 +21,25 @@ from kanon.measures import (
     deleted_among_modified,
     generalised,
 )
-from kanon.measures.overview import of_column, utility_cards
-from kanon.measures.running import cell_sums, class_sums
+from kanon.measures.overview import get_column_measures, get_utility_cards
+from kanon.measures.running import sum_cells_along, sum_classes_along
 from kanon.recoding import MergePath, Recoding
 
 
 @cache
-def further_cards() -> Mapping[str, Card]:
-    cards = dict(utility_cards())
+def get_further_cards() -> Mapping[str, Card]:
+    cards = dict(get_utility_cards())
     for module in (generalised, at_root, deleted_among_modified):  # in ``CURVES.csv``
         del cards[module.CARD.name]
     return {**cards, classification_metric.CARD.name: classification_metric.CARD}
 
 
 @cache
-def at_some_k() -> frozenset[str]:
+def find_measures_at_some_k() -> frozenset[str]:
     """The further measures that are no running sums, known only at some k of a merge path."""
     modules = parts_of(kanon.measures)
     return frozenset(
-        name for name in further_cards()
+        name for name in get_further_cards()
         if modules[name] is not c_avg and _get_summand(modules[name]) is None
     )  # fmt: skip
 
@@ -49,27 +49,27 @@ def _get_summand(module: ModuleType) -> Callable[[Any], Any] | None:
     return getattr(module, "losses", None) or getattr(module, "per_class", None)
 
 
-def kept_as(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
+def name_measure(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
     """The name of the numbers of a further measure.
 
-    >>> kept_as("precision"), kept_as("classification_metric", "ill", ["ill", "paid"])
+    >>> name_measure("precision"), name_measure("classification_metric", "ill", ["ill", "paid"])
     ('precision', 'classification_metric_ill')
     """
     per_column = name == classification_metric.CARD.name and len(columns) > 1
     return f"{name}_{column}" if per_column else name
 
 
-def further_of(measures: Mapping[str, Any], columns: Sequence[str]) -> dict[str, float]:
+def extract_further(measures: Mapping[str, Any], columns: Sequence[str]) -> dict[str, float]:
     per_column = classification_metric.CARD.name
-    numbers = {name: measures[name] for name in further_cards() if name != per_column}
+    numbers = {name: measures[name] for name in get_further_cards() if name != per_column}
     for column in columns:
-        numbers[kept_as(per_column, column, columns)] = of_column(measures, column, columns)[
-            per_column
-        ]
+        numbers[name_measure(per_column, column, columns)] = get_column_measures(
+            measures, column, columns
+        )[per_column]
     return {name: np.nan if number is None else number for name, number in numbers.items()}
 
 
-def further_along(
+def measure_further_along(
     path: MergePath, releases: Iterable[tuple[int, Recoding]]
 ) -> dict[str, np.ndarray]:
     min_k, classes = path.distinct_k, path.classes
@@ -78,7 +78,7 @@ def further_along(
     sums_by_loss: dict[Any, np.ndarray] = {}  # several measures may be made of one sum
     at_some: dict[str, Any] = {}
     for name, module in parts_of(kanon.measures).items():
-        if name not in further_cards() or module in (c_avg, classification_metric):
+        if name not in get_further_cards() or module in (c_avg, classification_metric):
             continue
         over = _get_summand(module)
         if over is None:
@@ -86,9 +86,9 @@ def further_along(
             continue
         if over not in sums_by_loss:
             sums_by_loss[over] = (
-                cell_sums(path, over(classes))
+                sum_cells_along(path, over(classes))
                 if hasattr(module, "losses")
-                else class_sums(path, over(path.counts))
+                else sum_classes_along(path, over(path.counts))
             )
         sums = sums_by_loss[over]
         numbers_by_name[name] = np.asarray(module.of_sum(sums[at], sums[:1], classes), dtype=float)
@@ -101,7 +101,7 @@ def further_along(
         rows.add(row)
         numbers = {name: value(recoding) for name, value in at_some.items()}
         for column in columns:
-            name = kept_as(classification_metric.CARD.name, column, columns)
+            name = name_measure(classification_metric.CARD.name, column, columns)
             numbers[name] = classification_metric.value(recoding, column)
         for name, number in numbers.items():
             if number is not None:
@@ -109,7 +109,7 @@ def further_along(
     return numbers_by_name
 
 
-def known_at(
+def get_known_at(
     numbers: Mapping[str, np.ndarray], name: str, rows: np.ndarray, ks: Sequence[int]
 ) -> np.ndarray:
     if name == c_avg.CARD.name and average_class_size.CARD.name in numbers:

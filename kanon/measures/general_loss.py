@@ -4,7 +4,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import summed
+from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import other_leaves_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -38,5 +38,5 @@ def value(recoding: Recoding) -> float:
     |v| is the number of leaves that the released value v covers, 1 if original. A column of one
     value has nothing to lose and counts 0. Suppressed records count as root cells.
     """
-    total = summed(recoding.cells, losses(recoding.original))
+    total = sum_losses(recoding.cells, losses(recoding.original))
     return of_sum(total, 0.0, recoding.classes)

@@ -1,7 +1,7 @@
 """Generalised values: how many cells were raised at all."""
 
 from kanon.cards import Card
-from kanon.measures.cells import cells_raised, share
+from kanon.measures.cells import compute_percent, count_cells_raised
 from kanon.recoding import Recoding
 
 CARD = Card(
@@ -18,4 +18,4 @@ CARD = Card(
 
 def value(recoding: Recoding) -> float:
     """100 * (cells whose level rose) / (n * m), in percent."""
-    return share(cells_raised(recoding), recoding.classes.n_cells)
+    return compute_percent(count_cells_raised(recoding), recoding.classes.n_cells)

@@ -12,7 +12,7 @@ def _fill_array(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
     return np.pad(values.astype(dtype), (0, size - len(values)))
 
 
-def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
+def build_histograms(sensitive: Sensitive, n_classes: int) -> Histograms:
     entries = len(sensitive.value)
     records = int(sensitive.total.sum())
     whole = np.arange(min(records, _MOST_LOGS) + 1)
@@ -27,7 +27,7 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
     )
 
 
-def empty_histograms(n_classes: int) -> Histograms:
+def build_empty_histograms(n_classes: int) -> Histograms:
     return Histograms(
         logs=np.zeros(0),
         records=0,

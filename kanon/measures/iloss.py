@@ -7,7 +7,7 @@ import numpy as np
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError
-from kanon.measures.cells import summed
+from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import leaf_share_lost
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -74,4 +74,4 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
             weight * column_losses
             for weight, column_losses in zip(weights, node_losses, strict=True)
         )
-    return of_sum(summed(recoding.cells, node_losses), 0.0, recoding.classes)
+    return of_sum(sum_losses(recoding.cells, node_losses), 0.0, recoding.classes)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanon.base.formatting import Counted
+from kanon.base.formatting import CountedUnit
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import CoverageError, PlanError, listing, quoted
+from kanon.errors import CoverageError, PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.linkage import attacked, below
+from kanon.kernels.linkage import count_records_below, match_known_tuples
 from kanon.sensitive import Sensitive
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Match:
 class Linkage:
     # what the attacker looks for and what is counted: records, each as if it were one person, or
     # persons where a column identifies them
-    of: Counted
+    of: CountedUnit
     # the share of the records, or persons, for which exactly one matches, in [0, 1]
     singled_out: float
     matches: float  # the mean number of matching records, or persons
@@ -101,13 +101,13 @@ class Attack:
         return math.fsum((self.sizes * share).tolist()) / self.n_records
 
     @property
-    def certain(self) -> float:
+    def certain_share(self) -> float:
         """The share of the records whose matching records all have one value, in [0, 1]."""
         alike = (self.records > 0) & (self.most == self.records)
         return int(self.sizes[alike].sum()) / self.n_records
 
 
-def matching(
+def find_matches(
     classes: EquivalenceClasses, known: Mapping[str, str], column: str | None = None
 ) -> Match:
     """Find the records of a table that fit what is known of a person."""
@@ -116,7 +116,7 @@ def matching(
         tree = classes.hierarchies[place]
         if known[name] not in tree.node_of:
             raise CoverageError(
-                f"Column {quoted(name)}: its hierarchy lacks the known value {{cells}}.",
+                f"Column {quote(name)}: its hierarchy lacks the known value {{cells}}.",
                 [known[name]],
             )
         fits &= _find_covering(tree, tree.node_of[known[name]])[classes.nodes[:, place]]
@@ -133,7 +133,7 @@ def matching(
     return Match(places, records, sensitive.values, counts, persons)
 
 
-def linkage(
+def measure_linkage(
     persons: EquivalenceClasses,
     published: EquivalenceClasses,
     known: Sequence[str],
@@ -145,15 +145,17 @@ def linkage(
     if persons.persons is not None:
         fewest = _find_fewest_persons(_run_attack(persons, published, known, _get_persons))
         n = len(fewest)
-        right = None if column is None else attack(persons, published, known, column).right
+        right = (
+            None if column is None else run_linkage_attack(persons, published, known, column).right
+        )
         return Linkage("persons", int((fewest == 1).sum()) / n, int(fewest.sum()) / n, right)
-    result, n = attack(persons, published, known, column), persons.n_records
+    result, n = run_linkage_attack(persons, published, known, column), persons.n_records
     right = None if column is None else result.right
     alone = int(result.sizes[result.records == 1].sum())
     return Linkage("records", alone / n, int((result.sizes * result.records).sum()) / n, right)
 
 
-def attack(
+def run_linkage_attack(
     persons: EquivalenceClasses,
     published: EquivalenceClasses,
     known: Sequence[str],
@@ -191,12 +193,12 @@ def _run_attack(
     # Columns of few published nodes first, as a misfit there excludes many classes.
     places = _get_places(persons, known)
     few_first = sorted(places, key=lambda place: len(np.unique(published.nodes[:, place])))
-    low = projected(persons, few_first)
+    low = project_classes(persons, few_first)
     if admitted is None:
-        high, rows = projected(published, few_first), _NO_ROWS
+        high, rows = project_classes(published, few_first), _NO_ROWS
     else:
         high, rows = _sort_with_rows(published, few_first, admitted)
-    counts = attacked(
+    counts = match_known_tuples(
         _get_ranges(low),
         _get_ranges(high),
         _find_next(high.nodes),
@@ -209,9 +211,9 @@ def _run_attack(
     return Attack(low, *counts)
 
 
-def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
+def count_people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
     """F(C): for each released class, the people of a population who could be in it."""
-    return below(
+    return count_records_below(
         _get_ranges(population),
         _get_ranges(released),
         _find_next(released.nodes),
@@ -219,7 +221,7 @@ def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -
     )
 
 
-def projected(classes: EquivalenceClasses, places: Sequence[int]) -> EquivalenceClasses:
+def project_classes(classes: EquivalenceClasses, places: Sequence[int]) -> EquivalenceClasses:
     trees = tuple(classes.hierarchies[place] for place in places)
     nodes, counts, group = group_tuples(
         classes.nodes[:, list(places)], classes.counts, [tree.n_nodes for tree in trees]
@@ -240,8 +242,8 @@ def _get_places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence
     lacking = [name for name in known if name not in classes.attributes]
     if lacking:
         raise PlanError(
-            f"{quoted(lacking[0])} is no quasi-identifier; choose from "
-            f"{listing(classes.attributes, most=12)}."
+            f"{quote(lacking[0])} is no quasi-identifier; choose from "
+            f"{list_names(classes.attributes, most=12)}."
         )
     return [classes.attributes.index(name) for name in known]
 

@@ -32,8 +32,8 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import is_flat
-from kanon.kernels.mondrian import common_ancestors
-from kanon.privacy.conjunction import broken
+from kanon.kernels.mondrian import find_common_ancestors
+from kanon.privacy.conjunction import find_broken
 from kanon.privacy.model import SensitiveModel, largest
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
@@ -58,10 +58,10 @@ class Conclusion(NamedTuple):
 class Minimality:
     """What a release reveals by not being finer: numbers of released classes, and conclusions."""
 
-    telling: int  # classes that could be split into parts of k, but only by breaking a model
+    n_telling: int  # classes that could be split into parts of k, but only by breaking a model
     records: int  # in these
-    needless: int  # classes that could be split and still meet the models
-    unreckoned: int  # telling classes without conclusions, and classes too large to try
+    n_needless: int  # classes that could be split and still meet the models
+    n_without_conclusion: int  # telling classes without conclusions, and classes too large to try
     conclusions: tuple[Conclusion, ...]
 
     @property
@@ -143,7 +143,7 @@ def _split_classes(recoding: Recoding, k: int) -> tuple[list[_Split], int]:
     begin = np.flatnonzero(np.diff(owner, prepend=-1))
     for j, tree in enumerate(recoding.classes.hierarchies):
         child = recoding.classes.nodes[members, j].astype(np.int64)
-        cover = common_ancestors(tree.parent, child, begin)
+        cover = find_common_ancestors(tree.parent, child, begin)
         cover = np.repeat(cover, np.diff(begin, append=len(owner)))
         while (low := (child != cover) & (tree.parent[child] != cover)).any():
             child[low] = tree.parent[child[low]]
@@ -187,7 +187,7 @@ def _try_splits(
     ]
     no_nodes = np.zeros((len(counts), 0), dtype=np.int32)  # models depend on records alone
     parts = recoding.classes.regrouped(no_nodes, counts, histograms)
-    holds = ~np.logical_or.reduceat(broken(models, parts), first)
+    holds = ~np.logical_or.reduceat(find_broken(models, parts), first)
     for place in np.flatnonzero(np.minimum.reduceat(parts.hiding, first) >= k):
         before, is_met = result.get(splits[place].owner, ([], False))
         result[splits[place].owner] = ([*before, splits[place]], is_met or bool(holds[place]))
@@ -260,6 +260,6 @@ def _find_holding(
         dealt = replace(values, start=start, value=values.value[value], count=mix[row, value])
         no_nodes = np.zeros((len(mix), 0), dtype=np.int32)
         classes = EquivalenceClasses((), (), no_nodes, mix.sum(axis=1), (dealt,))
-        fits = ~broken(models, classes)
+        fits = ~find_broken(models, classes)
         holds |= fits.reshape(-1, len(tables)).all(axis=0)
     return holds

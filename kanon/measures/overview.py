@@ -20,7 +20,7 @@ _APART = (minimum_k, alteration, classification_metric)
 """Measures of protection, and those with several numbers: per metric or sensitive column."""
 
 
-def utility_cards() -> Mapping[str, Card]:
+def get_utility_cards() -> Mapping[str, Card]:
     """The cards of the measures with one number per release, by name."""
     return {
         name: module.CARD
@@ -29,13 +29,13 @@ def utility_cards() -> Mapping[str, Card]:
     }
 
 
-def identity(classes: EquivalenceClasses) -> Recoding:
+def build_identity(classes: EquivalenceClasses) -> Recoding:
     """The release that changes nothing: every record at the lowest levels."""
     lowest = Trace(node=(0,) * len(classes.attributes))
     return Recoding.from_targets(classes, classes.nodes, trace=lowest)
 
 
-def all_at_root(classes: EquivalenceClasses) -> Recoding:
+def build_all_at_root(classes: EquivalenceClasses) -> Recoding:
     """The release that tells nothing: every quasi-identifier of every record at its root."""
     roots = np.array([tree.root for tree in classes.hierarchies], dtype=np.int32)
     top = tuple(int(tree.level[tree.root]) for tree in classes.hierarchies)
@@ -81,7 +81,7 @@ class MeasureValue:
         return MeasureValue(card, before, after, at_root, self.column)
 
 
-def overview(
+def build_overview(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
     at_root: Mapping[str, Any],
@@ -90,18 +90,22 @@ def overview(
 ) -> tuple[MeasureValue, ...]:
     """All measures of what a release lost, by title, without measures of privacy."""
     three = (before, after, at_root)
-    single = [alteration.MEAN_CARD, *utility_cards().values()]
+    single = [alteration.MEAN_CARD, *get_utility_cards().values()]
     values = [MeasureValue(card, *(side[card.name] for side in three)) for card in single]
     for metric in metrics:
         card = replace(alteration.CARD, title=f"Alteration, {metric.card.title}")
         values.append(MeasureValue(card, *(side["alteration"][metric.name] for side in three)))
     card = classification_metric.CARD
     for column in columns:
-        then, release, most = (of_column(side, column, columns)[card.name] for side in three)
+        then, release, most = (
+            get_column_measures(side, column, columns)[card.name] for side in three
+        )
         values.append(MeasureValue(card, then, release, most, column))
     return tuple(sorted(values, key=lambda side: (side.card.title.lower(), side.column)))
 
 
-def of_column(numbers: Mapping[str, Any], column: str, columns: Sequence[str]) -> Mapping[str, Any]:
+def get_column_measures(
+    numbers: Mapping[str, Any], column: str, columns: Sequence[str]
+) -> Mapping[str, Any]:
     """The measures of a sensitive column, which are among the others if it is the only one."""
     return numbers if len(columns) == 1 else numbers["sensitive"][column]

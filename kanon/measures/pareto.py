@@ -8,7 +8,7 @@ import numpy as np
 Direction = Literal["lower", "higher"]
 
 
-def pareto_front(points: np.ndarray, directions: Sequence[Direction]) -> np.ndarray:
+def find_pareto_front(points: np.ndarray, directions: Sequence[Direction]) -> np.ndarray:
     """Which points are on the front."""
     values = np.asarray(points, dtype=float)
     if values.ndim != 2 or values.shape[1] != len(directions):

@@ -4,7 +4,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import summed
+from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import level_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -39,5 +39,5 @@ def value(recoding: Recoding) -> float:
     1 - alteration / 100 under the metric ``total`` if all original values are leaves and all
     trees have more than one node.
     """
-    total = summed(recoding.cells, losses(recoding.original))
+    total = sum_losses(recoding.cells, losses(recoding.original))
     return of_sum(total, 0.0, recoding.classes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.spread import answer
+from kanon.kernels.spread import estimate_answers
 from kanon.recoding import Recoding
 
 CARD = Card(
@@ -138,7 +138,7 @@ def answers(classes: EquivalenceClasses, questions: Queries) -> np.ndarray:
     last = np.concatenate([tree.last for tree in trees])
     nodes = np.ascontiguousarray(classes.nodes.T)
     limits = questions.attributes, questions.low, questions.high
-    answer(nodes, classes.counts, starts, first, last, *limits, estimates)
+    estimate_answers(nodes, classes.counts, starts, first, last, *limits, estimates)
     return estimates
 
 

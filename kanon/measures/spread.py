@@ -15,16 +15,16 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.spread import spread
+from kanon.kernels.spread import add_spread_counts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
+def estimate_leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """The estimated cells of every leaf: Σ of at(v) / |v| over the nodes that cover it."""
     counts: np.ndarray = np.zeros(tree.n_leaves)
-    spread(np.asarray(at, dtype=np.int64), tree.first, tree.last, counts)
+    add_spread_counts(np.asarray(at, dtype=np.int64), tree.first, tree.last, counts)
     return counts
 
 
@@ -46,7 +46,7 @@ class SpreadColumn:
         return np.asarray(self.shares.T @ self.at)
 
     @cached_property
-    def told_apart(self) -> np.ndarray:
+    def n_distinguished(self) -> np.ndarray:
         """How many leaves, or bins, cells at a node's level distinguish on average. Shape (N,)."""
         records, occurs = self.records, self.records > 0
         rarity = np.where(occurs, self.at.sum() / np.where(occurs, records, 1), 0)
@@ -55,7 +55,7 @@ class SpreadColumn:
         cells = np.bincount(self.level, weights=self.at)
         return (total / np.maximum(cells, 1))[self.level]
 
-    def binned(self, bins: np.ndarray) -> SpreadColumn:
+    def merge_into_bins(self, bins: np.ndarray) -> SpreadColumn:
         from scipy.sparse import csr_array
 
         parts = (self.shares.data, bins[self.shares.indices], self.shares.indptr)
@@ -64,7 +64,7 @@ class SpreadColumn:
         return replace(self, shares=shares)
 
 
-def columns_of(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...]:
+def build_spread_columns(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...]:
     """The quasi-identifiers of a table, then its sensitive columns, whose values are leaves."""
     columns = [
         SpreadColumn(
@@ -109,7 +109,7 @@ def _compute_shares(first: np.ndarray, last: np.ndarray, occurs: np.ndarray) -> 
     return csr_array((parts, leaves, ends), shape=(len(first), int(last.max(initial=0))))
 
 
-def joint_counts(first: SpreadColumn, second: SpreadColumn) -> csr_array:
+def count_jointly(first: SpreadColumn, second: SpreadColumn) -> csr_array:
     """The number of records at every pair of nodes. Shape (N_1, N_2)."""
     from scipy.sparse import csr_array
 
@@ -117,6 +117,8 @@ def joint_counts(first: SpreadColumn, second: SpreadColumn) -> csr_array:
     return csr_array((second.counts, (node, second.node)), shape=(len(first.at), len(second.at)))
 
 
-def spread_counts(first: SpreadColumn, second: SpreadColumn, joint: csr_array) -> np.ndarray:
+def estimate_joint_counts(
+    first: SpreadColumn, second: SpreadColumn, joint: csr_array
+) -> np.ndarray:
     """The estimated number of records of every pair of leaves, or bins: Σ |C| u_1(a) u_2(b)."""
     return np.asarray((first.shares.T @ joint @ second.shares).toarray())

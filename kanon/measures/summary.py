@@ -9,7 +9,7 @@ from kanon.measures import alteration, association_change, c_avg, classification
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.stored_classes import released_stay
+from kanon.stored_classes import has_released_in_engine
 
 _OF_THEIR_OWN = (alteration, c_avg, classification_metric)
 """Measures that need more than a release: a metric, the k of the plan, a sensitive column."""
@@ -18,7 +18,7 @@ _OF_CLASSES = (association_change, query_error)
 """Measures that need every original class beside its released one; engines do not count them."""
 
 
-def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
+def measure_release(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
     alterations = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     modules, in_engine = parts_of(kanon.measures), recoding.in_engine
     return {
@@ -26,7 +26,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         "classes": recoding.n_classes,
         "suppressed": recoding.suppressed_records,
         "alteration": alterations,
-        "mean_alteration": alteration.mean_of(alterations),
+        "mean_alteration": alteration.compute_mean_alteration(alterations),
         **{
             name: None if in_engine and module in _OF_CLASSES else module.value(recoding)
             for name, module in modules.items()
@@ -34,7 +34,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         },
         **({"not_counted": [module.CARD.name for module in _OF_CLASSES]} if in_engine else {}),
         "c_avg": c_avg.value(recoding, k),
-        **({} if released_stay(recoding) else _measure_protection(recoding)),
+        **({} if has_released_in_engine(recoding) else _measure_protection(recoding)),
     }
 
 

@@ -10,7 +10,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.recoding import MergePath, Recoding
 
 
-def in_terms_of(tree: Hierarchy, target: Hierarchy) -> np.ndarray:
+def match_nodes(tree: Hierarchy, target: Hierarchy) -> np.ndarray:
     """For every node of a hierarchy, the node of another one that covers the same values."""
     nodes = np.full(tree.n_nodes, -1, dtype=np.int32)
     for leaf in range(tree.n_leaves):
@@ -35,14 +35,14 @@ def _find_lca(tree: Hierarchy, node: int, second: int) -> int:
     return node
 
 
-def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePath:
+def convert_path(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePath:
     """Translate a merge path to the yardstick's hierarchies, for measuring alone."""
     classes, translations = _convert_classes(path.classes, yardstick)
     nodes = np.column_stack([to[path.nodes[:, j]] for j, to in enumerate(translations)])
     return replace(path, classes=classes, nodes=nodes)
 
 
-def recoding_in_terms_of(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> Recoding:
+def convert_recoding(recoding: Recoding, yardstick: Sequence[Hierarchy]) -> Recoding:
     classes, translations = _convert_classes(recoding.original, yardstick)
     nodes = np.column_stack([to[recoding.nodes[:, j]] for j, to in enumerate(translations)])
     # The levels of the released node are those of other trees.
@@ -54,6 +54,6 @@ def _convert_classes(
     classes: EquivalenceClasses, yardstick: Sequence[Hierarchy]
 ) -> tuple[EquivalenceClasses, list[np.ndarray]]:
     pairs = zip(classes.hierarchies, yardstick, strict=True)
-    translations = [in_terms_of(tree, target) for tree, target in pairs]
+    translations = [match_nodes(tree, target) for tree, target in pairs]
     nodes = np.column_stack([to[classes.nodes[:, j]] for j, to in enumerate(translations)])
     return replace(classes, hierarchies=tuple(yardstick), nodes=nodes), translations

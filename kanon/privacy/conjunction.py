@@ -9,7 +9,7 @@ from kanon.errors import Unsatisfiable
 from kanon.privacy.model import Model
 
 
-def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
+def find_broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
     """Which classes break at least one model. Shape (R,), bool; all False without models."""
     breaks = np.zeros(classes.n_classes, dtype=bool)
     for model in models:

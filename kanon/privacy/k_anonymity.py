@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
@@ -40,7 +40,7 @@ def check_k(k: object) -> None:
 def too_few_records(k: int, n_records: int) -> str:
     """Why a table of fewer than k records cannot be k-anonymous."""
     return (
-        f"k = {k} cannot be reached: the table has {counted(n_records, 'record')} to anonymise. "
+        f"k = {k} cannot be reached: the table has {count_noun(n_records, 'record')} to anonymise. "
         "Choose a k of at most that number."
     )
 

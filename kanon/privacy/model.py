@@ -12,10 +12,10 @@ from typing import Any, ClassVar, get_type_hints
 
 import numpy as np
 
-from kanon.base.formatting import is_falsely_whole, thin
+from kanon.base.formatting import is_falsely_whole, write_count
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, quoted
+from kanon.errors import PlanError, quote
 from kanon.sensitive import Sensitive
 
 
@@ -46,7 +46,7 @@ class Range:
         ('a whole number of at least 2', 'a number above 0 and at most 1')
         """
         kind = "a whole number" if self.whole else "a number"
-        most = thin(self.highest) if self.highest >= 1000 else f"{self.highest:g}"
+        most = write_count(self.highest) if self.highest >= 1000 else f"{self.highest:g}"
         below = "" if math.isinf(self.highest) else f" and at most {most}"
         return f"{kind} {'above' if self.above else 'of at least'} {self.lowest:g}{below}"
 
@@ -111,7 +111,7 @@ class Model(ABC):
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model, given the table as one class, which fails it."""
 
-    def for_k(self, k: int) -> Model:
+    def replace_k(self, k: int) -> Model:
         """The model for a release with another k: itself, unless k is its parameter."""
         return self
 
@@ -148,7 +148,7 @@ class Model(ABC):
     def sentence(self) -> str:
         """The model with its parameters, for a sentence."""
         column = getattr(self, "column", None)
-        suffix = f" for {quoted(column)}" if column else ""
+        suffix = f" for {quote(column)}" if column else ""
         return f"{self.title} with {self.parameters}{suffix}"
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
@@ -28,10 +28,10 @@ IN_PERSONS = Card(
 )
 
 
-def too_few_persons(k: int, persons: int) -> str:
+def describe_too_few_persons(k: int, persons: int) -> str:
     return (
         f"k = {k} cannot be reached in persons: the records to anonymise are about "
-        f"{counted(persons, 'person')}. Choose a k of at most that number."
+        f"{count_noun(persons, 'person')}. Choose a k of at most that number."
     )
 
 
@@ -58,7 +58,7 @@ class KInPersons(Model):
         return self.levels(classes) >= self.k
 
     def refusal(self, whole: EquivalenceClasses) -> str:
-        return too_few_persons(self.k, int(self.levels(whole)[0]))
+        return describe_too_few_persons(self.k, int(self.levels(whole)[0]))
 
-    def for_k(self, k: int) -> KInPersons:
+    def replace_k(self, k: int) -> KInPersons:
         return replace(self, k=k)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import distinct_l_diversity
@@ -104,7 +104,7 @@ class RecursiveCLDiversity(SensitiveModel):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
             verb = "is" if most == 1 else "are"
             return self._write_refusal(
-                f"there {verb} only {counted(most, 'different value')}, and l is at most that"
+                f"there {verb} only {count_noun(most, 'different value')}, and l is at most that"
             )
         return self._write_refusal(f"c has to be above {rounded(ratio, up=True)}")
 

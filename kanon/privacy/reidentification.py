@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.classes import EquivalenceClasses
 from kanon.errors import TableError
 from kanon.privacy.model import Range
@@ -160,7 +160,7 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
     if lacking:
         unit = "records" if classes.persons is None else "persons"
         raise TableError(
-            f"{counted(lacking, 'class', 'classes')} of the table "
+            f"{count_noun(lacking, 'class', 'classes')} of the table "
             f"{'has' if lacking == 1 else 'have'} fewer people in the population than {unit} in "
             "the table. The population has to contain everyone in the table, with the same labels."
         )

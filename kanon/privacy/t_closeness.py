@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from kanon.cards import Card
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, list_names, quote
 from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
@@ -85,7 +85,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     Source: Li, Li, Venkatasubramanian 2007, section 5; ``norm1``: Mauger, Le Mahec, Dequen 2023.
     """
     if distance not in HIGHEST:
-        raise PlanError(f"The distance {quoted(distance)} is unknown; choose from {_DISTANCES}.")
+        raise PlanError(f"The distance {quote(distance)} is unknown; choose from {_DISTANCES}.")
     if distance == "emd-ordered":
         return _compute_ordered_distance(sensitive)
     n, sizes = int(sensitive.total.sum()), sensitive.sizes
@@ -95,14 +95,14 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     return (2 if distance == "norm1" else 1) * surplus / (n * sizes)
 
 
-_DISTANCES = listing(get_args(Distance))
+_DISTANCES = list_names(get_args(Distance))
 
 
 def _compute_ordered_distance(sensitive: Sensitive) -> np.ndarray:
     if not sensitive.numeric:
         raise PlanError(
             "t-closeness with distance = emd-ordered needs numbers, which "
-            f"{quoted(sensitive.name)} does not have. Choose 'norm1', 'variational' or 'emd-equal'."
+            f"{quote(sensitive.name)} does not have. Choose 'norm1', 'variational' or 'emd-equal'."
         )
     occurs = sensitive.total > 0
     total = sensitive.total[occurs]
@@ -167,7 +167,7 @@ class TCloseness(SensitiveModel):
         super().__post_init__()
         if self.distance not in HIGHEST:
             raise PlanError(
-                f"The distance {quoted(self.distance)} is unknown; choose from {_DISTANCES}."
+                f"The distance {quote(self.distance)} is unknown; choose from {_DISTANCES}."
             )
         if self.t > HIGHEST[self.distance]:
             raise PlanError(
@@ -178,7 +178,7 @@ class TCloseness(SensitiveModel):
     @property
     def sentence(self) -> str:
         """The model with its parameters, for a sentence."""
-        return f"{self.title} with t = {self.t:.12g} ({SPOKEN[self.distance]}) for " + quoted(
+        return f"{self.title} with t = {self.t:.12g} ({SPOKEN[self.distance]}) for " + quote(
             self.column
         )
 

@@ -58,7 +58,7 @@ class Root:
         mine, its = self._compare_sides(other)
         return mine < its
 
-    def times(self, cost: Fraction | int) -> Root:
+    def multiply_by(self, cost: Fraction | int) -> Root:
         return Root(self.of * Fraction(cost) ** self.n, self.n)
 
 
@@ -92,7 +92,7 @@ class Partner:
 @dataclass(frozen=True, eq=False)
 class PlainMerge:
     before: tuple[Group, ...]  # all classes
-    wrong: tuple[Group, ...]  # those that break what has to hold
+    breaking_classes: tuple[Group, ...]  # those that break what has to hold
     picked: Group
     partners: tuple[Partner, ...]
     partner: Group
@@ -118,7 +118,7 @@ def merge(
             others = [group for group in others if group.records < table.k] or others
         partners = compare_partners(table, live, picked, others, strategy, scope)
         partner = min(partners, key=lambda group_: group_.key).group
-        nodes = table.meet(picked.nodes, partner.nodes)
+        nodes = table.find_meeting_nodes(picked.nodes, partner.nodes)
         same = [group_ for group_ in live if group_.nodes == nodes]
         third = next((group_ for group_ in same if group_ not in (picked, partner)), None)
         parts = [group_ for group_ in (picked, partner, third) if group_ is not None]
@@ -139,21 +139,21 @@ def pick_first(table: PlainTable) -> Pick:
 
 def gaa(table: PlainTable, strategy: str = "s1", scope: str = "table") -> Iterator[PlainMerge]:
     pick = pick_smallest(table)
-    yield from merge(table, table.originals, below(table), pick, strategy, scope)
+    yield from merge(table, table.originals, build_size_check(table), pick, strategy, scope)
 
 
 def gaa_small(table: PlainTable) -> Iterator[PlainMerge]:
-    yield from merge(table, table.originals, below(table), pick_first(table), small=True)
+    yield from merge(table, table.originals, build_size_check(table), pick_first(table), small=True)
 
 
 def kaca(table: PlainTable) -> Iterator[PlainMerge]:
     """KACA [Li, Wong, Fu, Pei 2006]: a random class below k."""
     draw = np.random.default_rng(table.seed).integers
     pick: Pick = lambda wrong: wrong[int(draw(len(wrong)))]  # noqa: E731
-    yield from merge(table, table.originals, below(table), pick)
+    yield from merge(table, table.originals, build_size_check(table), pick)
 
 
-def below(table: PlainTable) -> Callable[[Group], bool]:
+def build_size_check(table: PlainTable) -> Callable[[Group], bool]:
     return lambda group: group.records < table.k
 
 
@@ -168,13 +168,13 @@ def compare_partners(
     costs = [table.merge_cost(picked, other) for other in others]
     least = min(costs)
     costs = [least if cost <= least + table.slack else cost for cost in costs]
-    bad = measure_of(table, strategy)
+    bad = choose_badness_measure(table, strategy)
     now = {group: bad(group.members) for group in live} if bad and scope == "table" else {}
     compared = []
     for other, cost in zip(others, costs, strict=True):
         worst: Any = 0
         if bad:
-            nodes = table.meet(picked.nodes, other.nodes)
+            nodes = table.find_meeting_nodes(picked.nodes, other.nodes)
             parts = [e for e in live if e in (picked, other) or e.nodes == nodes]
             merged = bad([group for part in parts for group in part.members])
             worst = max([merged, *(before for group, before in now.items() if group not in parts)])
@@ -183,7 +183,9 @@ def compare_partners(
     return tuple(compared)
 
 
-def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], Any] | None:
+def choose_badness_measure(
+    table: PlainTable, strategy: str
+) -> Callable[[Sequence[int]], Any] | None:
     total = sum(map(Counter, table.histograms), Counter[Any]())
 
     def histogram(members: Sequence[int]) -> Counter[Any]:
@@ -200,7 +202,7 @@ def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], An
 
 def _order_figures(strategy: str, cost: Fraction | int, worth: Any) -> tuple[Any, ...]:
     if strategy in ("s4", "s7"):
-        return (worth.times(cost) if isinstance(worth, Root) else worth * cost,)
+        return (worth.multiply_by(cost) if isinstance(worth, Root) else worth * cost,)
     if strategy in ("l", "t"):
         return (worth,)
     return {"s1": (cost,), "s2": (cost, worth), "s5": (cost, worth)}.get(strategy, (worth, cost))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
 
-from kanon.base.kinds import numbers
+from kanon.base.kinds import read_numbers
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import is_flat
@@ -14,15 +14,15 @@ Region = tuple[int, ...]
 Meets = Callable[[Region], bool]
 
 
-def leaves_of(tree: Hierarchy, node: int) -> list[int]:
+def list_leaves(tree: Hierarchy, node: int) -> list[int]:
     below = tree.children[node]
-    return [leaf for child in below for leaf in leaves_of(tree, child)] if below else [node]
+    return [leaf for child in below for leaf in list_leaves(tree, child)] if below else [node]
 
 
-def positions(tree: Hierarchy) -> list[float]:
+def compute_node_positions(tree: Hierarchy) -> list[float]:
     """Where each node of a tree stands: numbers by size, else leaves by their order."""
     labels = tree.labels[: tree.n_leaves]
-    values = numbers([label for label in labels if label != MISSING_LABEL])
+    values = read_numbers([label for label in labels if label != MISSING_LABEL])
     if values is None:
         size = {leaf: float(leaf) for leaf in range(len(labels))}
     else:
@@ -34,7 +34,7 @@ def positions(tree: Hierarchy) -> list[float]:
         }
     result = []
     for node in range(tree.n_nodes):
-        below = [size[leaf] for leaf in leaves_of(tree, node)]
+        below = [size[leaf] for leaf in list_leaves(tree, node)]
         result.append((min(below) + max(below)) / 2)
     return result
 
@@ -69,7 +69,7 @@ class Mondrian:
     ) -> None:
         self.nodes, self.counts, self.trees = nodes, counts, trees
         self.k, self.variant, self.meets, self.dimension = k, variant, meets, dimension
-        self.at = [positions(tree) for tree in trees]
+        self.at = [compute_node_positions(tree) for tree in trees]
         self.everything = tuple(range(len(counts)))
         self.spans = [self.spread(self.everything, j) for j in range(len(trees))]
 
@@ -117,11 +117,11 @@ class Mondrian:
             return width
         if self.dimension == "most-distinct":
             return len({self.nodes[c][j] for c in region})
-        return self.size(region) - self.largest_part(region, j)
+        return self.size(region) - self.measure_largest_part(region, j)
 
-    def largest_part(self, region: Region, j: int) -> int:
+    def measure_largest_part(self, region: Region, j: int) -> int:
         """The records of the largest part after the first cut that k allows."""
-        for cut in self.cuts_on(region, j):
+        for cut in self.list_cuts_on(region, j):
             sizes = [self.size(part) for part in cut.parts]
             if len(sizes) > 1 and min(sizes) >= self.k:
                 return max(sizes)
@@ -132,12 +132,12 @@ class Mondrian:
         for j in sorted(range(len(worths)), key=lambda j: (-worths[j], j)):
             if worths[j] == 0:
                 return
-            yield from self.cuts_on(region, j)
+            yield from self.list_cuts_on(region, j)
 
     def is_by_groups(self, j: int) -> bool:
         return self.variant == "hierarchy" and not is_flat(self.trees[j])
 
-    def cuts_on(self, region: Region, j: int) -> Iterator[PlainCut]:
+    def list_cuts_on(self, region: Region, j: int) -> Iterator[PlainCut]:
         if self.is_by_groups(j):
             yield self.by_children(region, j)
             return
@@ -165,7 +165,7 @@ class Mondrian:
 
     def by_children(self, region: Region, j: int) -> PlainCut:
         """The classes below each child of where all values meet, and those that stand there."""
-        tree, above = self.trees[j], self.meeting(region, j)
+        tree, above = self.trees[j], self.find_common_node(region, j)
         parts = [
             tuple(c for c in region if tree.is_ancestor(child, self.nodes[c][j]))
             for child in tree.children[above]
@@ -173,12 +173,12 @@ class Mondrian:
         parts.append(tuple(c for c in region if self.nodes[c][j] == above))
         return PlainCut(j, tuple(filter(None, parts)), "groups")
 
-    def meeting(self, region: Region, j: int) -> int:
+    def find_common_node(self, region: Region, j: int) -> int:
         return reduce(self.trees[j].lca, (self.nodes[c][j] for c in region))
 
-    def named_by(self, cut: PlainCut) -> int:
+    def get_cut_node(self, cut: PlainCut) -> int:
         j, first = cut.attribute, cut.parts[0]
         if cut.place == "groups":
-            return self.meeting(sum(cut.parts, ()), j)
+            return self.find_common_node(sum(cut.parts, ()), j)
         top = max(self.place(c, j) for c in first)
         return min(self.nodes[c][j] for c in first if self.place(c, j) == top)

@@ -39,20 +39,20 @@ class Join:
 def walk(table: PlainTable) -> Iterator[Visit]:
     """The nodes in the order of their losses, as long as k records are left."""
     left = list(range(len(table.nodes)))
-    for levels, loss in nodes_by_loss(table):
+    for levels, loss in sort_nodes_by_loss(table):
         if not left or table.size(left) < table.k:
             return
-        groups = groups_at(table, levels, left)
+        groups = collect_groups_at(table, levels, left)
         released = tuple(g for g in groups if g.records >= table.k and not table.breaks(g.members))
         left = [c for c in left if not any(c in group.members for group in released)]
         yield Visit(levels, loss, released, tuple(left))
 
 
-def nodes_by_loss(table: PlainTable) -> list[tuple[Levels, Fraction | int]]:
+def sort_nodes_by_loss(table: PlainTable) -> list[tuple[Levels, Fraction | int]]:
     """All nodes of the lattice by what raising the whole table to them costs, then by levels."""
     ordered = []
     for levels in product(*(range(tree.height) for tree in table.hierarchies)):
-        groups = groups_at(table, levels, range(len(table.nodes)))
+        groups = collect_groups_at(table, levels, range(len(table.nodes)))
         loss = sum(
             table.records[node] * table.cost(table.nodes[node], group.nodes)
             for group in groups
@@ -67,7 +67,7 @@ def nodes_by_loss(table: PlainTable) -> list[tuple[Levels, Fraction | int]]:
     return sorted(ordered, key=lambda node: (node[1], node[0]))
 
 
-def groups_at(table: PlainTable, levels: Levels, members: Sequence[int]) -> list[Group]:
+def collect_groups_at(table: PlainTable, levels: Levels, members: Sequence[int]) -> list[Group]:
     raised = [tree.at_level(at) for tree, at in zip(table.hierarchies, levels, strict=True)]
     groups: dict[Nodes, list[int]] = {}
     for c in members:
@@ -76,7 +76,7 @@ def groups_at(table: PlainTable, levels: Levels, members: Sequence[int]) -> list
     return [table.group(same, nodes) for nodes, same in groups.items()]
 
 
-def released_by(visits: Sequence[Visit], table: PlainTable) -> tuple[Group, ...]:
+def collect_released_groups(visits: Sequence[Visit], table: PlainTable) -> tuple[Group, ...]:
     members: dict[Nodes, list[int]] = {}
     for group in (group for visit in visits for group in visit.groups):
         members.setdefault(group.nodes, []).extend(group.members)
@@ -89,7 +89,7 @@ def join(table: PlainTable, released: Sequence[Group], left: Sequence[int]) -> I
     for leftover in (table.originals[group_] for group_ in left):
         places = []
         for group in classes:
-            nodes = table.meet(group.nodes, leftover.nodes)
+            nodes = table.find_meeting_nodes(group.nodes, leftover.nodes)
             same = [group_ for group_ in classes if group_ is group or group_.nodes == nodes]
             members = [group_ for part in (*same, leftover) for group_ in part.members]
             widened = table.group(members, nodes)

@@ -47,13 +47,15 @@ class PlainTable:
     def size(self, members: Iterable[int]) -> int:
         return sum(self.records[c] for c in members)
 
-    def meet(self, *tuples: Nodes) -> Nodes:
+    def find_meeting_nodes(self, *tuples: Nodes) -> Nodes:
         columns = zip(self.hierarchies, zip(*tuples, strict=True), strict=True)
         return tuple(reduce(tree.lca, nodes) for tree, nodes in columns)
 
     def group(self, members: Iterable[int], nodes: Nodes | None = None) -> Group:
         rising = tuple(sorted(members))
-        nodes = self.meet(*(self.nodes[c] for c in rising)) if nodes is None else nodes
+        nodes = (
+            self.find_meeting_nodes(*(self.nodes[c] for c in rising)) if nodes is None else nodes
+        )
         return Group(nodes, self.size(rising), rising)
 
     def cost(self, low: Nodes, high: Nodes) -> Fraction | int:
@@ -63,7 +65,7 @@ class PlainTable:
         )
 
     def merge_cost(self, group: Group, other: Group, by_record: bool = False) -> Fraction | int:
-        met = self.meet(group.nodes, other.nodes)
+        met = self.find_meeting_nodes(group.nodes, other.nodes)
         alone = by_record or not self.weighted
         own, its = (1, 1) if alone else (group.records, other.records)
         return own * self.cost(group.nodes, met) + its * self.cost(other.nodes, met)

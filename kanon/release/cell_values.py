@@ -19,7 +19,7 @@ NUMBER = rf"{BESIDE}([+-]?)(\.\d+|\d(?:['’]?[.,\d])*)((?:e[+-]?\d+)?){BESIDE}"
 DAY = r"\d\d?([-./])\d\d?\1(\d\d){1,2}|\d{4}([-./])\d\d?\3\d\d?|\d\d?(:\d\d){1,2}"
 
 
-def read_as(text: str) -> Hashable:
+def fold_reading(text: str) -> Hashable:
     """The form by which diversity counts a value: values that read alike have the same one."""
     for _ in "ab":  # the usual form may have blanks and capitals again
         text = "".join(s for s in text if unicodedata.category(s) not in "Cc Cf Zl Zp Zs")
@@ -50,13 +50,13 @@ def read_as(text: str) -> Hashable:
     return text
 
 
-def value_of(text: str) -> str:
+def normalise_value(text: str) -> str:
     """A sensitive value without outer blanks, .0 after a whole number, or the sign of -0."""
     value = re.sub(r"^([+-]?\d+)\.0$", r"\1", text.strip())
     return "0" if value in ("+0", "-0") else value
 
 
-def sizes_of(texts: list[str], kind: str) -> list[float]:
+def parse_sizes(texts: list[str], kind: str) -> list[float]:
     bare = [re.sub(r"[^0-9.,+-]", "", text.replace("−", "-")) for text in texts]
     groups = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})*", text) for text in bare)
     groups = groups and any(re.fullmatch(r"[+-]?\d{3}", text) for text in bare)
@@ -82,8 +82,8 @@ def sizes_of(texts: list[str], kind: str) -> list[float]:
         return [0.0] * len(texts)
 
 
-def in_order(values: Iterable[str], kind: str) -> list[str]:
+def order_values(values: Iterable[str], kind: str) -> list[str]:
     """Order values by size if they are numbers, else by the alphabet; the missing one last."""
     known = sorted(value for value in values if value)
-    size = dict(zip(known, sizes_of(known, kind), strict=True))
+    size = dict(zip(known, parse_sizes(known, kind), strict=True))
     return sorted(known, key=size.__getitem__) + [value for value in values if not value]

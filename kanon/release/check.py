@@ -29,10 +29,15 @@ import pyarrow as pa
 
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
-from kanon.release.released_rows import ReleasedRows, Verdict, make_cells_texts, number_persons
+from kanon.release.released_rows import (
+    ReleasedRows,
+    Verdict,
+    convert_cells_to_texts,
+    number_persons,
+)
 from kanon.schema import Role
-from kanon.sources.arrow_tables import arrow_table
-from kanon.sources.engines.settings import duckdb_settings, limit_spilling
+from kanon.sources.arrow_tables import build_arrow_table
+from kanon.sources.engines.settings import get_duckdb_settings, set_spilling_limit
 from kanon.sources.formats import FORMATS, read_back
 from kanon.sources.read_back import UNREADABLE
 
@@ -49,7 +54,7 @@ NOT_CONSIDERED = (
 TABLE_ORDER = ", and that the rows keep the table's order"  # appended where a plan keeps it
 
 
-def require(verdicts: Sequence[Verdict], file: str = "") -> None:
+def require_verdicts(verdicts: Sequence[Verdict], file: str = "") -> None:
     """Check that all hold.
 
     Parameters
@@ -62,7 +67,7 @@ def require(verdicts: Sequence[Verdict], file: str = "") -> None:
     ReleaseError
         Some do not; the message says which.
 
-    >>> require([Verdict("k-anonymity", "", "k = 3", 2, False)])
+    >>> require_verdicts([Verdict("k-anonymity", "", "k = 3", 2, False)])
     Traceback (most recent call last):
     kanon.errors.ReleaseError: The release does not meet its plan, so it is not given out: k-ano...
     """
@@ -127,12 +132,12 @@ def check_release(
         for column in plan.roles.columns(Role.SENSITIVE):
             if column in names:
                 place = f"c{names.index(column)}"
-                numbered = numbered.assign(**{place: make_cells_texts(numbered[place])})
+                numbered = numbered.assign(**{place: convert_cells_to_texts(numbered[place])})
         if persons is not None:
             if len(persons) != len(released):
                 raise _build_check_error()
             numbered = numbered.assign(person=number_persons(persons))
-        connection.register("release", arrow_table(numbered))
+        connection.register("release", build_arrow_table(numbered))
         return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
 
 
@@ -245,10 +250,10 @@ def _open_connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckD
         with (
             nullcontext(opened)
             if opened
-            else duckdb.connect(config=duckdb_settings()) as connection
+            else duckdb.connect(config=get_duckdb_settings()) as connection
         ):
             if opened is None:
-                limit_spilling(connection.execute)
+                set_spilling_limit(connection.execute)
             yield connection
     except duckdb.OutOfMemoryException:
         raise ReleaseError(

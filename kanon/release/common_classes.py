@@ -14,10 +14,10 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.values import MISSING_LABEL
-from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
-from kanon.errors import PlanError, TableError, quoted
+from kanon.classes import EquivalenceClasses, group_tuples, number_tuples
+from kanon.errors import PlanError, TableError, quote
 from kanon.hierarchy import ROOT_LABEL, Hierarchy
 from kanon.plan import Plan
 from kanon.recoding import Recoding, Trace
@@ -25,7 +25,7 @@ from kanon.run import Run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
-from kanon.sources.memory import as_table
+from kanon.sources.memory import convert_to_table
 from kanon.sources.tables import Table
 
 
@@ -35,7 +35,7 @@ class Release:
 
     plan: Plan
     recoding: Recoding  # the class that each original class was released in
-    passing: tuple[str, ...]  # the columns that the release shows as they are
+    unchanged_columns: tuple[str, ...]  # the columns that the release shows as they are
     dropped: int = 0  # the number of records that were left out before for missing values
     # the sensitive columns that were coarsened before anything was counted, and how
     coarsened: tuple[Coarsening, ...] = ()
@@ -46,7 +46,7 @@ class Release:
         return cls(
             prepared.plan,
             slim,
-            prepared.source.passed_through(),
+            prepared.source.list_unchanged_columns(),
             prepared.dropped,
             prepared.coarsened,
         )
@@ -55,43 +55,47 @@ class Release:
     def n_records(self) -> int:
         return self.recoding.classes.n_records + self.dropped
 
-    def shows(self, column: str) -> bool:
+    def is_passing(self, column: str) -> bool:
         """Whether each record has its own value of a column in the release."""
-        return column in self.passing
+        return column in self.unchanged_columns
 
-    def tells_apart(self, column: str) -> bool:
+    def can_tell_apart(self, column: str) -> bool:
         named = self.plan.columns.get(column)
-        return self.shows(column) or bool(named is not None and named.pseudonym)
+        return self.is_passing(column) or bool(named is not None and named.pseudonym)
 
 
-def list_known(releases: Sequence[Release]) -> tuple[str, ...]:
+def list_known_columns(releases: Sequence[Release]) -> tuple[str, ...]:
     """The columns by which people are looked for: the quasi-identifiers of any release."""
     return tuple(
         sorted({name for release in releases for name in release.plan.roles.quasi_identifiers})
     )
 
 
-def list_comparable(releases: Sequence[Release]) -> tuple[str, ...]:
-    times = Counter(name for release in releases for name in release.passing)
-    return tuple(sorted({*list_known(releases), *(name for name in times if times[name] > 1)}))
+def list_comparable_columns(releases: Sequence[Release]) -> tuple[str, ...]:
+    times = Counter(name for release in releases for name in release.unchanged_columns)
+    return tuple(
+        sorted({*list_known_columns(releases), *(name for name in times if times[name] > 1)})
+    )
 
 
-def ground_of(releases: Sequence[Release], table: Table | pd.DataFrame) -> EquivalenceClasses:
+def count_ground_classes(
+    releases: Sequence[Release], table: Table | pd.DataFrame
+) -> EquivalenceClasses:
     """The classes of the table by all comparable columns; by the known ones where too many."""
-    table_or_part = as_table(table)
+    table_or_part = convert_to_table(table)
     if table_or_part.n_records != releases[0].n_records:
         raise PlanError(
-            f"The releases are of {counted(releases[0].n_records, 'record')}, and the table has "
-            f"{thin(table_or_part.n_records)}: give the table that they were made from."
+            f"The releases are of {count_noun(releases[0].n_records, 'record')}, and the table has "
+            f"{write_count(table_or_part.n_records)}: give the table that they were made from."
         )
     first = releases[0]
     if first.coarsened and first.dropped:  # hierarchies may lack the values of dropped records
         table_or_part = table_or_part.complete(first.plan.roles.quasi_identifiers)
     table_or_part = table_or_part.coarsened(first.coarsened)
     try:
-        return _count_classes(releases, table_or_part, list_comparable(releases))
+        return _count_classes(releases, table_or_part, list_comparable_columns(releases))
     except (PlanError, TableError):  # too many, in an engine
-        return _count_classes(releases, table_or_part, list_known(releases))
+        return _count_classes(releases, table_or_part, list_known_columns(releases))
 
 
 def _count_classes(
@@ -100,7 +104,9 @@ def _count_classes(
     roles = [release.plan.roles for release in releases]
     sensitive = sorted({name for role_map in roles for name in role_map.columns(Role.SENSITIVE)})
     texts = ([MISSING_LABEL, *sorted(table.counted(column).texts)] for column in columns)
-    return replace(table.classes_of(columns, sensitive), hierarchies=tuple(map(_name_nodes, texts)))
+    return replace(
+        table.build_classes(columns, sensitive), hierarchies=tuple(map(_name_nodes, texts))
+    )
 
 
 def _name_nodes(labels: Sequence[str]) -> Hierarchy:
@@ -108,7 +114,7 @@ def _name_nodes(labels: Sequence[str]) -> Hierarchy:
     return Hierarchy((*labels, ROOT_LABEL), nothing, nothing, nothing, nothing, None)
 
 
-def check_coarsened(releases: Sequence[Release]) -> None:
+def check_same_coarsening(releases: Sequence[Release]) -> None:
     """Refuse releases that coarsen a column differently: a value of one is none of the other."""
     coarsened_of_releases = [coarsened.plan.coarsened for coarsened in releases]
     for column in dict.fromkeys(name for coarsened in coarsened_of_releases for name in coarsened):
@@ -117,12 +123,12 @@ def check_coarsened(releases: Sequence[Release]) -> None:
             for coarsened in coarsened_of_releases
         ):
             raise PlanError(
-                f"The sensitive column {quoted(column)} is coarsened differently in two releases, "
+                f"The sensitive column {quote(column)} is coarsened differently in two releases, "
                 "so what they reveal together cannot be counted."
             )
 
 
-def check_sizes(releases: Sequence[Release]) -> None:
+def check_record_numbers(releases: Sequence[Release]) -> None:
     """Refuse releases of tables that have not as many records as the first."""
     if not releases:
         raise PlanError("No release is given; name at least one.")
@@ -130,12 +136,12 @@ def check_sizes(releases: Sequence[Release]) -> None:
     for number, size in enumerate(sizes, 1):
         if size != sizes[0]:
             raise PlanError(
-                f"Release 1 is of a table of {counted(sizes[0], 'record')} and release {number} of "
-                f"one of {thin(size)}: only releases of one table can be combined."
+                f"Release 1 is of a table of {count_noun(sizes[0], 'record')} and release {number} of "
+                f"one of {write_count(size)}: only releases of one table can be combined."
             )
 
 
-def placed(release: Release, ground: EquivalenceClasses) -> np.ndarray:
+def match_ground_classes(release: Release, ground: EquivalenceClasses) -> np.ndarray:
     """Per ground class its released class; -1 if its records are not in the release."""
     classes, assigned = release.recoding.classes, release.recoding.assigned
     mismatch = PlanError(
@@ -203,7 +209,7 @@ class ReleaseView:
     def present(self) -> np.ndarray:
         return self.at >= 0
 
-    def seen(self, without: str | None) -> list[tuple[np.ndarray, int]]:
+    def list_seen_codes(self, without: str | None) -> list[tuple[np.ndarray, int]]:
         """Per ground class what is seen of it in place of its quasi-identifiers, as numbers from 0.
 
         0 where the release lacks the records. With each array goes a number above all in it.
@@ -225,11 +231,11 @@ class ReleaseView:
             zip(self.ground.attributes, self.ground.hierarchies, strict=True)
         ):
             known = name in self.known and name not in (*names, without)
-            if known and self.release.tells_apart(name):
+            if known and self.release.can_tell_apart(name):
                 columns.append((self._mark_present(self.ground.nodes[:, j]), tree.n_nodes))
         return [(codes, size + 1) for codes, size in columns]
 
-    def describe(self, place: int) -> np.ndarray:
+    def number_described_values(self, place: int) -> np.ndarray:
         """Per ground class a number for what the release tells of its value of a column.
 
         Values below labels that overlap share one, so that it is known of every row.
@@ -237,7 +243,7 @@ class ReleaseView:
         column, values = self.ground.attributes[place], self.ground.nodes[:, place]
         recoding = self.release.recoding
         if column not in recoding.classes.attributes:
-            return values if self.release.shows(column) else 0 * values
+            return values if self.release.is_passing(column) else 0 * values
         own = recoding.classes.attributes.index(column)
         tree, nodes = recoding.hierarchies[own], recoding.nodes[:, own]
         labels = np.unique(nodes)
@@ -250,7 +256,7 @@ class ReleaseView:
         return np.where(self.present, codes + 1, 0)
 
 
-def grouped_by_sight(
+def find_groups_by_sight(
     columns: Sequence[tuple[np.ndarray, int]], counts: np.ndarray, present: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     tuples = np.stack([codes[present] for codes, _ in columns], axis=1)
@@ -260,40 +266,40 @@ def grouped_by_sight(
     return nodes, total, groups
 
 
-def side_by_side(
+def join_releases(
     views: Sequence[ReleaseView], ground: EquivalenceClasses, column: str | None
 ) -> tuple[EquivalenceClasses, np.ndarray]:
     """The groups that look alike in all releases, and per ground class its group, -1 for none."""
-    showing = [view for view in views if column is None or view.release.shows(column)]
+    showing = [view for view in views if column is None or view.release.is_passing(column)]
     present = np.logical_or.reduce([view.present for view in showing])
-    columns = [part for view in views for part in view.seen(column)]
-    nodes, counts, groups = grouped_by_sight(columns, ground.counts, present)
+    columns = [part for view in views for part in view.list_seen_codes(column)]
+    nodes, counts, groups = find_groups_by_sight(columns, ground.counts, present)
     histograms = [sensitive for sensitive in ground.sensitive if sensitive.name == column]
     of_groups = tuple(histogram.grouped(groups, len(counts)) for histogram in histograms)
     return EquivalenceClasses((), (), nodes, counts, of_groups), groups
 
 
 # --- rows that can be matched -------------------------------------------------------------------
-def number_cells(views: Sequence[ReleaseView]) -> np.ndarray:
+def number_shown_cells(views: Sequence[ReleaseView]) -> np.ndarray:
     ground, parts = views[0].ground, []
     for place in range(len(ground.attributes)):
         values, edges = ground.nodes[:, place], []
         above = int(values.max()) + 1
         for view in views:
-            described = view.describe(place) + above
+            described = view.number_described_values(place) + above
             edges.append(np.stack([values, described])[:, view.present])
             above = int(described.max()) + 1
         ends = np.hstack(edges)
         graph = coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(above, above))
         parts.append(connected_components(graph, directed=False)[1][values])
     sizes = [int(part.max()) + 1 for part in parts]
-    return np.unique(tuple_keys(np.stack(parts, axis=1), sizes), return_inverse=True)[1]
+    return np.unique(number_tuples(np.stack(parts, axis=1), sizes), return_inverse=True)[1]
 
 
 CellsOfPairs: TypeAlias = Mapping[tuple[ReleaseView, ...], np.ndarray]
 
 
-def find_matched(views: Sequence[ReleaseView], cells: CellsOfPairs) -> tuple[np.ndarray, bool]:
+def find_matched_rows(views: Sequence[ReleaseView], cells: CellsOfPairs) -> tuple[np.ndarray, bool]:
     """Which ground classes have rows that can be matched between two releases; whether all can."""
     counts = views[0].ground.counts
     matched, lined_up = np.zeros(len(counts), dtype=bool), True

@@ -43,7 +43,7 @@ age 1 has the flu: she is found among {flu, cold} and among {flu, gout}.
 ...         "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
 ...         "algorithm": {"name": "levels", "node": node},
 ...         "privacy": [{"model": "k-anonymity", "k": 2}]}), table))
->>> both = combine([keeping(age=0, sex=1), keeping(age=1, sex=0)], table)
+>>> both = combine_releases([keeping(age=0, sex=1), keeping(age=1, sex=0)], table)
 >>> both.alone, both.together.min_k, both.holds
 ((2, 2), 1, False)
 >>> both.lined_up, both.matched, both.candidates
@@ -62,24 +62,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, joined, thin, write_number
+from kanon.base.formatting import count_noun, join_words, write_count, write_number
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, list_names, quote
 from kanon.privacy.model import Model
 from kanon.release.common_classes import (
     CellsOfPairs,
     Release,
     ReleaseView,
-    check_coarsened,
-    check_sizes,
-    find_matched,
-    ground_of,
-    grouped_by_sight,
-    list_comparable,
-    list_known,
-    number_cells,
-    placed,
-    side_by_side,
+    check_record_numbers,
+    check_same_coarsening,
+    count_ground_classes,
+    find_groups_by_sight,
+    find_matched_rows,
+    join_releases,
+    list_comparable_columns,
+    list_known_columns,
+    match_ground_classes,
+    number_shown_cells,
 )
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
@@ -95,7 +95,7 @@ class CombinedModel:
 
     model: Model
     releases: tuple[int, ...]  # those that require it, numbered from 1
-    alone: float | None  # the level of the worst class in any of these; None without a class
+    level_alone: float | None  # the level of the worst class in any of these; None without a class
     # that of the worst group that looks alike in all releases, or of the worst class if it is worse
     level: float | None
     records: int  # the records in groups that do not meet it
@@ -104,11 +104,13 @@ class CombinedModel:
     def said(self, names: Sequence[str]) -> str:
         """The requirement, what single releases reach, and what all reach together."""
         side = "below" if self.model.card.direction == "higher" else "above"
-        failed = f"; {counted(self.records, 'record')} in groups {side} it" if self.records else ""
-        askers = joined([names[number - 1] for number in self.releases])
+        failed = (
+            f"; {count_noun(self.records, 'record')} in groups {side} it" if self.records else ""
+        )
+        askers = join_words([names[number - 1] for number in self.releases])
         return (
             f"{self.model.sentence} ({self.model.card.arrow}), required of {askers}: "
-            f"{_format_level(self.alone)} in the worst class of any single release, "
+            f"{_format_level(self.level_alone)} in the worst class of any single release, "
             f"{_format_level(self.level)} in the worst group of all together{failed}"
         )
 
@@ -118,7 +120,7 @@ class CombinedModel:
             "model": self.model.card.name,
             **vars(self.model),
             "asked_of": list(self.releases),
-            "alone": _drop_infinite(self.alone),
+            "alone": _drop_infinite(self.level_alone),
             "together": _drop_infinite(self.level),
             "records": self.records,
             "holds": self.holds,
@@ -144,14 +146,14 @@ class LearntValues:
     @property
     def sentence(self) -> str:
         if self.values is None or self.values_alone is None or self.records is None:
-            return f"{quoted(self.column)}: no release shows it"
+            return f"{quote(self.column)}: no release shows it"
         return (
-            f"{quoted(self.column)} becomes certain although no single release reveals it: for "
-            f"{counted(self.lined_up, 'record')} with all rows lined up, for "
-            f"{counted(self.certain, 'record')} without the row order, from a person's class in "
+            f"{quote(self.column)} becomes certain although no single release reveals it: for "
+            f"{count_noun(self.lined_up, 'record')} with all rows lined up, for "
+            f"{count_noun(self.certain, 'record')} without the row order, from a person's class in "
             "each release (↓ better). Without the order, the worst case leaves "
-            f"{counted(self.values, 'value')} and at most {counted(self.records, 'row')}; the "
-            f"worst single release leaves {counted(self.values_alone, 'value')} (↑ better)"
+            f"{count_noun(self.values, 'value')} and at most {count_noun(self.records, 'row')}; the "
+            f"worst single release leaves {count_noun(self.values_alone, 'value')} (↑ better)"
         )
 
     @property
@@ -165,29 +167,35 @@ class LearntValues:
 class CombinedReleases:
     """What several releases of a table reveal together."""
 
-    alone: tuple[int | None, ...]  # the smallest class of each release; None without a class
+    smallest_classes: tuple[
+        int | None, ...
+    ]  # the smallest class of each release; None without a class
     together: EquivalenceClasses  # the groups of records that look alike in all releases
     asked: tuple[CombinedModel, ...]  # the requirements of the plans, in these groups
     learnt: tuple[LearntValues, ...]  # what becomes known of each sensitive column
     undone: tuple[str, ...]  # columns generalised or left out in one release, unchanged in another
     # the records whose rows can be matched between two releases: by the order that both keep, or by
     # the cells that both show; None if there were too many to count
-    matched: int | None
+    matched_records: int | None
     lined_up: bool  # whether anyone can line up all rows; if not, the groups are a worst case
     # the fewest records that someone can be without the row order; never below the smallest group
     candidates: int | None
 
     @property
-    def about_order(self) -> str:
+    def order_sentence(self) -> str:
         """A sentence that says whether anyone can line up the rows."""
         if self.lined_up:
             return "Anyone can line up the rows of all releases"
-        rows = "an unknown number" if self.matched is None else f"at least {thin(self.matched)}"
+        rows = (
+            "an unknown number"
+            if self.matched_records is None
+            else f"at least {write_count(self.matched_records)}"
+        )
         return (
-            f"Anyone can match the rows of {rows} of {counted(self.together.n_records, 'record')} "
+            f"Anyone can match the rows of {rows} of {count_noun(self.together.n_records, 'record')} "
             "(↓ better). Groups are counted as if all rows were matched, which is the most that "
             "anyone can learn. Without matched rows, a person is one of at most "
-            f"{counted(self.candidates or 0, 'record')} in the worst case (↑ better)"
+            f"{count_noun(self.candidates or 0, 'record')} in the worst case (↑ better)"
         )
 
     @property
@@ -197,18 +205,18 @@ class CombinedReleases:
 
     def said(self, names: Sequence[str]) -> tuple[str, ...]:
         """The results in sentences, the smallest group first."""
-        sizes = joined(["no" if k is None else thin(k) for k in self.alone])
-        least = "no" if self.together.min_k is None else thin(self.together.min_k)
+        sizes = join_words(["no" if k is None else write_count(k) for k in self.smallest_classes])
+        least = "no" if self.together.min_k is None else write_count(self.together.min_k)
         whole = self.together
         sentences = [
-            f"The smallest class has {sizes} records in {joined(names)}; the smallest group that "
-            f"looks alike in all of them has {least} (↑ better); {thin(whole.unique_records)} of "
-            f"{counted(whole.n_records, 'record')} are unique (↓ better)",
-            self.about_order,
+            f"The smallest class has {sizes} records in {join_words(names)}; the smallest group that "
+            f"looks alike in all of them has {least} (↑ better); {write_count(whole.unique_records)} of "
+            f"{count_noun(whole.n_records, 'record')} are unique (↓ better)",
+            self.order_sentence,
         ]
         if self.undone:
             sentences.append(
-                f"{listing(self.undone)}: generalised or left out in one release, shown unchanged "
+                f"{list_names(self.undone)}: generalised or left out in one release, shown unchanged "
                 "in another"
             )
         return (
@@ -222,13 +230,13 @@ class CombinedReleases:
         """All results for JSON: null stands for nothing, or for infinite."""
         return {
             "records": self.together.n_records,
-            "min_k_alone": list(self.alone),
+            "min_k_alone": list(self.smallest_classes),
             "min_k": self.together.min_k,
             "groups": self.together.n_classes,
             "unique_records": self.together.unique_records,
             "generalised_and_shown": list(self.undone),
             "rows_lined_up": self.lined_up,
-            "rows_matched": self.matched,
+            "rows_matched": self.matched_records,
             "candidates": self.candidates,
             "asked": [part.numbers for part in self.asked],
             "learnt": {part.column: part.numbers for part in self.learnt},
@@ -244,7 +252,7 @@ def _format_level(level: float | None) -> str:
     return "no class" if level is None else write_number(level, 6)
 
 
-def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
+def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
     """Count what anyone learns who holds several releases of one table.
 
     Parameters
@@ -261,23 +269,26 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
     TableError
         The table cannot be counted by all of their columns.
     """
-    check_sizes(releases)
-    check_coarsened(releases)
+    check_record_numbers(releases)
+    check_same_coarsening(releases)
     person_columns = [
         release.plan.person for release in releases if release.plan.person is not None
     ]
     if person_columns:
         raise PlanError(
-            f"A plan counts k in persons ({quoted(person_columns[0])}), but combined releases are "
+            f"A plan counts k in persons ({quote(person_columns[0])}), but combined releases are "
             "counted in records: combine plans without the key person, which says less."
         )
-    ground = ground_of(releases, table)
-    known = list_known(releases)
-    views = [ReleaseView(release, ground, placed(release, ground), known) for release in releases]
-    together, _ = side_by_side(views, ground, None)
-    cells: CellsOfPairs = {pair: number_cells(pair) for pair in combinations(views, 2)}
-    matched, lined_up = find_matched(views, cells)
-    whole = ground.attributes == list_comparable(releases)
+    ground = count_ground_classes(releases, table)
+    known = list_known_columns(releases)
+    views = [
+        ReleaseView(release, ground, match_ground_classes(release, ground), known)
+        for release in releases
+    ]
+    together, _ = join_releases(views, ground, None)
+    cells: CellsOfPairs = {pair: number_shown_cells(pair) for pair in combinations(views, 2)}
+    matched, lined_up = find_matched_rows(views, cells)
+    whole = ground.attributes == list_comparable_columns(releases)
     starts, counts = np.arange(ground.n_classes + 1), ground.counts
     everybody = Sensitive("", ("",), False, starts, 0 * counts, counts, counts[:1])
     return CombinedReleases(
@@ -304,7 +315,7 @@ def _combine_models(
     for model, numbers in wanted.items():
         column = getattr(model, "column", None)
         if column not in groups:
-            groups[column], _ = side_by_side(views, ground, column)
+            groups[column], _ = join_releases(views, ground, column)
         whole = groups[column]
         single = [views[number - 1].release.recoding.released for number in dict.fromkeys(numbers)]
         levels = [
@@ -328,7 +339,7 @@ def _combine_models(
 
 def _find_undone_columns(releases: Sequence[Release]) -> Iterator[str]:
     for column in {name for release in releases for name in release.plan.columns}:
-        shows = [release.shows(column) for release in releases]
+        shows = [release.is_passing(column) for release in releases]
         if any(shows) and not all(shows):
             yield column
 
@@ -338,7 +349,7 @@ def _find_learnt_values(
     views: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive
 ) -> LearntValues:
     column, ground, sensitive = sensitive.name, views[0].ground, sensitive.folded
-    showing = [candidate for candidate in views if candidate.release.shows(column)]
+    showing = [candidate for candidate in views if candidate.release.is_passing(column)]
     fewest_alone = np.full(ground.n_classes, _ABSENT)  # values, by a single release
     for view in showing:
         single = sensitive.grouped(view.at, view.release.recoding.n_classes)
@@ -348,7 +359,7 @@ def _find_learnt_values(
     def count_new(certain: np.ndarray) -> int:
         return int(ground.counts[certain & ~certain_alone].sum())
 
-    lined, group = side_by_side(views, ground, column)
+    lined, group = join_releases(views, ground, column)
     alike = np.diff(lined.sensitive[0].folded.start) == 1
     grouped = group >= 0
     values, records = _count_candidates(showing, cells, sensitive, column)
@@ -391,7 +402,9 @@ def _count_common_values(
 ) -> np.ndarray:
     classes, histograms, ground = [], [], showing[0].ground
     for view in showing:
-        _, sizes, group = grouped_by_sight(view.seen(column), ground.counts, view.present)
+        _, sizes, group = find_groups_by_sight(
+            view.list_seen_codes(column), ground.counts, view.present
+        )
         classes.append(group)
         histograms.append(sensitive.grouped(group, len(sizes)))
     present = np.logical_or.reduce([view.present for view in showing])
@@ -399,7 +412,7 @@ def _count_common_values(
         (group_of_class + 1, histogram.n_classes + 1)
         for group_of_class, histogram in zip(classes, histograms, strict=True)
     ]
-    tuples, total, combination = grouped_by_sight(sides, ground.counts, present)
+    tuples, total, combination = find_groups_by_sight(sides, ground.counts, present)
     at = tuples.astype(np.int64) - 1  # (P, releases): the class in each, -1 where it is in none
     width = max(len(sensitive.values), 1)
     keys = [histogram.of_entry * width + histogram.value for histogram in histograms]

@@ -4,7 +4,7 @@ A context says who gets the release and what an attacker may know. Thresholds fo
 is a law: each names its document or says that there is none, and all can be replaced.
 
 >>> public, internal = Context(release="public"), Context(release="internal")
->>> [int(thresholds(each)["k"].wanted) for each in (public, internal)]
+>>> [int(list_thresholds(each)["k"].wanted) for each in (public, internal)]
 [11, 3]
 """
 
@@ -28,7 +28,7 @@ from kanon.privacy.t_closeness import TCloseness
 Release = Literal["public", "research", "internal"]
 Attacker = Literal["prosecutor", "journalist"]
 
-RELEASES: Mapping[Release, str] = {
+AUDIENCES: Mapping[Release, str] = {
     "public": "Anybody",
     "research": "Researchers",
     "internal": "Colleagues only",
@@ -43,7 +43,7 @@ ATTACKERS: Mapping[Attacker, str] = {
 
 _UNIT_ONE_IN = "1 in …"
 
-ASKED: Mapping[str, Card] = {
+THRESHOLD_CARDS: Mapping[str, Card] = {
     card.name: card
     for card in (
         Card(
@@ -142,7 +142,7 @@ _POPULATION = (
 )
 _NOTHING_INSIDE = "Nothing is proposed: no document sets a number for use inside an organisation"
 
-NO_SOURCE = "Set by hand; no source was named"
+UNNAMED_SOURCE = "Set by hand; no source was named"
 """The source of a threshold that was replaced without a reason."""
 
 _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
@@ -228,7 +228,7 @@ class Context(Strict):
         for name in _ALLOWED:
             own = getattr(context.thresholds, name)
             if own is not None and own.wanted is not None:
-                check_wanted(name, own.wanted, f"Context key thresholds.{name}.wanted")
+                check_threshold_number(name, own.wanted, f"Context key thresholds.{name}.wanted")
         return context
 
     @classmethod
@@ -246,10 +246,10 @@ class Context(Strict):
         return {**fields, "thresholds": chosen}
 
 
-def check_wanted(name: str, wanted: float, called: str) -> None:
+def check_threshold_number(name: str, wanted: float, called: str) -> None:
     """Check the number of a threshold.
 
-    >>> check_wanted("k", 0, "k")
+    >>> check_threshold_number("k", 0, "k")
     Traceback (most recent call last):
     kanon.errors.PlanError: k has to be a whole number of at least 2 and at most 100..., not 0.
     """
@@ -274,7 +274,7 @@ class Threshold:
     def met(self, reached: float) -> bool:
         """Whether a release that reached this meets it; levels apart by rounding are equal.
 
-        >>> asked = thresholds(Context(release="research"))
+        >>> asked = list_thresholds(Context(release="research"))
         >>> asked["k"].met(5), asked["t"].met(0.5)
         (True, False)
         """
@@ -285,10 +285,10 @@ class Threshold:
         return reached <= self.wanted * (1 + _TOLERANCE) + 1e-12
 
 
-def thresholds(context: Context) -> dict[str, Threshold]:
+def list_thresholds(context: Context) -> dict[str, Threshold]:
     """The thresholds of a context, in the order of :data:`ASKED`.
 
-    >>> for name, asked in thresholds(Context(release="internal")).items():
+    >>> for name, asked in list_thresholds(Context(release="internal")).items():
     ...     print(name, asked.wanted)
     k 3
     highest_risk 3
@@ -297,23 +297,23 @@ def thresholds(context: Context) -> dict[str, Threshold]:
     t None
     """
     threshold_of_name = {}
-    for name, card in ASKED.items():
+    for name, card in THRESHOLD_CARDS.items():
         wanted, source = _PROPOSED[context.release][name]
         if name == "k" and context.attacker == "journalist":
             wanted, source = None, _POPULATION
         own: ChosenThreshold | None = getattr(context.thresholds, name)
         if own is not None:
-            source = f"Set by hand: {own.source}" if own.source else NO_SOURCE
+            source = f"Set by hand: {own.source}" if own.source else UNNAMED_SOURCE
             wanted = None if own.wanted is None else _convert_whole(own.wanted)
         threshold_of_name[name] = Threshold(card, wanted, source, own is not None)
     return threshold_of_name
 
 
-def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Context:
+def replace_threshold(context: Context, name: str, own: ChosenThreshold | None) -> Context:
     """The context with one threshold replaced; None brings back the proposed one.
 
     >>> chosen = ChosenThreshold(wanted=7, source="Our ethics board")
-    >>> thresholds(with_own(Context(release="research"), "k", chosen))["k"].source
+    >>> list_thresholds(replace_threshold(Context(release="research"), "k", chosen))["k"].source
     'Set by hand: Our ethics board'
     """
     content = context.content
@@ -321,28 +321,28 @@ def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Contex
     return Context.from_content(content)
 
 
-def least_k(context: Context) -> int:
+def compute_least_k(context: Context) -> int:
     """The least k, at least 2, that meets the thresholds of k and of the highest risk.
 
     In a class of k records nobody is found more often than once in k tries.
 
-    >>> least_k(Context(release="public", attacker="journalist"))
+    >>> compute_least_k(Context(release="public", attacker="journalist"))
     11
     """
-    required = thresholds(context)
+    required = list_thresholds(context)
     wanted = (required[name].wanted or 0 for name in ("k", "highest_risk"))
     return max(2, *(math.ceil(number * (1 - _TOLERANCE)) for number in wanted))
 
 
-def models_wanted(context: Context, column: str) -> tuple[SensitiveModel, ...]:
+def list_required_models(context: Context, column: str) -> tuple[SensitiveModel, ...]:
     """The thresholds of a sensitive column as models that an algorithm can meet.
 
-    >>> for model in models_wanted(Context(release="research"), "ill"):
+    >>> for model in list_required_models(Context(release="research"), "ill"):
     ...     print(model.sentence)
     Entropy l-diversity with l = 2 for 'ill'
     t-closeness with t = 0.4 (total variation) for 'ill'
     """
-    required = thresholds(context)
+    required = list_thresholds(context)
     models: list[SensitiveModel] = []
     if required["l"].wanted is not None:
         models.append(EntropyLDiversity(l=required["l"].wanted, column=column))

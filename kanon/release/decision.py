@@ -9,8 +9,8 @@ not considered, and no more.
 >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
 ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
 ...     "privacy": [{"model": "k-anonymity", "k": 3}]})
->>> found = levels_reached(run(plan, pd.DataFrame({"sex": ["F"] * 3 + ["M"] * 4})))
->>> decision = decide(Context(release="internal"), found)
+>>> found = measure_reached_levels(run(plan, pd.DataFrame({"sex": ["F"] * 3 + ["M"] * 4})))
+>>> decision = compare_with_thresholds(Context(release="internal"), found)
 >>> [(part.threshold.card.name, part.reached, part.met) for part in decision.parts]
 [('k', 3, True), ('highest_risk', 3.0, True), ('mean_risk', 3.5, False)]
 """
@@ -23,20 +23,20 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.base.formatting import Counted, counted, joined, thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import CountedUnit, count_noun, join_words, write_count
+from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, TableError, quoted
-from kanon.measures.linkage import people_below, projected
+from kanon.errors import PlanError, TableError, quote
+from kanon.measures.linkage import count_people_below, project_classes
 from kanon.plan import VERSION, Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import journalist, prosecutor
-from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, check_release, require
-from kanon.release.context import Context, Release, Threshold, thresholds
+from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, check_release, require_verdicts
+from kanon.release.context import Context, Release, Threshold, list_thresholds
 from kanon.run import Run
-from kanon.sources.memory import MemorySource, without_suppressed
-from kanon.sources.population import population_of
+from kanon.sources.memory import MemorySource, remove_suppressed_rows
+from kanon.sources.population import count_population
 
 MOST_CHOICES = 1000  # the most choices of known quasi-identifiers that are searched
 
@@ -59,16 +59,16 @@ class ReachedNumbers:
     # by threshold and column ("" for the whole table) the level of the worst class, in the unit of
     # the card; empty if no class is left
     levels: Mapping[_LevelKey, float]
-    of: Counted = "records"  # what k and the risks count
+    of: CountedUnit = "records"  # what k and the risks count
     order: str = "released"  # the row order, as in a plan
     required_of: tuple[str, ...] = ()  # the columns that some model of the plan is about
 
 
-def levels_reached(
+def measure_reached_levels(
     run: Run,
     known: int | None = None,
     people: pd.DataFrame | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> ReachedNumbers:
     """Measure a release against an attacker who knows some quasi-identifiers of a person.
 
@@ -110,12 +110,12 @@ def levels_reached(
     n_choices = math.comb(m, known)
     if n_choices > MOST_CHOICES:
         raise PlanError(
-            f"There are {thin(n_choices)} choices of {known} of {m} quasi-identifiers, and at most "
-            f"{thin(MOST_CHOICES)} are searched; let fewer of them be known, or all."
+            f"There are {write_count(n_choices)} choices of {known} of {m} quasi-identifiers, and at most "
+            f"{write_count(MOST_CHOICES)} are searched; let fewer of them be known, or all."
         )
     population = None
     if people is not None:
-        population = population_of(run.prepared.classes, people).classes
+        population = count_population(run.prepared.classes, people).classes
     columns = tuple(sensitive.name for sensitive in released.sensitive)
     about = (released.n_records, known, m, population is not None, columns)
     plan = run.prepared.plan
@@ -145,11 +145,11 @@ def _is_worse(key: _LevelKey, level: float, worst: float) -> bool:
 def _measure_levels(
     released: EquivalenceClasses, places: Sequence[int], behind: EquivalenceClasses | None
 ) -> Iterator[tuple[_LevelKey, float]]:
-    alike = projected(released, places)
+    alike = project_classes(released, places)
     yield ("k", ""), int(alike.hiding.min())
     risk = prosecutor(alike)
     if behind is not None:
-        risk = journalist(alike, people_below(alike, projected(behind, places)))
+        risk = journalist(alike, count_people_below(alike, project_classes(behind, places)))
     assert risk is not None
     yield ("highest_risk", ""), 1 / risk.highest
     yield ("mean_risk", ""), 1 / risk.mean
@@ -194,12 +194,14 @@ def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelK
     rows = run.released(index=True)
     if run.prepared.plan.suppressed == "keep":
         rows = rows.reset_index(drop=True)
-        rows, _ = without_suppressed(rows)
+        rows, _ = remove_suppressed_rows(rows)
         persons = None if persons is None else persons.iloc[rows.index]
     verdicts = check_release(rows, plan, None, persons)
     k = "k-anonymity" if person is None else "k-in-persons"
     names = {k: "k", "entropy-l-diversity": "l", "t-closeness": "t"}
-    require([verdict for verdict in verdicts if verdict.model not in (*names, "k-anonymity")])
+    require_verdicts(
+        [verdict for verdict in verdicts if verdict.model not in (*names, "k-anonymity")]
+    )
     for verdict in verdicts:
         if verdict.model in names:
             assert verdict.level is not None  # there are classes
@@ -216,13 +218,13 @@ _AUDIENCES: Mapping[Release, str] = {
 
 # --- the verdict ----------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Part:
+class ThresholdResult:
     """One threshold, and what a release reached."""
 
     threshold: Threshold
     column: str  # the sensitive column that it is about, or ""
     reached: float  # the level of the worst class
-    of: Counted = "records"  # what k counts
+    of: CountedUnit = "records"  # what k counts
 
     @property
     def unit(self) -> str:
@@ -236,7 +238,7 @@ class Part:
     def sentence(self) -> str:
         """What was reached and what is required, without names of measures.
 
-        >>> print(Part(thresholds(Context(release="public"))["k"], "", 5).sentence)
+        >>> print(ThresholdResult(list_thresholds(Context(release="public"))["k"], "", 5).sentence)
         at least 5 records look alike (required: 11)
         """
         reached, wanted = self.shown
@@ -254,7 +256,7 @@ class Part:
             "t": "the mix of {column} in a class differs from the whole table's by up to {reached} "
             "(required: at most {wanted})",
         }[self.threshold.card.name]
-        return template.format(reached=reached, wanted=wanted, column=quoted(self.column))
+        return template.format(reached=reached, wanted=wanted, column=quote(self.column))
 
     @property
     def shown(self) -> tuple[str, str]:
@@ -271,7 +273,7 @@ class Decision:
 
     context: Context
     reached: ReachedNumbers
-    parts: tuple[Part, ...]  # one per threshold that the context sets
+    parts: tuple[ThresholdResult, ...]  # one per threshold that the context sets
 
     @property
     def holds(self) -> bool:
@@ -300,11 +302,11 @@ class Decision:
             return ("Nothing is released: every record is suppressed, so nothing was checked.",)
         if not self.parts:
             return ("No threshold is set that can be counted here, so nothing was checked.",)
-        records = counted(self.reached.records, "released record")
+        records = count_noun(self.reached.records, "released record")
         met, n_thresholds = sum(part.met for part in self.parts), len(self.parts)
         first = (
             f"Checked on {records}, {_AUDIENCES[self.context.release]}, against someone who looks "
-            f"for a person and {self._knows}: {met} of {counted(n_thresholds, 'threshold')} "
+            f"for a person and {self._knows}: {met} of {count_noun(n_thresholds, 'threshold')} "
             f"{'is' if met == 1 else 'are'} met."
         )
         unasked = [f"Nothing was required of {self._unprotected}."] if self._unprotected else []
@@ -327,16 +329,16 @@ class Decision:
         if not self.reached.sensitive:
             return "sensitive values, because no column has the role sensitive"
         required = self.reached.required_of
-        columns = [quoted(name) for name in self.reached.sensitive if name not in required]
+        columns = [quote(name) for name in self.reached.sensitive if name not in required]
         if not columns:
             return ""
-        return f"{joined(columns)}, so everyone in a class may share one value there"
+        return f"{join_words(columns)}, so everyone in a class may share one value there"
 
     @property
     def _caveats(self) -> str:
         text = NOT_CONSIDERED + (TABLE_ORDER if self.reached.order == "table" else "")
         if self.reached.known < self.reached.n_quasi_identifiers:
-            known = counted(self.reached.known, "quasi-identifier")
+            known = count_noun(self.reached.known, "quasi-identifier")
             text = f"that someone knows more than {known}, {text}"
         if self.context.attacker == "journalist" and not self.reached.population:
             text += (
@@ -370,14 +372,14 @@ class Decision:
         }
 
 
-def decide(context: Context, reached: ReachedNumbers) -> Decision:
+def compare_with_thresholds(context: Context, reached: ReachedNumbers) -> Decision:
     """Compare what a release reached with the thresholds of a context; see this module's example.
 
     ``reached`` has to be measured for as many known quasi-identifiers as the context says.
     """
-    required = thresholds(context)
+    required = list_thresholds(context)
     parts = [
-        Part(required[name], column, level, reached.of)
+        ThresholdResult(required[name], column, level, reached.of)
         for (name, column), level in reached.levels.items()
         if required[name].wanted is not None
     ]
@@ -386,7 +388,7 @@ def decide(context: Context, reached: ReachedNumbers) -> Decision:
     return Decision(context, reached, tuple(parts))
 
 
-def decision_table(decision: Decision) -> pd.DataFrame:
+def build_decision_table(decision: Decision) -> pd.DataFrame:
     """A row per threshold."""
     return pd.DataFrame(
         [

@@ -10,7 +10,7 @@ be compared.
 ...     "version": 2, "algorithm": {"name": "gaa"}, "privacy": [{"model": "k-anonymity", "k": 2}],
 ...     "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"nodes": [
 ...         {"name": "*"}, {"name": "F", "parent": "*"}, {"name": "M", "parent": "*"}]}}}})
->>> for finding in check_next(plan, pd.DataFrame({"sex": ["F", "X", "M", "X"]})):
+>>> for finding in check_next_table(plan, pd.DataFrame({"sex": ["F", "X", "M", "X"]})):
 ...     print(finding.kind, finding.stops)
 new-values True
 """
@@ -23,23 +23,23 @@ from typing import Literal
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.kinds import are_dates, numbers
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.kinds import has_dates, read_numbers
 from kanon.base.values import MISSING_LABEL
-from kanon.errors import HierarchyError, KanonError, quoted
+from kanon.errors import HierarchyError, KanonError, quote
 from kanon.hierarchy.plans import AgesPlan, DatesPlan, HierarchyPlan, IntervalsPlan, build_hierarchy
 from kanon.plan import AlgorithmPlan, Plan, RecordsPlan
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role, check_columns
-from kanon.sources.coverage import lacking_values
-from kanon.sources.memory import as_table, require_records
+from kanon.sources.coverage import find_uncovered_values
+from kanon.sources.memory import convert_to_table, require_records
 from kanon.sources.tables import Table
 
 _LEVELS = "levels"  # the algorithm that recodes by given levels, without a search
 
 
 @dataclass(frozen=True)
-class Finding:
+class DriftFinding:
     # what it is about
     kind: Literal[
         "missing-column",
@@ -56,18 +56,18 @@ class Finding:
     sentence: str  # what was found, in figures, and what to do
 
 
-def check_next(
+def check_next_table(
     plan: Plan,
     table: Table | pd.DataFrame,
     folder: Path = Path(),
     before: Table | pd.DataFrame | None = None,
-) -> tuple[Finding, ...]:
-    return found_next(plan, as_table(table), folder, before)[0]
+) -> tuple[DriftFinding, ...]:
+    return find_changes(plan, convert_to_table(table), folder, before)[0]
 
 
-def found_next(
+def find_changes(
     plan: Plan, table: Table, folder: Path = Path(), before: Table | pd.DataFrame | None = None
-) -> tuple[tuple[Finding, ...], PreparedRun | None]:
+) -> tuple[tuple[DriftFinding, ...], PreparedRun | None]:
     check_columns(table.columns, [])
     require_records(table.n_records)
     findings = [*_find_column_changes(plan, table)]
@@ -78,7 +78,7 @@ def found_next(
         findings.append(_describe_missing_cells(incomplete, table))
     elif incomplete and drops:
         records = table.complete(quasi)
-    earlier = None if before is None else as_table(before)
+    earlier = None if before is None else convert_to_table(before)
     coarse = [column for column in plan.coarsened if column in table.columns]
     for column in (*quasi, *coarse):
         findings += _find_hierarchy_gaps(column, plan, records, folder)
@@ -93,7 +93,7 @@ def found_next(
     return (*findings, *unmet), prepared
 
 
-def same_levels(run: Run) -> Plan | None:
+def build_pinned_plan(run: Run) -> Plan | None:
     """The plan that raises every later table to the levels of a release; None without levels."""
     node, plan = run.recoding.trace.node, run.prepared.plan
     if node is None:
@@ -106,61 +106,63 @@ def same_levels(run: Run) -> Plan | None:
     return plan.model_copy(update={"algorithm": chosen, "suppression_limit": limit})
 
 
-def check_levels(
+def check_pinned_levels(
     plan: Plan, table: Table | pd.DataFrame, before: Table | pd.DataFrame, folder: Path = Path()
-) -> tuple[Finding, ...]:
+) -> tuple[DriftFinding, ...]:
     """Check whether the levels that a plan finds for an earlier table still meet its models."""
     module = algorithm_named(plan.algorithm.name)
     if module.CARD.family != _LEVELS or plan.algorithm.name == _LEVELS:
         return ()
     earlier = prepare(plan, before, folder)
-    fixed = same_levels(Run(earlier, module.anonymise(earlier.check()), 0.0))
+    fixed = build_pinned_plan(Run(earlier, module.anonymise(earlier.check()), 0.0))
     if fixed is None:
         return ()
     return tuple(
-        Finding(
+        DriftFinding(
             "models", "", False,
             "The counts have shifted: at the levels of the earlier table, the models are not met. "
             f"{finding.sentence}",
         )
-        for finding in _find_unmet_models(fixed, as_table(table), folder)[0]
+        for finding in _find_unmet_models(fixed, convert_to_table(table), folder)[0]
     )  # fmt: skip
 
 
-def _find_column_changes(plan: Plan, table: Table) -> Iterator[Finding]:
+def _find_column_changes(plan: Plan, table: Table) -> Iterator[DriftFinding]:
     for column, part in plan.columns.items():
         if column not in table.columns:
-            yield Finding(
+            yield DriftFinding(
                 "missing-column", column, True,
-                f"The column {quoted(column)} is missing; the plan has it as {part.role}.",
+                f"The column {quote(column)} is missing; the plan has it as {part.role}.",
             )  # fmt: skip
     for column in table.columns:
         if column not in plan.columns:
-            yield Finding(
+            yield DriftFinding(
                 "unnamed-column", column, False,
-                f"The column {quoted(column)} is new: the plan does not name it, so it passes into "
+                f"The column {quote(column)} is new: the plan does not name it, so it passes into "
                 "the release unchanged.",
             )  # fmt: skip
 
 
-def _describe_missing_cells(incomplete: int, table: Table) -> Finding:
+def _describe_missing_cells(incomplete: int, table: Table) -> DriftFinding:
     lack = "record lacks" if incomplete == 1 else "records lack"
-    return Finding(
+    return DriftFinding(
         "missing-cells", "", True,
-        f"{thin(incomplete)} {lack} a quasi-identifier, "
-        f"{percent(100 * incomplete / table.n_records)} of all: set read.missing in the plan to "
+        f"{write_count(incomplete)} {lack} a quasi-identifier, "
+        f"{write_percent(100 * incomplete / table.n_records)} of all: set read.missing in the plan to "
         "'as-value', or to 'drop-records' if some records are complete.",
     )  # fmt: skip
 
 
-def _find_hierarchy_gaps(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
+def _find_hierarchy_gaps(
+    column: str, plan: Plan, table: Table, folder: Path
+) -> Iterator[DriftFinding]:
     chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
     kind = plan.read.column_kinds.get(column)
     if chosen is None:
         if needs_hierarchies(plan.algorithm.name):
-            yield Finding(
+            yield DriftFinding(
                 "unfit", column, True,
-                f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it.",
+                f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it.",
             )  # fmt: skip
         return
     try:
@@ -169,55 +171,55 @@ def _find_hierarchy_gaps(column: str, plan: Plan, table: Table, folder: Path) ->
         sort = _get_expected_sort(chosen)
         strangers = _find_other_sorts(sort, counts)
         if strangers:
-            yield Finding(
+            yield DriftFinding(
                 "another-type", column, True, _describe_other_type(column, sort, strangers, table)
             )
         else:
-            yield Finding("unfit", column, True, str(error))
+            yield DriftFinding("unfit", column, True, str(error))
         return
-    lacking = lacking_values(counts, tree)
+    lacking = find_uncovered_values(counts, tree)
     if not lacking:
         return
     sort = _find_sort([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
     strangers = _find_other_sorts(sort, lacking)
     if sum(strangers.values()) > table.n_records / 2:
-        yield Finding(
+        yield DriftFinding(
             "another-type", column, True, _describe_other_type(column, sort, strangers, table)
         )
         return
     records = sum(lacking.values())
-    yield Finding(
+    yield DriftFinding(
         "new-values", column, True,
-        f"{quoted(column)} has {counted(len(lacking), 'value')} that its hierarchy lacks, in "
-        f"{counted(records, 'record')}, {percent(100 * records / table.n_records)} of all: add "
+        f"{quote(column)} has {count_noun(len(lacking), 'value')} that its hierarchy lacks, in "
+        f"{count_noun(records, 'record')}, {write_percent(100 * records / table.n_records)} of all: add "
         "them on the page Hierarchies, or to its file.",
     )  # fmt: skip
 
 
-def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[Finding]:
+def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[DriftFinding]:
     """Find new values of a sensitive column, or, among numbers, those that are not numbers."""
     now, then = table.counted(column).counts, before.counted(column).counts
     sort = _find_sort(list(then))
     if sort != "values" and (strange := _find_other_sorts(sort, now)):
-        yield Finding(
+        yield DriftFinding(
             "another-type", column, False, _describe_other_type(column, sort, strange, table)
         )
     new = {value: records for value, records in now.items() if value not in then}
     if sort == "values" and new:
         records = sum(new.values())
-        yield Finding(
+        yield DriftFinding(
             "new-categories", column, False,
-            f"The sensitive column {quoted(column)} has "
-            f"{counted(len(new), 'new category', 'new categories')}, in "
-            f"{counted(records, 'record')}, "
-            f"{percent(100 * records / table.n_records)} of all: l and t count differently from "
+            f"The sensitive column {quote(column)} has "
+            f"{count_noun(len(new), 'new category', 'new categories')}, in "
+            f"{count_noun(records, 'record')}, "
+            f"{write_percent(100 * records / table.n_records)} of all: l and t count differently from "
             "before.",
         )  # fmt: skip
 
 
 def _find_unmet_models(
     plan: Plan, table: Table, folder: Path
-) -> tuple[tuple[Finding, ...], PreparedRun | None]:
+) -> tuple[tuple[DriftFinding, ...], PreparedRun | None]:
     prepared = None
     try:
         prepared = prepare(plan, table, folder)
@@ -225,7 +227,7 @@ def _find_unmet_models(
         if plan.algorithm.name == _LEVELS:
             algorithm_named(_LEVELS).anonymise(task)
     except KanonError as error:
-        return (Finding("models", "", True, str(error)),), prepared
+        return (DriftFinding("models", "", True, str(error)),), prepared
     return (), prepared
 
 
@@ -234,9 +236,9 @@ _Sort = Literal["numbers", "dates", "values"]
 
 
 def _find_sort(texts: Sequence[str]) -> _Sort:
-    if numbers(list(texts)) is not None:
+    if read_numbers(list(texts)) is not None:
         return "numbers"
-    return "dates" if are_dates(texts) else "values"
+    return "dates" if has_dates(texts) else "values"
 
 
 def _get_expected_sort(hierarchy: HierarchyPlan) -> _Sort:
@@ -254,8 +256,8 @@ def _find_other_sorts(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
 def _describe_other_type(column: str, sort: _Sort, strange: Mapping[str, int], table: Table) -> str:
     records = sum(strange.values())
     return (
-        f"{quoted(column)} is of another type: the plan takes it for {sort}, and "
-        f"{counted(len(strange), 'value')} in {counted(records, 'record')}, "
-        f"{percent(100 * records / table.n_records)} of all, "
+        f"{quote(column)} is of another type: the plan takes it for {sort}, and "
+        f"{count_noun(len(strange), 'value')} in {count_noun(records, 'record')}, "
+        f"{write_percent(100 * records / table.n_records)} of all, "
         f"{'is' if len(strange) == 1 else 'are'} not."
     )

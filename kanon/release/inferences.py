@@ -8,17 +8,23 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.kinds import TEXT, ColumnKind, moment_kinds, number_kinds, sizes
-from kanon.base.values import canonical_texts
-from kanon.errors import PlanError, quoted
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.kinds import (
+    TEXT,
+    ColumnKind,
+    compute_sort_sizes,
+    find_moment_kinds,
+    find_number_kinds,
+)
+from kanon.base.values import encode_texts
+from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.natural_order import natural_order
+from kanon.hierarchy.natural_order import make_sort_key
 from kanon.hierarchy.ranges import RangedHierarchy
-from kanon.measures.cells import is_value, original_cells
+from kanon.measures.cells import get_original_cells, is_value
 from kanon.measures.minimality import measure_minimality
 from kanon.privacy.model import Model, SensitiveModel
-from kanon.recoding import Recoding, as_it_was
+from kanon.recoding import Recoding, is_unchanged
 from kanon.release.remark_kinds import Remark
 from kanon.schema import Role
 from kanon.sensitive import Sensitive, order_of_values
@@ -33,14 +39,14 @@ _LEAST_PAIRS = 20
 """The fewest pairs of records that chance alone would make different, for that to be evidence."""
 
 
-def determined_by(column: str, recoding: Recoding, table: Table) -> str:
+def describe_dependence(column: str, recoding: Recoding, table: Table) -> str:
     """The quasi-identifiers that nearly decide a sensitive value, in words; "" if none do."""
     for source_columns, grouped in _list_groupings(column, recoding, table):
-        shares = same_value(grouped)
+        shares = measure_agreement(grouped)
         if shares is not None and shares[0] - shares[1] >= _LEAST_DEPENDENCE * (1 - shares[1]):
             return (
                 f"it follows from {source_columns}: two records alike there share it in "
-                f"{percent(100 * shares[0])} of the cases, any two in {percent(100 * shares[1])}"
+                f"{write_percent(100 * shares[0])} of the cases, any two in {write_percent(100 * shares[1])}"
             )
     return ""
 
@@ -52,20 +58,20 @@ def _list_groupings(
     if classes.in_engine:
         for name in classes.attributes:
             with suppress(PlanError):  # more pairs of values than come here
-                yield quoted(name), table.classes_of([name], [column]).sensitive_named(column)
+                yield quote(name), table.build_classes([name], [column]).sensitive_named(column)
         return
     sensitive = classes.sensitive_named(column)
     for j, name in enumerate(classes.attributes):
         group = np.unique(classes.nodes[:, j], return_inverse=True)[1]
-        yield quoted(name), sensitive.grouped(group, int(group.max(initial=-1)) + 1)
+        yield quote(name), sensitive.grouped(group, int(group.max(initial=-1)) + 1)
     yield "all quasi-identifiers", sensitive
 
 
-def same_value(grouped: Sensitive) -> tuple[float, float] | None:
+def measure_agreement(grouped: Sensitive) -> tuple[float, float] | None:
     """How often two records of one group, and any two records, share a sensitive value.
 
     >>> group, value = [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]
-    >>> same_value(Sensitive.from_records("ill", ["a", "b"], False, group * 9, value * 9, 2))
+    >>> measure_agreement(Sensitive.from_records("ill", ["a", "b"], False, group * 9, value * 9, 2))
     (1.0, 0.490566...)
     """
     n, sizes, total = grouped.count, grouped.sizes, grouped.total
@@ -78,39 +84,39 @@ def same_value(grouped: Sensitive) -> tuple[float, float] | None:
     return float(n @ (n - 1)) / pairs, overall
 
 
-def minimality_remarks(recoding: Recoding, models: Sequence[Model], k: int) -> Iterator[Remark]:
+def check_minimality(recoding: Recoding, models: Sequence[Model], k: int) -> Iterator[Remark]:
     """Remark on what :func:`measure_minimality` finds, where some probability rises."""
     beside = [model for model in models if isinstance(model, SensitiveModel)]
     result = measure_minimality(recoding, beside, k)
-    if result is None or not (result.worst or result.unreckoned):
+    if result is None or not (result.worst or result.n_without_conclusion):
         return
     column, known = beside[0].column, ""
     if result.worst:
-        old, new = (percent(100 * share) for share in result.worst)
-        where = "at worst, in the classes computed," if result.unreckoned else "at worst"
-        known = f": {where} a person's {quoted(column)} is {new} certain instead of {old}"
-    least = counted(k, "record" if recoding.classes.persons is None else "person")
+        old, new = (write_percent(100 * share) for share in result.worst)
+        where = "at worst, in the classes computed," if result.n_without_conclusion else "at worst"
+        known = f": {where} a person's {quote(column)} is {new} certain instead of {old}"
+    least = count_noun(k, "record" if recoding.classes.persons is None else "person")
     sentences = []
-    if result.telling:
+    if result.n_telling:
         sentences.append(
-            f"{counted(result.telling, 'class', 'classes')} could be split into parts of at least "
-            f"{least}, but no split of {'it' if result.telling == 1 else 'them'} meets "
+            f"{count_noun(result.n_telling, 'class', 'classes')} could be split into parts of at least "
+            f"{least}, but no split of {'it' if result.n_telling == 1 else 'them'} meets "
             f"{' and '.join(model.sentence for model in beside)}. kanon makes minimal "
             "releases: it generalises no more than needed. Anyone who knows this concludes that "
             f"some part breaks that{known}."
         )
-    if result.unreckoned:
-        unreckoned = counted(result.unreckoned, "class", "classes")
+    if result.n_without_conclusion:
+        unreckoned = count_noun(result.n_without_conclusion, "class", "classes")
         sentences.append(f"What minimality reveals was not computed for {unreckoned}.")
-    if result.needless:
-        others = counted(result.needless, "other class", "other classes")
+    if result.n_needless:
+        others = count_noun(result.n_needless, "other class", "other classes")
         sentences.append(f"In {others} such a conclusion is wrong, as a split meets the models.")
     yield Remark(
         "minimality", column, result.records / int(recoding.counts.sum()), " ".join(sentences)
     )
 
 
-def remark_on_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
+def check_range_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
     for j, tree in enumerate(recoding.ranged):
         if not isinstance(tree, RangedHierarchy):
             continue
@@ -119,16 +125,16 @@ def remark_on_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
             counts = recoding.counts
             small = float(counts[counts <= 3].sum() / max(counts.sum(), 1))
             text = (
-                f"{quoted(column)} shows the least and the greatest value of a class beside its "
-                f"mean. In classes of at most 3 records, {percent(100 * small)} of the release, "
+                f"{quote(column)} shows the least and the greatest value of a class beside its "
+                f"mean. In classes of at most 3 records, {write_percent(100 * small)} of the release, "
                 "these are all or nearly all values."
             )
             yield Remark("means-beside", column, small, text)
-        rare = dict(_find_rare_extremes(tree, original_cells(recoding)[j], k))
+        rare = dict(_find_rare_extremes(tree, get_original_cells(recoding)[j], k))
         if rare:
             text = (
-                f"The ranges of {quoted(column)} show the {' and the '.join(rare)} value of the "
-                f"table, which fewer than {counted(k, 'record')} {'have' if k > 1 else 'has'}."
+                f"The ranges of {quote(column)} show the {' and the '.join(rare)} value of the "
+                f"table, which fewer than {count_noun(k, 'record')} {'have' if k > 1 else 'has'}."
             )
             share = sum(rare.values()) / recoding.classes.n_records
             yield Remark("extremes", column, share, text)
@@ -139,7 +145,7 @@ def _find_rare_extremes(
 ) -> Iterator[tuple[str, int]]:
     """The extreme values that a range names as a bound although fewer than k records have them."""
     leaves = np.flatnonzero(cells[: tree.n_leaves] * is_value(tree, np.arange(tree.n_leaves)))
-    places = sizes([tree.labels[leaf] for leaf in leaves]) or []
+    places = compute_sort_sizes([tree.labels[leaf] for leaf in leaves]) or []
     for name, extreme in (("least", min), ("greatest", max)) if places else ():
         at = leaves[np.array(places) == extreme(places)]
         records = int(cells[at].sum())
@@ -159,10 +165,10 @@ class OrderLeak(NamedTuple):
 
     columns: tuple[tuple[str, str, int, int], ...]  # name, verb, cells generalised and read off
     smallest: int  # records of the smallest class, as the attacker has narrowed it; 0 without any
-    alone: int  # records that are a class of their own then
+    n_unique: int  # records that are a class of their own then
 
 
-def longest_run(places: np.ndarray) -> np.ndarray:
+def find_longest_run(places: np.ndarray) -> np.ndarray:
     """Mark the numbers on a longest never-falling run. Shape (n,), bool."""
     least: list[int] = []  # per length the least number that a run of that length ends with
     ends, before = [-1], []
@@ -182,7 +188,7 @@ class RowOrder(NamedTuple):
     run: np.ndarray  # which rows are in line
 
 
-def find_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | None:
+def find_row_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | None:
     """The first order of values along which rows rise or fall; of a missing cell the code is -1."""
     for places_of_values in orders:
         for verb, places in (
@@ -196,13 +202,13 @@ def find_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | No
             most = (len(rising) - np.bincount(rising, minlength=1).max()) / _ROWS_PER_OUTLIER
             falls = (np.diff(rising) < 0).sum()
             if most and falls <= 2 * most:  # of the two rows at a fall one stands out of line
-                filled[filled] = longest_run(rising) if falls else True
+                filled[filled] = find_longest_run(rising) if falls else True
                 if len(rising) - filled.sum() <= most:
                     return RowOrder(verb, places, filled)
     return None
 
 
-def measure_leak(
+def measure_order_leak(
     recoding: Recoding, row_class: np.ndarray, kinds: Mapping[str, ColumnKind]
 ) -> OrderLeak:
     narrowed, columns = recoding.assigned[row_class], []
@@ -211,14 +217,14 @@ def measure_leak(
         leaves, after = np.arange(tree.n_leaves), recoding.targets[row_class, j]
         orders = [*_list_orders(tree.labels[: tree.n_leaves], kinds.get(name)), leaves]
         orders = [np.where(is_value(tree, leaves), places, -1) for places in orders]
-        row_order = find_order(np.where(before < tree.n_leaves, before, -1), orders)
+        row_order = find_row_order(np.where(before < tree.n_leaves, before, -1), orders)
         if row_order is None:
             continue
         top, places, run = len(leaves), row_order.places, row_order.run
         least = _find_least_places(tree, places, after, run)
         mirrored = np.where(places < 0, -1, top - places)
         greatest = top - _find_least_places(tree, mirrored, after[::-1], run[::-1])[::-1]
-        raised = ~as_it_was(tree, after, before)
+        raised = ~is_unchanged(tree, after, before)
         read_off = int((raised & run & (least == greatest)).sum())
         columns.append((name, row_order.verb, int(raised.sum()), read_off))
         for bound in (least, greatest):
@@ -230,8 +236,8 @@ def measure_leak(
 def _list_orders(texts: Sequence[str], kind: ColumnKind | None) -> Iterator[np.ndarray]:
     """The place of each text by its size or the alphabet, and as people would sort it."""
     sample = texts[:: len(texts) // 1000 + 1]  # to try all kinds on all texts would take a minute
-    kind = kind or next(iter((*number_kinds(sample), *moment_kinds(sample))), TEXT)
-    key = natural_order if len(texts) <= _MOST_NATURAL_VALUES else str.casefold
+    kind = kind or next(iter((*find_number_kinds(sample), *find_moment_kinds(sample))), TEXT)
+    key = make_sort_key if len(texts) <= _MOST_NATURAL_VALUES else str.casefold
     for ordered in (order_of_values(texts, kind)[0], sorted(texts, key=key)):
         place = {text: number for number, text in enumerate(ordered)}
         yield np.array([place[text] for text in texts], dtype=np.int64)
@@ -256,22 +262,20 @@ def _find_least_places(
     return np.array(bounds, dtype=np.int64)
 
 
-def order_remarks(
+def check_row_order(
     source: Source, roles: Mapping[str, Role], recoding: Recoding, order: str
 ) -> Iterator[Remark]:
     """Remark on what the row order gives away, and on unchanged columns that restore it."""
     if isinstance(source, MemorySource):
-        rows = source.rows_left(recoding, np.arange(source.table.n_records))
+        rows = source.select_released_rows(recoding, np.arange(source.table.n_records))
         cells, row_class, along = source.table.frame.iloc[rows], source.row_class[rows], "the table"
         visible_rows, kinds = recoding.assigned[row_class] >= 0, source.table.kinds
     else:
         assert isinstance(source, StoredSource)
-        cells, kinds = source.table.first_rows(_MOST_ENGINE_ROWS), source.table.kinds
-        first = f"the first {thin(_MOST_ENGINE_ROWS)} rows of the table"
+        cells, kinds = source.table.fetch_first_rows(_MOST_ENGINE_ROWS), source.table.kinds
+        first = f"the first {write_count(_MOST_ENGINE_ROWS)} rows of the table"
         visible_rows, along = slice(None), first if len(cells) == _MOST_ENGINE_ROWS else "the table"
-        row_class = (
-            source.fetch_row_classes(recoding, _MOST_CLASS_ROWS) if order == "table" else None
-        )
+        row_class = source.get_row_classes(recoding, _MOST_CLASS_ROWS) if order == "table" else None
     restoring, sentences = {}, []
     for name, role in roles.items():
         if role in (Role.SENSITIVE, Role.INSENSITIVE):
@@ -288,20 +292,20 @@ def order_remarks(
             "how much that gives back was not counted in the engine"
         )
     else:
-        leak = measure_leak(recoding, row_class, kinds)
+        leak = measure_order_leak(recoding, row_class, kinds)
         for name, verb, raised, read_off in leak.columns:
-            back = f"that gives back {thin(read_off)} of {counted(raised, 'generalised value')}"
+            back = f"that gives back {write_count(read_off)} of {count_noun(raised, 'generalised value')}"
             back = back if raised else "it is released as it was"
-            sentences.append(f"{quoted(name)} {verb} along the table: {back}.")
+            sentences.append(f"{quote(name)} {verb} along the table: {back}.")
         if leak.smallest < (recoding.min_k or 0):
-            becomes = f"The smallest class shrinks to {counted(leak.smallest, 'record')}"
-            alone = counted(leak.alone, "record is", "records are")
+            becomes = f"The smallest class shrinks to {count_noun(leak.smallest, 'record')}"
+            alone = count_noun(leak.n_unique, "record is", "records are")
             sentences.append(f"{becomes}, and {alone} unique.")
     for name in [name for name, role in roles.items() if role in conclusion_of_role]:
         row_order = _find_cell_order(cells[name], kinds.get(name))
         if row_order is not None:
             sentences.append(
-                f"{quoted(name)} {row_order.verb} along {along}: {conclusion_of_role[roles[name]]}."
+                f"{quote(name)} {row_order.verb} along {along}: {conclusion_of_role[roles[name]]}."
             )
     if order == "table":
         nothing = f"No quasi-identifier or identifier rises or falls along {along}, but anyone who "
@@ -310,7 +314,7 @@ def order_remarks(
         yield Remark("table-order", "", 1.0, f"The rows keep the table's order. {text}")
     for name, row_order in restoring.items():
         text = (
-            f"{quoted(name)} passes into the release unchanged and {row_order.verb} along {along}: "
+            f"{quote(name)} passes into the release unchanged and {row_order.verb} along {along}: "
         )
         text += "anyone who sorts by it has the order back, but for rows that share a value."
         yield Remark(
@@ -326,6 +330,6 @@ def _find_cell_order(cells: pd.Series, kind: ColumnKind | None) -> RowOrder | No
         return None
     if getattr(cells.dtype, "kind", "O") in "iufM":
         codes, values = pd.factorize(cells, sort=True)
-        return find_order(codes, [np.arange(len(values))])
-    codes, texts = canonical_texts(cells)
-    return find_order(codes, _list_orders(texts, kind))
+        return find_row_order(codes, [np.arange(len(values))])
+    codes, texts = encode_texts(cells)
+    return find_row_order(codes, _list_orders(texts, kind))

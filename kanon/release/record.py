@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import counted
-from kanon.errors import SettingsError, TableError, quoted
+from kanon.base.formatting import count_noun
+from kanon.errors import SettingsError, TableError, quote
 from kanon.release.released_rows import Verdict
 
 try:
@@ -30,17 +30,17 @@ LOCAL = "local"  # the user where nobody logs in
 FILE = "releases.jsonl"  # the file in the folder: a line of JSON for each release
 
 
-def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
+def get_record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
     """The file of the record; None without a record.
 
-    >>> record_file({"KANON_RECORD": "/srv/record"}).name, record_file({})
+    >>> get_record_file({"KANON_RECORD": "/srv/record"}).name, get_record_file({})
     ('releases.jsonl', None)
     """
     folder = environment.get(VARIABLE, "").strip()
     return Path(folder) / FILE if folder else None
 
 
-def account() -> str:
+def get_account() -> str:
     """The account that this process runs under; ``local`` where the system does not tell."""
     try:  # not by LOGNAME, which anyone may set
         import pwd  # not on Windows
@@ -76,21 +76,21 @@ class Recorder:
         _add_line((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
 
 
-def record_problem() -> str | None:
+def describe_record_problem() -> str | None:
     """Why nothing can be recorded; None if it can be, or if there is no record."""
     try:
-        check_record()
+        check_record_writable()
     except SettingsError as error:
         return error.sentence
     return None
 
 
-def check_record() -> None:
+def check_record_writable() -> None:
     _add_line(b"")
 
 
 def _add_line(line: bytes) -> None:
-    path = record_file()
+    path = get_record_file()
     if path is None:
         return
     try:
@@ -119,9 +119,9 @@ def _write_line(file: int, line: bytes) -> None:
     os.fsync(file)
 
 
-def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
+def read_recorded_releases(table: str) -> tuple[Mapping[str, Any], ...]:
     """The lines about the table of a fingerprint, the oldest first."""
-    path = record_file()
+    path = get_record_file()
     if path is None or not path.exists():
         return ()
     try:
@@ -137,19 +137,19 @@ def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
 def describe_earlier_releases(table: str | None) -> str | None:
     """What the record says of earlier releases of a table, or why it cannot be read; else None."""
     try:
-        lines = recorded(table) if table else ()
+        lines = read_recorded_releases(table) if table else ()
     except SettingsError as error:
         return error.sentence
     if not lines:
         return None
     return (
-        f"This table was released {counted(len(lines), 'time')} before, last on "
+        f"This table was released {count_noun(len(lines), 'time')} before, last on "
         f"{lines[-1]['when'][:10]} with k = {lines[-1]['k']}. Run 'kanon combine' with the plans "
         "of all its releases to see what they reveal together."
     )
 
 
-def fingerprint_of_path(path: Path) -> str:
+def compute_path_fingerprint(path: Path) -> str:
     """The SHA-256 of a file; of a folder, that of what ``sha256sum`` prints for its files."""
     try:
         if not path.is_dir():
@@ -157,10 +157,10 @@ def fingerprint_of_path(path: Path) -> str:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         files = sorted(member for member in path.rglob("*") if member.is_file())
         lines = (
-            f"{fingerprint_of_path(member)}  {member.relative_to(path).as_posix()}\n"
+            f"{compute_path_fingerprint(member)}  {member.relative_to(path).as_posix()}\n"
             for member in files
         )
         return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
     except OSError as error:
         reason = (error.strerror or "no reason given").lower()
-        raise TableError(f"{quoted(path.name)} cannot be read: {reason}.") from None
+        raise TableError(f"{quote(path.name)} cannot be read: {reason}.") from None

@@ -15,12 +15,12 @@ import pyarrow as pa
 import kanon.privacy
 from kanon.base.formatting import write_number
 from kanon.cards import parts_of
-from kanon.errors import ReleaseError, quoted
+from kanon.errors import ReleaseError, quote
 from kanon.plan import Plan
 from kanon.privacy.plans import MODELS, ModelPlan
 from kanon.privacy.row_checks import ClassMix
 from kanon.privacy.t_closeness import SPOKEN
-from kanon.release.cell_values import in_order, read_as, value_of
+from kanon.release.cell_values import fold_reading, normalise_value, order_values
 from kanon.schema import Role
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ class Verdict:
         >>> print(Verdict("t-closeness", "ill", "t = 0.3", 0.25, True).sentence)
         t-closeness (t = 0.3) for 'ill': 0.25 in the worst class
         """
-        column = f" for {quoted(self.column)}" if self.column else ""
+        column = f" for {quote(self.column)}" if self.column else ""
         if self.model == "columns":
             return "its columns are not those of the plan"
         if self.model == "pseudonyms":
-            return f"{quoted(self.column)} has values that are no pseudonyms"
+            return f"{quote(self.column)} has values that are no pseudonyms"
         if self.model == "coarsened":
-            return f"{quoted(self.column)} shows values finer than {self.asked} of its hierarchy"
+            return f"{quote(self.column)} shows values finer than {self.asked} of its hierarchy"
         if self.model == "suppressed":
-            return f"{quoted(self.column)} shows values in rows that are marked as suppressed"
+            return f"{quote(self.column)} shows values in rows that are marked as suppressed"
         level = "no class is left"
         if self.level is not None:
             level = f"{write_number(self.level, 6)} in the worst class"
@@ -72,13 +72,13 @@ class ReleasedRows:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
-            self.check_columns, self.check_pseudonyms, self.check_suppressed, self.check_coarsened,
+            self.check_released_columns, self.check_pseudonyms, self.check_suppressed_rows, self.check_coarsened_columns,
         )  # fmt: skip
         for check in checks:
             if wrong := check():
                 return (wrong,)
         models = [self.check_model(model) for model in self.plan.privacy]
-        return (*models, *self.check_persons())
+        return (*models, *self.check_k_in_persons())
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -104,15 +104,15 @@ class ReleasedRows:
         return [name for name in self.names if name in columns and columns[name].pseudonym]
 
     @property
-    def has_blanked(self) -> bool:
+    def has_blanked_rows(self) -> bool:
         return self.plan.suppressed == "keep" and "suppressed" in self.names
 
     @property
     def kept(self) -> str:
-        condition = f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
+        condition = f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked_rows else ""
         return f"FROM release{condition}"
 
-    def check_columns(self) -> Verdict | None:
+    def check_released_columns(self) -> Verdict | None:
         roles = self.plan.roles
         hidden = {*roles.columns(Role.IDENTIFIER)}.difference(self.pseudonyms)
         needed = {*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)}
@@ -127,8 +127,8 @@ class ReleasedRows:
                 return Verdict("pseudonyms", column, "P_1, P_2, …", None, False)
         return None
 
-    def check_suppressed(self) -> Verdict | None:
-        if not self.has_blanked:
+    def check_suppressed_rows(self) -> Verdict | None:
+        if not self.has_blanked_rows:
             return None
         marked = f"FROM release WHERE {self.text('suppressed')} = '1'"
         for column in self.names:
@@ -143,12 +143,12 @@ class ReleasedRows:
                 return Verdict("suppressed", column, "blank, or the root", None, False)
         return None
 
-    def check_coarsened(self) -> Verdict | None:
+    def check_coarsened_columns(self) -> Verdict | None:
         for column, labels in (self.coarse or {}).items():
             cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
             # A mark may stand before what a spreadsheet would take for a formula.
-            allowed = {"", *map(value_of, labels), *(f"'{label}" for label in labels)}
-            if not {value_of(cell) for (cell,) in cells.fetchall()} <= allowed:
+            allowed = {"", *map(normalise_value, labels), *(f"'{label}" for label in labels)}
+            if not {normalise_value(cell) for (cell,) in cells.fetchall()} <= allowed:
                 level = f"level {self.plan.columns[column].level}"
                 return Verdict("coarsened", column, level, None, False)
         return None
@@ -184,7 +184,7 @@ class ReleasedRows:
         written = texts["text"].to_pylist()
         if folds:
             place: dict[Hashable, int] = {}
-            read = [read_as(value_of(text or "")) for text in written]
+            read = [fold_reading(normalise_value(text or "")) for text in written]
             numbers = pa.array([place.setdefault(value, len(place)) for value in read])
         else:
             kinds = self.plan.read.kinds or {}
@@ -199,7 +199,7 @@ class ReleasedRows:
             "GROUP BY ALL"
         ).fetchnumpy()
 
-    def check_persons(self) -> Iterator[Verdict]:
+    def check_k_in_persons(self) -> Iterator[Verdict]:
         person = self.plan.person
         if person is None:
             return
@@ -217,16 +217,16 @@ class ReleasedRows:
 
 def number_persons(persons: pd.Series) -> np.ndarray:
     """The person of each record as a number; records without a person share -1."""
-    codes, known = pd.factorize(make_cells_texts(persons))
+    codes, known = pd.factorize(convert_cells_to_texts(persons))
     texts = [_format_cell(cell) for cell in known]
     return np.append(_number_values(texts), -1)[codes]
 
 
-def make_cells_texts(column: pd.Series) -> pd.Series:
+def convert_cells_to_texts(column: pd.Series) -> pd.Series:
     """Make a column texts where Arrow would make one value of several.
 
     >>> from decimal import Decimal
-    >>> make_cells_texts(pd.Series([Decimal("1.5"), Decimal("1.50"), None], dtype=object)).tolist()
+    >>> convert_cells_to_texts(pd.Series([Decimal("1.5"), Decimal("1.50"), None], dtype=object)).tolist()
     ['1.5', '1.50', None]
     """
     if isinstance(column.dtype, pd.StringDtype) or getattr(column.dtype, "kind", "O") in "iufbM":
@@ -250,6 +250,6 @@ def _format_cell(cell: object) -> str:
 
 def _number_values(texts: Sequence[str | None], kind: str = "") -> np.ndarray:
     """Number the different values from 0, by size if they have one; the missing one last."""
-    values = [value_of(text or "") for text in texts]
-    number = {value: place for place, value in enumerate(in_order(set(values), kind))}
+    values = [normalise_value(text or "") for text in texts]
+    number = {value: place for place, value in enumerate(order_values(set(values), kind))}
     return np.array([number[value] for value in values], np.int64)

@@ -106,7 +106,7 @@ class Remark:
     found: str  # what was found, with its figure, in a sentence without values of the table
 
 
-def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
+def sort_by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
     """The remarks by their kinds, so that the advice is given once."""
     remarks_of_kind: dict[Kind, list[Remark]] = {}
     for remark in remarks:
@@ -114,8 +114,8 @@ def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
     return remarks_of_kind
 
 
-def sentences(remarks: Iterable[Remark]) -> list[str]:
+def list_sentences(remarks: Iterable[Remark]) -> list[str]:
     return [
         f"{' '.join(remark.found for remark in alike)} {KINDS[kind].advice}"
-        for kind, alike in by_kind(remarks).items()
+        for kind, alike in sort_by_kind(remarks).items()
     ]

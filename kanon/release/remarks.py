@@ -7,7 +7,7 @@ engine; no remark holds a value of the table.
 >>> from kanon.sources.memory import MemoryTable
 >>> people = pd.DataFrame({"born": [f"19{n}-01-02" for n in range(50, 80)], "sex": ["F"] * 30})
 >>> known = Role.QUASI_IDENTIFIER
->>> for remark in table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):
+>>> for remark in check_table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):
 ...     print(remark.found)
 'born' is almost unique: 30 values in 30 records, and alone it singles out 100.0 % of them.
 """
@@ -19,35 +19,35 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.kinds import are_dates, recognise
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.kinds import find_kind, has_dates
 from kanon.base.spelling import fold_spelling
-from kanon.base.values import MISSING_LABEL, Frequencies, canonical_texts
+from kanon.base.values import MISSING_LABEL, Frequencies, encode_texts
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, TableError, quoted
-from kanon.measures.cells import cells_shown, is_value
+from kanon.errors import PlanError, TableError, quote
+from kanon.measures.cells import count_cells_shown, is_value
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 from kanon.release.inferences import (
-    determined_by,
-    minimality_remarks,
-    order_remarks,
-    remark_on_bounds,
+    check_minimality,
+    check_range_bounds,
+    check_row_order,
+    describe_dependence,
 )
 from kanon.release.remark_kinds import KINDS, Kind, Remark
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
-from kanon.sources.exposure import shows_nothing
+from kanon.sources.exposure import is_blank_or_stars
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
-from kanon.stored_classes import released_stay
+from kanon.stored_classes import has_released_in_engine
 
 _SAMPLE_SIZE = 200  # records by which dates and free text are recognised
 _MANY_TEXTS = 100_000  # with more texts, spellings are only compared in a release: it takes seconds
 _WORDS_OF_PROSE = 3  # texts of this many words, most of them different, are free text
 
 
-def table_remarks(
+def check_table_remarks(
     table: Table,
     roles: Mapping[str, Role],
     k: int,
@@ -64,7 +64,7 @@ def table_remarks(
     )
 
 
-def release_remarks(
+def check_release_remarks(
     source: Source,
     roles: Mapping[str, Role],
     recoding: Recoding,
@@ -90,10 +90,10 @@ def release_remarks(
     remarks = list(
         _check_columns(table, known, k, frequencies, released, source.pseudonyms, person)
     )
-    remarks += [*_check_suppressed(recoding.classes), *remark_on_bounds(recoding, k)]
+    remarks += [*_check_suppressed(recoding.classes), *check_range_bounds(recoding, k)]
     remarks += [*_check_homogeneity(recoding), *_check_spellings(texts, person)]
-    remarks += order_remarks(source, known, recoding, order)
-    return _sort_remarks([*remarks, *minimality_remarks(recoding, models, k)])
+    remarks += check_row_order(source, known, recoding, order)
+    return _sort_remarks([*remarks, *check_minimality(recoding, models, k)])
 
 
 def _sort_remarks(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
@@ -125,7 +125,7 @@ def _check_columns(
             if not dropped:
                 kind, phrase = _UNCOUNTED_PHRASES[role]
                 reason = "its engine could not count how rare its values are"
-                yield Remark(kind, column, 1.0, f"{quoted(column)} {phrase} {reason}.")
+                yield Remark(kind, column, 1.0, f"{quote(column)} {phrase} {reason}.")
             continue
         if dropped:
             yield from _check_repeats(column, often, k, released)
@@ -146,23 +146,21 @@ def _check_suppressed(classes: EquivalenceClasses) -> Iterator[Remark]:
         return
     empty_leaves = [
         [place for place, label in enumerate(tree.labels[: tree.n_leaves])
-         if shows_nothing(label) or (label == MISSING_LABEL and len(classes.attributes) > 1)]
+         if is_blank_or_stars(label) or (label == MISSING_LABEL and len(classes.attributes) > 1)]
         for tree in classes.hierarchies
     ]  # fmt: skip
     columns = zip(classes.nodes.T, empty_leaves, strict=True)
     rows = np.logical_and.reduce([np.isin(nodes, codes) for nodes, codes in columns])
     if number := int(classes.counts[rows].sum()):
         many = "records of the table show" if number > 1 else "record of the table shows"
-        text = (
-            f"{thin(number)} {many} nothing in any quasi-identifier (* or blank), like suppressed"
-        )
+        text = f"{write_count(number)} {many} nothing in any quasi-identifier (* or blank), like suppressed"
         share = number / classes.n_records
         yield Remark("suppressed-before", classes.attributes[0], share, f"{text} records.")
 
 
-def coarsened_remark(coarsening: Coarsening) -> Remark:
+def describe_coarsened_column(coarsening: Coarsening) -> Remark:
     text = (
-        f"{quoted(coarsening.column)} is released at level {coarsening.level} of "
+        f"{quote(coarsening.column)} is released at level {coarsening.level} of "
         f"{coarsening.tree.height - 1} of its hierarchy; everything, such as l and t, is "
         "counted on these groups."
     )
@@ -173,29 +171,29 @@ def coarsened_remark(coarsening: Coarsening) -> Remark:
 def _check_repeats(
     column: str, often: Frequencies, k: int, released: _Released | None
 ) -> Iterator[Remark]:
-    persons = often.distinct.values - often.rarer_than(2)
-    records = often.distinct.filled - often.rarer_than(2)
+    persons = often.distinct.values - often.count_rarer_than(2)
+    records = often.distinct.n_filled - often.count_rarer_than(2)
     if not persons:
         return
-    share = records / often.distinct.filled
-    have = f"{counted(persons, 'value')} {'has' if persons == 1 else 'have'}"
+    share = records / often.distinct.n_filled
+    have = f"{count_noun(persons, 'value')} {'has' if persons == 1 else 'have'}"
     text = (
-        f"{quoted(column)} repeats: {have} several records, {thin(records)} together. If a value "
+        f"{quote(column)} repeats: {have} several records, {write_count(records)} together. If a value "
         "stands for a person, "
     )
     source, recoding = (None, None) if released is None else released
     if recoding is None or not isinstance(source, MemorySource):
         where = "" if recoding is None else " How few a class has was not counted in the engine."
-        text += f"k counts them as {thin(records)} persons.{where}"
+        text += f"k counts them as {write_count(records)} persons.{where}"
     else:
-        n_persons = source.values_in(column, recoding)
+        n_persons = source.count_distinct_values(column, recoding)
         if (n_persons >= k).all():
             return
         share = float(recoding.counts[n_persons < k].sum()) / int(recoding.counts.sum())
         text += (
-            f"{percent(100 * share)} of the released records are in classes of fewer than "
-            f"{counted(k, 'person')}: counted in records the smallest class has "
-            f"{thin(recoding.min_k or 0)}, in persons {thin(int(n_persons.min()))}."
+            f"{write_percent(100 * share)} of the released records are in classes of fewer than "
+            f"{count_noun(k, 'person')}: counted in records the smallest class has "
+            f"{write_count(recoding.min_k or 0)}, in persons {write_count(int(n_persons.min()))}."
         )
     yield Remark("several-records", column, share, text)
 
@@ -204,23 +202,23 @@ def _check_repeats(
 def _check_links(
     column: str, often: Frequencies, n_records: int, k: int, released: _Released | None
 ) -> Iterator[Remark]:
-    persons = often.distinct.values - often.rarer_than(2)
-    records = often.distinct.filled - often.rarer_than(2)
+    persons = often.distinct.values - often.count_rarer_than(2)
+    records = often.distinct.n_filled - often.count_rarer_than(2)
     alone = None
     if released is not None and isinstance(released[0], MemorySource):
-        n_records_of_person, sharing = released[0].linked_by(column, released[1])
+        n_records_of_person, sharing = released[0].count_linked_records(column, released[1])
         several = n_records_of_person > 1
         persons, records = int(several.sum()), int(n_records_of_person[several].sum())
         alone = int((several & (sharing < k)).sum())
-        n_records = len(released[0].class_of_rows(released[1]))
+        n_records = len(released[0].get_released_positions(released[1]))
     if not persons:
         return
-    have = f"{counted(persons, 'person')} {'has' if persons == 1 else 'have'}"
-    text = f"{quoted(column)} keeps pseudonyms, which link records: {have} several"
-    few = f"fewer than {thin(k)} persons share the combination of classes"
+    have = f"{count_noun(persons, 'person')} {'has' if persons == 1 else 'have'}"
+    text = f"{quote(column)} keeps pseudonyms, which link records: {have} several"
+    few = f"fewer than {write_count(k)} persons share the combination of classes"
     if alone is not None:
         text += (
-            f", and for {thin(alone)} of them, {percent(100 * alone / persons)}, {few}: anyone "
+            f", and for {write_count(alone)} of them, {write_percent(100 * alone / persons)}, {few}: anyone "
             "who knows the classes of such a person finds all records of the person"
         )
     elif released is not None:
@@ -232,21 +230,23 @@ def _check_links(
 def _check_uniqueness(
     table: Table, column: str, often: Frequencies, released: _Released | None, person: str | None
 ) -> Iterator[Remark]:
-    values, records = often.distinct.values, often.distinct.filled
+    values, records = often.distinct.values, often.distinct.n_filled
     if not tells_apart(values, records):
         return
     alone, of_whom = _measure_uniqueness(table, column, often, person)
     where, shown_sentence = "", ""
     if released is not None:
-        cells = cells_shown(released[1], column)
+        cells = count_cells_shown(released[1], column)
         if not cells:
             return  # the hierarchy was given, or the column lost
         where = " in the table"
-        share = percent(100 * cells / released[1].classes.n_records)
-        shown_sentence = f" The release shows it as it was in {counted(cells, 'record')}, {share}."
+        share = write_percent(100 * cells / released[1].classes.n_records)
+        shown_sentence = (
+            f" The release shows it as it was in {count_noun(cells, 'record')}, {share}."
+        )
     text = (
-        f"{quoted(column)} is almost unique{where}: {thin(values)} values in {thin(records)} "
-        f"records, and alone it singles out {percent(100 * alone)} of {of_whom}.{shown_sentence}"
+        f"{quote(column)} is almost unique{where}: {write_count(values)} values in {write_count(records)} "
+        f"records, and alone it singles out {write_percent(100 * alone)} of {of_whom}.{shown_sentence}"
     )
     yield Remark("almost-unique", column, alone, text)
 
@@ -256,9 +256,9 @@ def _measure_uniqueness(
 ) -> tuple[float, str]:
     if person is not None:
         with suppress(PlanError, TableError):  # the persons are not known: said elsewhere
-            classes = table.classes_of([column], person=person)
-            return classes.unique / classes.highest_k, counted(classes.highest_k, "person")
-    return often.rarer_than(2) / often.distinct.filled, "them"
+            classes = table.build_classes([column], person=person)
+            return classes.unique / classes.highest_k, count_noun(classes.highest_k, "person")
+    return often.count_rarer_than(2) / often.distinct.n_filled, "them"
 
 
 # --- a sensitive column ---------------------------------------------------------------------
@@ -270,19 +270,19 @@ def _check_outside_knowledge(
     released: _Released | None,
     person: str | None,
 ) -> Iterator[Remark]:
-    values, records = often.distinct.values, often.distinct.filled
+    values, records = often.distinct.values, often.distinct.n_filled
     share = 0.0
     reasons = [reason for reason in (_describe_name(column), _describe_dates(sample)) if reason]
     if tells_apart(values, records):
         share, of_whom = _measure_uniqueness(table, column, often, person)
         reasons.append(
-            f"it is almost unique ({thin(values)} values in {thin(records)} records; it singles "
-            f"out {percent(100 * share)} of {of_whom})"
+            f"it is almost unique ({write_count(values)} values in {write_count(records)} records; it singles "
+            f"out {write_percent(100 * share)} of {of_whom})"
         )
-    if released is not None and (determined := determined_by(column, released[1], table)):
+    if released is not None and (determined := describe_dependence(column, released[1], table)):
         reasons.append(determined)
     if reasons:
-        text = f"{quoted(column)} is sensitive, but {', and '.join(reasons)}."
+        text = f"{quote(column)} is sensitive, but {', and '.join(reasons)}."
         yield Remark("known-outside", column, share, text)
 
 
@@ -294,7 +294,7 @@ def _count_texts(
     columns = (name for name, role in roles.items() if role is Role.SENSITIVE or name == person)
     for column in columns:
         with suppress(TableError):
-            if table.distinct_of(column).values <= _MANY_TEXTS:
+            if table.count_distinct(column).values <= _MANY_TEXTS:
                 counts = table.counted(column)
                 texts[column] = {**counts.counts, MISSING_LABEL: counts.missing}
     return texts
@@ -323,9 +323,9 @@ def _check_spellings(
                 "several-spellings",
                 column,
                 alike / sum(written.values()),
-                f"{quoted(column)} has {thin(len(spellings))} {are} written in several ways (equal "
+                f"{quote(column)} has {write_count(len(spellings))} {are} written in several ways (equal "
                 "as numbers, codes or words for missing, or apart from case, blanks and the form "
-                f"of signs), {counted(pairs, 'pair')} in all. {counts_as}.",
+                f"of signs), {count_noun(pairs, 'pair')} in all. {counts_as}.",
             )
 
 
@@ -339,7 +339,7 @@ def _describe_name(column: str) -> str:
 
 # --- the classes ----------------------------------------------------------------------------
 def _check_homogeneity(recoding: Recoding) -> Iterator[Remark]:
-    if released_stay(recoding):
+    if has_released_in_engine(recoding):
         return
     released = recoding.released
     for sensitive in released.sensitive:
@@ -348,11 +348,11 @@ def _check_homogeneity(recoding: Recoding) -> Iterator[Remark]:
         if not records:
             continue
         share = records / released.n_records
-        classes = counted(int(one_value.sum()), "class", "classes")
+        classes = count_noun(int(one_value.sum()), "class", "classes")
         text = (
-            f"{counted(records, 'record')}, {percent(100 * share)}, "
+            f"{count_noun(records, 'record')}, {write_percent(100 * share)}, "
             f"{'is' if records == 1 else 'are'} in {classes} whose records all have the same "
-            f"{quoted(sensitive.name)}: anyone who finds a person's class knows it."
+            f"{quote(sensitive.name)}: anyone who finds a person's class knows it."
         )
         yield Remark("homogeneous", sensitive.name, share, text)
 
@@ -366,8 +366,8 @@ def _check_passing(
     released: _Released | None,
     n_records: int,
 ) -> Iterator[Remark]:
-    records = often.distinct.filled
-    rare = often.rarer_than(k)
+    records = often.distinct.n_filled
+    rare = often.count_rarer_than(k)
     reasons = [_describe_name(column)]
     if dates := _describe_dates(sample):
         reasons.append(dates)
@@ -378,24 +378,24 @@ def _check_passing(
         return
     share = rare / records
     how = "unchanged" if records == n_records else "with missing cells blank"
-    sentences = [f"{quoted(column)} passes into the release {how}"]
+    sentences = [f"{quote(column)} passes into the release {how}"]
     if reasons:
         sentences[0] += f": {', and '.join(reasons)}"
     if rare:
         sentences.append(
-            f"{percent(100 * share)} of its records have a value that fewer than {thin(k)} share, "
-            f"{percent(100 * often.rarer_than(2) / records)} one of their own"
+            f"{write_percent(100 * share)} of its records have a value that fewer than {write_count(k)} share, "
+            f"{write_percent(100 * often.count_rarer_than(2) / records)} one of their own"
         )
     else:
-        sentences.append(f"None of its values has fewer than {counted(k, 'record')}")
+        sentences.append(f"None of its values has fewer than {count_noun(k, 'record')}")
     source, recoding = (None, None) if released is None else released
     if recoding is not None and isinstance(source, MemorySource):
-        sizes = source.sizes_with(column, recoding)
+        sizes = source.count_value_sizes(column, recoding)
         smaller = float(sizes[sizes < k].sum()) / max(int(sizes.sum()), 1)
         share = max(share, smaller)
         sentences.append(
-            f"To anyone who knows it, {percent(100 * smaller)} of the released records are in "
-            f"classes of fewer than {thin(k)}"
+            f"To anyone who knows it, {write_percent(100 * smaller)} of the released records are in "
+            f"classes of fewer than {write_count(k)}"
         )
     elif recoding is not None:
         sentences.append("How much smaller it makes the classes was not counted in the engine")
@@ -412,14 +412,14 @@ _UNCOUNTED_PHRASES: dict[Role, tuple[Kind, str]] = {
 
 # --- what a column holds --------------------------------------------------------------------
 def _describe_dates(sample: pd.Series) -> str:
-    _, texts = canonical_texts(sample)
-    if are_dates(texts, share=0.9):
+    _, texts = encode_texts(sample)
+    if has_dates(texts, share=0.9):
         return "it holds exact dates"
-    kind = recognise(texts)
+    kind = find_kind(texts)
     month = kind.name == "date" and kind.resolution == "month"
     return "it holds exact dates, to the month" if month else ""
 
 
 def _is_prose(sample: pd.Series) -> bool:
-    _, texts = canonical_texts(sample)
+    _, texts = encode_texts(sample)
     return sum(len(text.split()) for text in texts) >= _WORDS_OF_PROSE * max(len(texts), 1)

@@ -16,22 +16,22 @@ from kanon.algorithms.catalogue import (
     short_title,
     uses,
 )
-from kanon.algorithms.lattice_size import n_nodes
-from kanon.algorithms.solution import FINISHED_K, finished_at
-from kanon.base.formatting import Counted, counted, percent, thin
-from kanon.base.parallel import side_by_side
+from kanon.algorithms.lattice_size import count_lattice_nodes
+from kanon.algorithms.solution import FINISHED_K, finish_for_models
+from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
+from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress
-from kanon.charts.curves import alteration_curve
-from kanon.charts.privacy import level_chart
-from kanon.errors import KanonError, Unsatisfiable, listing
+from kanon.charts.curves import draw_alteration_curve
+from kanon.charts.privacy import draw_level
+from kanon.errors import KanonError, Unsatisfiable, list_names
 from kanon.measures import alteration
 from kanon.measures.along import (
     Curves,
     Points,
-    curves_along,
-    levels_along,
-    points_of,
-    privacy_column,
+    get_worst_levels,
+    measure_curves,
+    measure_points,
+    name_privacy_column,
 )
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import AlgorithmPlan
@@ -71,25 +71,25 @@ class Alternatives:
     # other algorithms for the same models, guided by the plan's metric if they take one
     algorithms: tuple[Alternative, ...]
     # the title of the metric of the plan, which counts the alteration of all of them
-    counted_by: str
+    metric_title: str
 
     @property
-    def better(self) -> str:
+    def better_sentence(self) -> str:
         """The one that loses least, if it loses less than the release in the digits shown."""
         named = [(f"The same algorithm guided by {row.title}", row) for row in self.metrics]
         named += [(row.title, row) for row in self.algorithms]
         losses = [(row.alteration, title) for title, row in named if row.alteration is not None]
         own = next(row.alteration for row in self.algorithms if row.chosen)
         least, title = min(losses, key=lambda pair: pair[0])
-        if own is None or least >= own or percent(least) == percent(own):
+        if own is None or least >= own or write_percent(least) == write_percent(own):
             return ""
         return (
-            f"{title} loses {percent(least)} and this release {percent(own)} ({self.counted_by}); "
+            f"{title} loses {write_percent(least)} and this release {write_percent(own)} ({self.metric_title}); "
             "both meet the models of the plan."
         )
 
 
-def alternatives(run: Run, progress: Progress) -> Alternatives:
+def collect_alternatives(run: Run, progress: Progress) -> Alternatives:
     """Make other releases of the same table for the same models, and measure them alike.
 
     What would take long, by the table's size and not a clock, is left out: two reports of a release
@@ -103,7 +103,7 @@ def alternatives(run: Run, progress: Progress) -> Alternatives:
         metrics_note = (
             f"{short_title(chosen.name)} uses no metric, so another one would change nothing."
         )
-    elif reason := too_long(run.prepared):
+    elif reason := explain_too_long(run.prepared):
         metrics_note = f"Not run: {reason}."
     if metrics_note:
         metrics = []
@@ -117,27 +117,27 @@ def alternatives(run: Run, progress: Progress) -> Alternatives:
     others = [name for name in ALGORITHMS if name != chosen.name]
     tasks.append(_measure_own_release(run, short_title(chosen.name)))
     tasks += [partial(_try_algorithm, run, name) for name in others]
-    results = side_by_side(tasks, progress, "alternative")
+    results = run_side_by_side(tasks, progress, "alternative")
     return Alternatives(
         tuple(results[: len(metrics)]), metrics_note, tuple(results[len(metrics) :]),
         plan.metric.card.title,
     )  # fmt: skip
 
 
-def too_long(prepared: PreparedRun) -> str:
+def explain_too_long(prepared: PreparedRun) -> str:
     """Why running a plan's algorithm once more would take long; nothing if it would not."""
     module = algorithm_named(prepared.plan.algorithm.name)
-    classes, nodes = prepared.classes.n_classes, n_nodes(prepared.classes.hierarchies)
+    classes, nodes = prepared.classes.n_classes, count_lattice_nodes(prepared.classes.hierarchies)
     most = _MOST_CLUSTERED if module.CARD.family == "clusters" else _MOST_CLASSES
     if classes > most:
         return (
-            f"the table has {counted(classes, 'class', 'classes')}; a report makes other releases "
-            f"for at most {thin(most)}"
+            f"the table has {count_noun(classes, 'class', 'classes')}; a report makes other releases "
+            f"for at most {write_count(most)}"
         )
     if module.CARD.family == "levels" and nodes > _MOST_NODES:
         return (
-            f"the lattice has {counted(nodes, 'node')}; a report makes other releases for at most "
-            f"{thin(_MOST_NODES)}"
+            f"the lattice has {count_noun(nodes, 'node')}; a report makes other releases for at most "
+            f"{write_count(_MOST_NODES)}"
         )
     return ""
 
@@ -152,7 +152,7 @@ def _try_algorithm(run: Run, name: str, progress: Progress) -> Alternative:
     lacking = [column for column in columns if plan.columns[column].hierarchy is None]
     if lacking and needs_hierarchies(name):
         reason = (
-            f"It needs a hierarchy for every quasi-identifier, and {listing(lacking)} has none."
+            f"It needs a hierarchy for every quasi-identifier, and {list_names(lacking)} has none."
         )
         return Alternative(short_title(name), refused=reason)
     shared = plan.algorithm.model_dump(include={"metric", "attribute_weights", "seed"})
@@ -164,7 +164,7 @@ def _try_algorithm(run: Run, name: str, progress: Progress) -> Alternative:
 def _try_alternative(
     run: Run, title: str, prepared: PreparedRun, progress: Progress
 ) -> Alternative:
-    if reason := too_long(prepared):
+    if reason := explain_too_long(prepared):
         return Alternative(title, refused=f"Not run: {reason}.")
     try:
         task = prepared.check()
@@ -182,7 +182,7 @@ def _measure_alternative(run: Run, title: str, recoding: Recoding) -> Alternativ
     return Alternative(
         title,
         alteration=altered[plan.metric.name],
-        mean_alteration=alteration.mean_of(altered),
+        mean_alteration=alteration.compute_mean_alteration(altered),
         classes=recoding.n_classes,
         min_k=recoding.min_k,
         suppressed=recoding.suppressed_records,
@@ -200,7 +200,7 @@ class PlanResult:
     recoding: Recoding  # the release for the plan's k
     seconds: float  # how long the algorithm took for it
     curves: Curves | Points | None  # the criteria at every k, or at some
-    about: str  # which k are known and why, in a sentence
+    about_k: str  # which k are known and why, in a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +215,10 @@ class CurveSection:
     chosen: int  # which of the rows is that of the chosen k
 
 
-def near(k: int, highest: int, most: int) -> list[int]:
+def select_near_k(k: int, highest: int, most: int) -> list[int]:
     """The chosen k and others near it by ratio, rising.
 
-    >>> near(5, 1000, 3), near(5, 6, 9)
+    >>> select_near_k(5, 1000, 3), select_near_k(5, 6, 9)
     ([4, 5, 7], [2, 3, 4, 5])
     """
     others = [other for other in FINISHED_K if other <= highest and other != k]
@@ -226,7 +226,7 @@ def near(k: int, highest: int, most: int) -> list[int]:
     return sorted([k, *others[: most - 1]])
 
 
-def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
+def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
     """Run a plan's algorithm, and measure its releases for other k as far as that is quick."""
     plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
@@ -235,39 +235,39 @@ def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
     started = time.perf_counter()
     if serves_every_k(name):
         path = module.merge_path(replace(task, k=prepared.classes.n_records), progress)
-        ks = near(task.k, highest, _SEVERAL_K)
-        recodings = finished_at(path, task, ks, progress)
+        ks = select_near_k(task.k, highest, _SEVERAL_K)
+        recodings = finish_for_models(path, task, ks, progress)
         seconds = time.perf_counter() - started
         if not recodings:
             about = "One run of the algorithm gives the release for every k."
-            return PlanResult(path.at(task.k), seconds, curves_along(path, metrics), about)
+            return PlanResult(path.at(task.k), seconds, measure_curves(path, metrics), about)
         about = (
             "With models besides k, the release for each k is completed separately; only these k "
             "were computed."
         )
-        return PlanResult(recodings[task.k], seconds, points_of(recodings, metrics), about)
+        return PlanResult(recodings[task.k], seconds, measure_points(recodings, metrics), about)
     recoding = module.anonymise(task, progress)
     seconds = time.perf_counter() - started
     how_often = f"{short_title(name)} runs once per k"
-    if reason := too_long(prepared):
+    if reason := explain_too_long(prepared):
         return PlanResult(recoding, seconds, None, f"{how_often}; other k were not run: {reason}.")
     recodings = {}
-    for k in near(task.k, highest, _FEW_K):
+    for k in select_near_k(task.k, highest, _FEW_K):
         try:
             recodings[k] = recoding if k == task.k else module.anonymise(task.for_k(k), progress)
         except Unsatisfiable:  # such as levels that were chosen for a smaller k
             continue
     about = f"{how_often}; only these k were computed."
-    return PlanResult(recoding, seconds, points_of(recodings, metrics), about)
+    return PlanResult(recoding, seconds, measure_points(recodings, metrics), about)
 
 
-def curves_of(prepared: PreparedRun, result: PlanResult) -> tuple[CurveSection, ...]:
+def draw_curve_sections(prepared: PreparedRun, result: PlanResult) -> tuple[CurveSection, ...]:
     """The pictures over k: alteration, and for each sensitive column l and t of the worst class."""
     curves, plan, k = result.curves, prepared.plan, prepared.plan.k
     if curves is None or not result.recoding.n_classes:
         return ()
     if isinstance(curves, Curves):
-        numbers = curves.at(near(k, prepared.classes.highest_k, _SEVERAL_K))
+        numbers = curves.at(select_near_k(k, prepared.classes.highest_k, _SEVERAL_K))
     else:
         numbers = dict(curves.numbers)
     of, columns = prepared.classes.of, [column.name for column in prepared.classes.sensitive]
@@ -283,15 +283,17 @@ def _draw_alteration(
     numbers: Mapping[str, np.ndarray],
     metric: Metric,
     k: int,
-    of: Counted,
+    of: CountedUnit,
 ) -> CurveSection:
     columns = {
-        "Alteration, %\xa0↓": map(percent, numbers[f"alteration_{metric.name}"].tolist()),
-        "Mean of seven metrics, %\xa0↓": map(percent, numbers["mean_alteration"].tolist()),
-        "Classes\xa0↑": map(thin, numbers["classes"].tolist()),
+        "Alteration, %\xa0↓": map(write_percent, numbers[f"alteration_{metric.name}"].tolist()),
+        "Mean of seven metrics, %\xa0↓": map(write_percent, numbers["mean_alteration"].tolist()),
+        "Classes\xa0↑": map(write_count, numbers["classes"].tolist()),
     }
     title = f"Alteration measured by {metric.card.title}"
-    return _build_section(title, [alteration_curve(curves, metric, k, of=of)], numbers, columns, k)
+    return _build_section(
+        title, [draw_alteration_curve(curves, metric, k, of=of)], numbers, columns, k
+    )
 
 
 def _draw_column_levels(
@@ -300,21 +302,21 @@ def _draw_column_levels(
     sensitive: Sensitive,
     columns: Sequence[str],
     k: int,
-    of: Counted,
+    of: CountedUnit,
 ) -> CurveSection:
     whole = entropy_l_diversity.of_whole(sensitive)
-    diverse, distance = levels_along(curves, sensitive.name, columns)
+    diverse, distance = get_worst_levels(curves, sensitive.name, columns)
     place = numbers["k"].tolist().index(k)
-    l_near = numbers[privacy_column("entropy_l", sensitive.name, columns)].tolist()
-    t_near = (numbers[privacy_column("t_norm1", sensitive.name, columns)] / 2).tolist()
-    label = f"k = {thin(k)}: the worst class has"
+    l_near = numbers[name_privacy_column("entropy_l", sensitive.name, columns)].tolist()
+    t_near = (numbers[name_privacy_column("t_norm1", sensitive.name, columns)] / 2).tolist()
+    label = f"k = {write_count(k)}: the worst class has"
     figures = [
-        level_chart(
+        draw_level(
             curves, diverse, k, l_near[place],
             f"{label} l = {rounded(l_near[place], up=False)} of {rounded(whole, up=False)}",
             "l, values (↑ better)", whole, whole, of,
         ),
-        level_chart(
+        draw_level(
             curves, distance, k, t_near[place],
             f"{label} t = {rounded(t_near[place], up=True)} of 1",
             "t, 0 to 1 (↓ better)", 1.0, of=of,
@@ -343,5 +345,5 @@ def _build_section(
         figure.layout.template = "plotly"
         figure.update_layout(width=WIDTH, paper_bgcolor="white")
     ks = numbers["k"].tolist()
-    rows = zip(map(thin, ks), *columns.values(), strict=True)
+    rows = zip(map(write_count, ks), *columns.values(), strict=True)
     return CurveSection(title, tuple(figures), ("k", *columns), tuple(rows), ks.index(k))

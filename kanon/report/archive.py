@@ -23,8 +23,8 @@ from kanon.privacy.plans import RECOUNTS
 from kanon.release import cell_values
 from kanon.report import recipients_check
 from kanon.report.origin import ReleasedFile
-from kanon.report.public import figures_of, public_report
-from kanon.report.rendering import rendered
+from kanon.report.public import build_public_report, list_publishable_figures
+from kanon.report.rendering import render_report
 from kanon.run import Run
 
 _README = """\
@@ -96,11 +96,13 @@ def _find_imports(source: str, module: ModuleType) -> Iterator[str]:
                     yield ast.unparse(node)
 
 
-def archive(
+def build_archive_file(
     run: Run, file: ReleasedFile, date: datetime.date, publish: Sequence[str] = ()
 ) -> bytes:
     """Zip a release with its requirements, its report, its fingerprints and the script check.py."""
-    report = public_report(run, file, date).with_figures(figures_of(run), publish)
+    report = build_public_report(run, file, date).add_figures(
+        list_publishable_figures(run), publish
+    )
     name, plan = f"released.{file.kind}", json.loads(report.plan)
     plan["read"] |= file.how_read
     figures = f", and the figures chosen for publication: {', '.join(report.figures)}"
@@ -108,7 +110,7 @@ def archive(
     members = {
         name: file.content,
         "plan.json": write_json(plan).encode("utf-8"),
-        "report.html": rendered(report),
+        "report.html": render_report(report),
         "check.py": write_check().encode("utf-8"),
         "README.txt": _README.format(version=__version__, **holes).encode("utf-8"),
     }

@@ -24,7 +24,7 @@ def parse_record(content: Any, where: str = "The last report") -> ReportRecord:
     try:
         return validate(ReportRecord, record, "record")
     except PlanError as error:
-        raise error.within(where) from None
+        raise error.add_place(where) from None
 
 
 def read_record(path: Path) -> ReportRecord:
@@ -32,14 +32,14 @@ def read_record(path: Path) -> ReportRecord:
     return parse_record(load_json(path, "The last report"))
 
 
-def changes_between(before: ReportRecord, now: ReportRecord) -> tuple[str, ...]:
+def list_report_changes(before: ReportRecord, now: ReportRecord) -> tuple[str, ...]:
     """What changed, in plain words: settings first, then hierarchies, then numbers.
 
     >>> old = ReportRecord(settings={"k": "5"}, figures={"Loss": "31.2 % (NLLM)"},
     ...                    fingerprints={"hierarchy of 'age'": "1f"})
     >>> new = ReportRecord(settings={"k": "10"}, figures={"Loss": "42.0 % (NLLM)"},
     ...                    fingerprints={"hierarchy of 'age'": "2e"})
-    >>> for said in changes_between(old, new):
+    >>> for said in list_report_changes(old, new):
     ...     print(said)
     k: 5 → 10
     The hierarchy of 'age' changed

@@ -12,56 +12,61 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
-from kanon.base.formatting import percent, thin, write_number
-from kanon.base.progress import Progress, no_progress, stretch
-from kanon.charts.trees import TreeDrawing, tree_drawing
-from kanon.errors import PlanError, TableError, on_one_line, quoted
+from kanon.base.formatting import write_count, write_number, write_percent
+from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.charts.trees import TreeDrawing, place_tree
+from kanon.errors import PlanError, TableError, join_lines, quote
 from kanon.measures.overview import MeasureValue
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.privacy import k_anonymity
 from kanon.privacy.plans import MODELS
-from kanon.release.check import require
+from kanon.release.check import require_verdicts
 from kanon.release.context import Context
-from kanon.release.decision import Decision, decide, levels_reached
+from kanon.release.decision import Decision, compare_with_thresholds, measure_reached_levels
 from kanon.release.remark_kinds import Remark
 from kanon.report.alternatives import (
     Alternatives,
     CurveSection,
-    alternatives,
-    curves_of,
-    found_by,
+    collect_alternatives,
+    draw_curve_sections,
+    run_plan,
 )
-from kanon.report.changes import ReportRecord, changes_between
+from kanon.report.changes import ReportRecord, list_report_changes
 from kanon.report.explanations import (
-    LEVELS,
+    SENSITIVE_MEASURES,
     Guarantee,
     SensitiveMeasure,
-    fates,
-    guarantees,
-    in_plain_words,
-    plan_in_words,
-    verdict_sentence,
-    what_leaves,
+    describe_check_verdict,
+    describe_column_fates,
+    describe_plainly,
+    describe_plan,
+    describe_released_columns,
+    list_guarantees,
 )
-from kanon.report.loss import ends_of, overview_of
-from kanon.report.optimality_gap import OptimalityGap, bound_found_soon, bound_of, why_no_bound
+from kanon.report.loss import list_loss_measures, measure_loss_ends
+from kanon.report.optimality_gap import (
+    OptimalityGap,
+    compute_close_bound,
+    compute_quick_bound,
+    explain_no_bound,
+)
 from kanon.report.origin import (
     Origin,
-    canonical_plan,
-    file_of,
-    fingerprint_of_trees,
-    hashes_of,
-    origin_of_table,
-    versions,
+    build_released_file,
+    collect_fingerprints,
+    compute_hierarchies_fingerprint,
+    get_table_origin,
+    list_versions,
+    write_canonical_plan,
 )
-from kanon.report.public import PublicReport, figures_of, public_report
+from kanon.report.public import PublicReport, build_public_report, list_publishable_figures
 from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role
-from kanon.sources.memory import MemoryTable, as_table
-from kanon.sources.rows import missing_named
+from kanon.sources.memory import MemoryTable, convert_to_table
+from kanon.sources.rows import name_missing_cells
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 
@@ -125,7 +130,7 @@ class Report:
     words: Words  # what the people behind the release say
     made: ReportTime
     verdict: str  # what was checked, what was reached and what was not considered
-    in_words: tuple[str, ...]  # what the release protects and what it costs, in plain words
+    plain_sentences: tuple[str, ...]  # what the release protects and what it costs, in plain words
     # records that were anonymised, and those left out before for missing values
     records: int
     dropped: int
@@ -133,14 +138,14 @@ class Report:
     profile: tuple[ColumnProfile, ...]  # the columns of the original table
     # the hierarchies of the quasi-identifiers, and of what was coarsened
     hierarchies: tuple[HierarchyDrawing, ...]
-    plan_said: tuple[tuple[str, str], ...]  # the plan in words
+    plan_terms: tuple[tuple[str, str], ...]  # the plan in words
     plan: str  # the plan as JSON
     guarantees: tuple[Guarantee, ...]  # each model, and what the independent check found
     # the risk of being found and of values being learnt, before and after
     risks: tuple[LevelChange, ...]
     leaves: str  # what the release protects and what it does not, by columns
     remarks: tuple[Remark, ...]  # what no model looks at
-    unnamed: str  # which columns the plan does not name
+    unnamed_sentence: str  # which columns the plan does not name
     lost: tuple[MeasureValue, ...]  # all measures of what was lost
     # pictures over k, and which k are known
     curves: tuple[CurveSection, ...]
@@ -171,7 +176,7 @@ class Report:
         return self.words.title or f"Release of {self.name}"
 
 
-def gather(
+def collect_report(
     plan: Plan,
     table: Table | pd.DataFrame,
     folder: Path = Path(),
@@ -185,7 +190,7 @@ def gather(
     bound: LowerBound | None = None,
     closely: bool = False,
     handed_out: Path | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather everything that its report says.
 
@@ -196,11 +201,11 @@ def gather(
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
-    >>> report = gather(plan, table, date=datetime.date(2026, 1, 31))
+    >>> report = collect_report(plan, table, date=datetime.date(2026, 1, 31))
     >>> report.guarantees[0].required, report.guarantees[0].reached
     ('k-anonymity with k = 2', '3')
     """
-    original = as_table(table)
+    original = convert_to_table(table)
     if not isinstance(original, MemoryTable):
         raise TableError(
             "A report rechecks the released rows, which needs the table in memory; add --engine "
@@ -208,76 +213,83 @@ def gather(
         )
     progress(0.0, "reading the plan")
     prepared = prepare(plan, original, folder)
-    if closely and (reason := why_no_bound(prepared.classes)):  # before what takes long
+    if closely and (reason := explain_no_bound(prepared.classes)):  # before what takes long
         raise PlanError(reason)
-    plan_result = found_by(prepared, stretch(progress, 0.05, 0.4))
+    plan_result = run_plan(prepared, scale_progress(progress, 0.05, 0.4))
     release_run = finished(prepared, plan_result.recoding, plan_result.seconds)
     progress(0.4, "checking the release")
-    require(release_run.verdicts)
-    release = file_of(release_run, handed_out)  # before what takes long, too
+    require_verdicts(release_run.verdicts)
+    release = build_released_file(release_run, handed_out)  # before what takes long, too
     decision = None
     if context is not None:  # before what takes long: a population may not fit, for one
-        decision = decide(context, levels_reached(release_run, context.known, people))
+        decision = compare_with_thresholds(
+            context, measure_reached_levels(release_run, context.known, people)
+        )
     progress(0.45, "measuring what was lost")
-    losses = overview_of(release_run, ends_of(prepared))
-    other_releases = alternatives(release_run, stretch(progress, 0.6, 0.95))
+    losses = list_loss_measures(release_run, measure_loss_ends(prepared))
+    other_releases = collect_alternatives(release_run, scale_progress(progress, 0.6, 0.95))
     gap = None
     if release_run.recoding.n_classes:
-        find_bound = bound_of if closely else bound_found_soon
-        bound_or_none = bound or find_bound(prepared, stretch(progress, 0.95, 1.0))
+        find_bound = compute_close_bound if closely else compute_quick_bound
+        bound_or_none = bound or find_bound(prepared, scale_progress(progress, 0.95, 1.0))
         gap = None if bound_or_none is None else OptimalityGap.of(release_run, bound_or_none)
-    reached_levels = guarantees(release_run)
-    origin = origin or origin_of_table(original)
+    reached_levels = list_guarantees(release_run)
+    origin = origin or get_table_origin(original)
     nothing = "Nothing is released at the chosen k, so there are no curves around it."
     report = Report(
         words=words or Words(),
         made=ReportTime(date, plan_result.seconds),
-        verdict=verdict_sentence(release_run, reached_levels),
-        in_words=(*in_plain_words(release_run), *([gap.sentence] if gap is not None else [])),
+        verdict=describe_check_verdict(release_run, reached_levels),
+        plain_sentences=(
+            *describe_plainly(release_run),
+            *([gap.sentence] if gap is not None else []),
+        ),
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
         persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
         profile=_describe_columns(release_run, original),
         hierarchies=_draw_hierarchies(release_run),
-        plan_said=plan_in_words(release_run),
-        plan=canonical_plan(plan),
+        plan_terms=describe_plan(release_run),
+        plan=write_canonical_plan(plan),
         guarantees=reached_levels,
         risks=_measure_risks(release_run),
-        leaves=what_leaves(release_run),
+        leaves=describe_released_columns(release_run),
         remarks=release_run.remarks,
-        unnamed=release_run.about_unnamed,
+        unnamed_sentence=release_run.about_unnamed,
         lost=losses,
-        curves=curves_of(prepared, plan_result),
-        about_k=plan_result.about if release_run.recoding.n_classes else nothing,
+        curves=draw_curve_sections(prepared, plan_result),
+        about_k=plan_result.about_k if release_run.recoding.n_classes else nothing,
         alternatives=other_releases,
         measures={name: value for name, value in release_run.measures.items() if name != "seconds"},
-        versions=versions(),
-        hashes=hashes_of(release_run, origin, release),
+        versions=list_versions(),
+        hashes=collect_fingerprints(release_run, origin, release),
         name=origin.name,
         example=_choose_examples(release_run),
         public=replace(
-            public_report(release_run, release, date, words),
+            build_public_report(release_run, release, date, words),
             # The file says neither who might be in the table nor whom its records are about.
             decision=decision if people is None and plan.person is None else None,
         ),
-        figures=figures_of(release_run),
+        figures=list_publishable_figures(release_run),
         gap=gap,
         closely=closely,
         decision=decision,
     )
     if last is not None:
-        report = replace(report, last=last, changes=changes_between(last, record_of(report)))
+        report = replace(
+            report, last=last, changes=list_report_changes(last, build_report_record(report))
+        )
     progress(1.0, "done")
     return report
 
 
 def _describe_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
-    roles, fate = run.prepared.plan.roles.roles, fates(run)
+    roles, fate = run.prepared.plan.roles.roles, describe_column_fates(run)
     profiles = []
     for column in original.columns:
-        distinct = original.distinct_of(column)
+        distinct = original.count_distinct(column)
         role = roles.get(column, Role.INSENSITIVE)
-        missing = original.n_records - distinct.filled
+        missing = original.n_records - distinct.n_filled
         profiles.append(ColumnProfile(column, str(role), fate[column], distinct.values, missing))
     return tuple(profiles)
 
@@ -289,7 +301,7 @@ def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
     return tuple(
         HierarchyDrawing(
             column, tree.n_nodes, tree.height, tuple(np.bincount(tree.level).tolist()),
-            tree_drawing(tree), fingerprint_of_trees({column: tree}),
+            place_tree(tree), compute_hierarchies_fingerprint({column: tree}),
         )
         for column, tree in trees
     )  # fmt: skip
@@ -333,7 +345,7 @@ def _measure_risks(run: Run) -> tuple[LevelChange, ...]:
         levels = [sensitive_measures(old), sensitive_measures(new)]
         changes += [
             LevelChange(level, old.name, *(values[name] for values in levels))
-            for name, level in LEVELS.items()
+            for name, level in SENSITIVE_MEASURES.items()
             if name in levels[0]
         ]
     return tuple(changes)
@@ -342,7 +354,7 @@ def _measure_risks(run: Run) -> tuple[LevelChange, ...]:
 def _choose_examples(run: Run) -> Example:
     """The first records that were changed: quasi-identifiers first, never an identifier."""
     prepared = run.prepared
-    excerpt = prepared.source.excerpt(run.recoding, _N_SEARCHED)
+    excerpt = prepared.source.get_excerpt(run.recoding, _N_SEARCHED)
     changed_rows = np.flatnonzero(excerpt.rise.any(axis=1))[:_N_EXAMPLES]
     all_changed = len(changed_rows) == _N_EXAMPLES
     rows = changed_rows if all_changed else np.arange(min(_N_EXAMPLES, len(excerpt.rise)))
@@ -360,17 +372,17 @@ def _choose_examples(run: Run) -> Example:
 
 
 def _format_cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...]:
-    texts = missing_named(rows)
-    cells = ([on_one_line(cell)[:_MOST_CHARACTERS] for cell in texts[name]] for name in columns)
+    texts = name_missing_cells(rows)
+    cells = ([join_lines(cell)[:_MOST_CHARACTERS] for cell in texts[name]] for name in columns)
     return tuple(zip(*cells, strict=True))
 
 
 # --- what the next report compares itself with ------------------------------------------------
-def record_of(report: Report) -> ReportRecord:
+def build_report_record(report: Report) -> ReportRecord:
     """What the next report compares itself with."""
     plan = json.loads(report.plan)
     trees = report.hierarchies
-    fingerprints = {f"hierarchy of {quoted(tree.column)}": tree.fingerprint for tree in trees}
+    fingerprints = {f"hierarchy of {quote(tree.column)}": tree.fingerprint for tree in trees}
     return ReportRecord(
         date=report.made.date.isoformat(),
         settings=dict(_list_settings(plan, report)),
@@ -401,34 +413,34 @@ def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[st
     for part in plan["privacy"]:
         keys = [key for key in part if key not in ("model", "column")]
         if part["model"] != k_anonymity.CARD.name:
-            of = f" of {quoted(part['column'])}" if part.get("column") else ""
+            of = f" of {quote(part['column'])}" if part.get("column") else ""
             title = f"{MODELS[part['model']].card.title}{of}"
             required.setdefault(title, []).append(", ".join(f"{key} = {part[key]}" for key in keys))
     yield from ((title, "; ".join(parameters)) for title, parameters in required.items())
     for key, value in plan["algorithm"].items():
         yield _ALGORITHM_TERMS.get(key, key.capitalize()), _describe_setting(key, value)
     for name, metric in plan["metrics"].items():
-        yield f"Metric {quoted(name)}", f"{metric['intermediate']}, {metric['multiplier']}"
+        yield f"Metric {quote(name)}", f"{metric['intermediate']}, {metric['multiplier']}"
     limit = plan.get("suppression_limit")
     if isinstance(limit, dict):
-        yield "Records that may be suppressed", thin(limit["records"])
+        yield "Records that may be suppressed", write_count(limit["records"])
     elif limit is not None:
-        yield "Records that may be suppressed", percent(100 * limit)
+        yield "Records that may be suppressed", write_percent(100 * limit)
     yield "Rows of suppressed records", plan["suppressed"]
     if plan["read"].get("missing"):
         yield "Records that lack a quasi-identifier", plan["read"]["missing"]
     if plan.get("person"):
-        yield "Column of the person", quoted(plan["person"])
+        yield "Column of the person", quote(plan["person"])
     yield "Version of kanon", dict(report.versions)["kanon"]
     for column in report.profile:
-        yield f"Role of {quoted(column.name)}", f"{column.role}, {column.fate}"
+        yield f"Role of {quote(column.name)}", f"{column.role}, {column.fate}"
 
 
 def _describe_setting(key: str, value: Any) -> str:
     if key == "name":
         return short_title(value)
     if key == "metric":
-        return METRICS[value].card.title if value in METRICS else quoted(value)
+        return METRICS[value].card.title if value in METRICS else quote(value)
     if key == "strategy":
         return STRATEGIES[value].title
     if isinstance(value, dict):
@@ -437,24 +449,26 @@ def _describe_setting(key: str, value: Any) -> str:
 
 
 # --- what came of it ------------------------------------------------------------------------
-_RECORDED_LEVELS = [LEVELS[name] for name in ("entropy_l", "distinct_l", "t_variational", "alpha")]
+_RECORDED_LEVELS = [
+    SENSITIVE_MEASURES[name] for name in ("entropy_l", "distinct_l", "t_variational", "alpha")
+]
 """The measures of each sensitive column that two reports are compared by."""
 
 
 def _list_figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
     measures, metric = report.measures, plan["algorithm"]["metric"]
-    yield "Records", thin(report.records)
+    yield "Records", write_count(report.records)
     if report.persons is not None:
-        yield "Persons", thin(report.persons)
-    yield "Records left out for missing values", thin(report.dropped)
-    yield "Suppressed records", thin(measures["suppressed"])
-    yield "Classes", thin(measures["classes"])
+        yield "Persons", write_count(report.persons)
+    yield "Records left out for missing values", write_count(report.dropped)
+    yield "Suppressed records", write_count(measures["suppressed"])
+    yield "Classes", write_count(measures["classes"])
     if measures["min_k"] is not None:
-        yield "Records of the smallest class", thin(measures["min_k"])
+        yield "Records of the smallest class", write_count(measures["min_k"])
     if measures.get("min_persons") is not None:
-        yield "Persons of the smallest class", thin(measures["min_persons"])
-    loss = percent(measures["alteration"][metric])
+        yield "Persons of the smallest class", write_count(measures["min_persons"])
+    loss = write_percent(measures["alteration"][metric])
     yield "Loss", f"{loss} ({_describe_setting('metric', metric)})"
     for change in report.risks:
         if change.column and change.after is not None and change.level in _RECORDED_LEVELS:
-            yield f"{change.level.title} of {quoted(change.column)}", write_number(change.after)
+            yield f"{change.level.title} of {quote(change.column)}", write_number(change.after)

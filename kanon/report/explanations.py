@@ -5,18 +5,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon.algorithms.catalogue import algorithm_named, uses
-from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import counted, joined, one_or_many, percent, thin
-from kanon.base.sentences import best_guess, chance, left_out, lost, smallest_class
-from kanon.errors import quoted
+from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
+from kanon.base.formatting import choose_plural, count_noun, join_words, write_count, write_percent
+from kanon.base.sentences import (
+    describe_alteration,
+    describe_best_guess,
+    describe_highest_risk,
+    describe_smallest_class,
+    describe_suppression,
+)
+from kanon.errors import quote
 from kanon.measures.privacy import class_measures, sensitive_measures
-from kanon.plan import Plan, RecordsPlan, parameters_of
+from kanon.plan import Plan, RecordsPlan, get_own_parameters
 from kanon.privacy.model import Model, rounded
 from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER
 from kanon.release.released_rows import Verdict
 from kanon.run import PreparedRun, Run
 from kanon.schema import Role
-from kanon.stored_classes import released_stay
+from kanon.stored_classes import has_released_in_engine
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
 
@@ -36,16 +42,16 @@ class Guarantee:
     source: str
 
 
-def guarantees(run: Run, verdicts: Sequence[Verdict] = ()) -> tuple[Guarantee, ...]:
+def list_guarantees(run: Run, verdicts: Sequence[Verdict] = ()) -> tuple[Guarantee, ...]:
     """What a release reaches for each model, by the check of its rows or of a file."""
     pairs = zip(run.prepared.plan.models, verdicts or run.verdicts, strict=True)
     return tuple(_build_guarantee(model, verdict.level, verdict.holds) for model, verdict in pairs)
 
 
-def guarantees_of_classes(run: Run) -> tuple[Guarantee, ...]:
+def list_class_guarantees(run: Run) -> tuple[Guarantee, ...]:
     """What a release reaches for each model by its classes, before its rows are checked."""
     models = run.prepared.plan.models
-    if released_stay(run.recoding):  # so that nothing but k was required
+    if has_released_in_engine(run.recoding):  # so that nothing but k was required
         return tuple(_build_guarantee(model, run.recoding.min_k, True) for model in models)
     released = run.recoding.released
     return tuple(
@@ -65,7 +71,7 @@ def _build_guarantee(model: Model, level: float | None, holds: bool) -> Guarante
     return Guarantee(model.sentence, reached, *details)
 
 
-def verdict_sentence(run: Run, reached: tuple[Guarantee, ...]) -> str:
+def describe_check_verdict(run: Run, reached: tuple[Guarantee, ...]) -> str:
     """What was checked, reached and not considered; it never calls a release safe."""
     if not run.recoding.n_classes:
         return "Nothing is released: every record is suppressed, so there is no class to check."
@@ -74,11 +80,11 @@ def verdict_sentence(run: Run, reached: tuple[Guarantee, ...]) -> str:
     order = TABLE_ORDER if run.prepared.plan.order == "table" else ""
     return (
         f"Recounted from the released rows{persons}, every class meets "
-        f"{what_is_met(run, reached)}. Not considered: {NOT_CONSIDERED}{order}."
+        f"{describe_met_models(run, reached)}. Not considered: {NOT_CONSIDERED}{order}."
     )
 
 
-def what_is_met(run: Run, reached: tuple[Guarantee, ...]) -> str:
+def describe_met_models(run: Run, reached: tuple[Guarantee, ...]) -> str:
     """What was required and reached, and of which sensitive columns nothing was required."""
     met = "; ".join(
         f"{_describe_model(model)} (reached: {guarantee.reached})"
@@ -95,31 +101,33 @@ def what_is_met(run: Run, reached: tuple[Guarantee, ...]) -> str:
     )
 
 
-def in_plain_words(run: Run) -> tuple[str, ...]:
+def describe_plainly(run: Run) -> tuple[str, ...]:
     """What the release protects and what it costs, for readers who are no statisticians."""
     recoding, metric = run.recoding, run.prepared.plan.metric
     if recoding.min_k is None:
-        return (smallest_class(None),)
+        return (describe_smallest_class(None),)
     least = int(recoding.released.hiding.min())
-    sentences = [smallest_class(least), chance(1 / least, least)]
+    sentences = [describe_smallest_class(least), describe_highest_risk(1 / least, least)]
     for sensitive in recoding.released.sensitive:
         share = sensitive_measures(sensitive)["alpha"]
         assert share is not None  # some value is the most frequent one
-        sentences.append(f"{quoted(sensitive.name)}: {best_guess(share)}")
-    sentences.append(lost(run.alteration, metric.card.title))
-    if coarsening := about_coarsened(run.prepared):
+        sentences.append(f"{quote(sensitive.name)}: {describe_best_guess(share)}")
+    sentences.append(describe_alteration(run.alteration, metric.card.title))
+    if coarsening := describe_coarsening_effect(run.prepared):
         sentences.append(coarsening)
     if recoding.suppressed_records:
-        sentences.append(left_out(recoding.suppressed_records, run.prepared.classes.n_records))
+        sentences.append(
+            describe_suppression(recoding.suppressed_records, run.prepared.classes.n_records)
+        )
     return tuple(sentences)
 
 
-def about_coarsened(prepared: PreparedRun) -> str:
+def describe_coarsening_effect(prepared: PreparedRun) -> str:
     """What coarsening does to figures about the original table; "" if no column is coarsened."""
     columns = [coarsening.column for coarsening in prepared.coarsened]
     if not columns:
         return ""
-    return one_or_many(
+    return choose_plural(
         len(columns),
         "{columns} was coarsened before anything was counted: figures for the original table are "
         "about its groups too, and no measure of loss counts the coarsening.",
@@ -132,11 +140,11 @@ def about_coarsened(prepared: PreparedRun) -> str:
 def _describe_model(model: Model) -> str:
     text = f"{model.title} with {model.parameters}"
     column = getattr(model, "column", None)
-    return f"{text} for {quoted(column)}" if column else text
+    return f"{text} for {quote(column)}" if column else text
 
 
 # --- the plan -------------------------------------------------------------------------------
-MEETING: Mapping[str, str] = {
+FAMILY_SENTENCES: Mapping[str, str] = {
     "merging": "Classes are first merged for k alone. Then, while a class breaks another model, "
     "one of the smallest such classes is merged by the same rule, separately for each k.",
     "levels": "A node qualifies only if the classes that break a model hold no more records than "
@@ -148,18 +156,18 @@ MEETING: Mapping[str, str] = {
 """How the algorithms of a family meet models besides k."""
 
 
-def algorithm_in_words(plan: Plan) -> dict[str, str]:
+def describe_plan_algorithm(plan: Plan) -> dict[str, str]:
     """How a release is found: the algorithm, its options, and what guides it."""
     settings, module = plan.algorithm, algorithm_named(plan.algorithm.name)
-    own = own_way(module.CARD.how)
+    own = get_own_steps(module.CARD.how)
     how = [FULL_DOMAIN] if own != module.CARD.how else []
     options = [
         f"{option.title}: {option.choices[settings.options.get(option.name, option.default)]}"
-        for option in parameters_of(settings.name)
+        for option in get_own_parameters(settings.name)
     ]
     required = [f"{_describe_model(model)}: {model.card.summary}" for model in plan.models]
     if len(plan.models) > 1:
-        required.append(MEETING[module.CARD.family])
+        required.append(FAMILY_SENTENCES[module.CARD.family])
     text_of_term = {
         "Algorithm": " ".join(
             [
@@ -175,12 +183,12 @@ def algorithm_in_words(plan: Plan) -> dict[str, str]:
     return {term: text for term, text in text_of_term.items() if text}
 
 
-def plan_in_words(run: Run) -> tuple[tuple[str, str], ...]:
+def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
     """What was chosen, as pairs of a term and what it means here."""
     plan = run.prepared.plan
     weights = plan.algorithm.attribute_weights
     text_of_term = {
-        **algorithm_in_words(plan),
+        **describe_plan_algorithm(plan),
         "Metric": _describe_metric(plan),
         "Weights of columns": ", ".join(f"{name}: {weight:g}" for name, weight in weights.items()),
         "Suppression": _describe_suppression(run),
@@ -205,7 +213,7 @@ def _describe_metric(plan: Plan) -> str:
     return f"{text} The algorithm does not use it; it only measures the loss."
 
 
-LOOKS: Mapping[str, str] = {
+STRATEGY_LETTERS: Mapping[str, str] = {
     "": "",
     "k": "k is the number of records in the smallest class.",
     "l": "l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values.",
@@ -223,7 +231,10 @@ def _describe_strategy(plan: Plan) -> str:
         sentences = [f"{card.title}.", card.summary]
         if needs_sensitive(settings.strategy):
             sentences.append(f"The sensitive column is {plan.led_by}.")
-        sentences += [SCOPES[settings.scope].summary if looks_at else "", LOOKS[looks_at]]
+        sentences += [
+            SCOPES[settings.scope].summary if looks_at else "",
+            STRATEGY_LETTERS[looks_at],
+        ]
         sentences.append(f"Source: {card.source}.")
     if sentences or uses(settings.name, "tie_seed"):
         seed = settings.tie_seed
@@ -241,22 +252,22 @@ def _describe_suppression(run: Run) -> str:
     if limit is None:
         limit_sentence = "The plan sets no limit."
     elif isinstance(limit, RecordsPlan):
-        limit_sentence = f"At most {counted(limit.records, 'record')} may be suppressed."
+        limit_sentence = f"At most {count_noun(limit.records, 'record')} may be suppressed."
     else:
-        limit_sentence = f"At most {percent(100 * limit)} of the records may be suppressed."
+        limit_sentence = f"At most {write_percent(100 * limit)} of the records may be suppressed."
     if not suppressed:
         return f"{limit_sentence} No record was suppressed."
-    share = percent(100 * suppressed / run.prepared.classes.n_records)
+    share = write_percent(100 * suppressed / run.prepared.classes.n_records)
     were = "was" if suppressed == 1 else "were"
     rows_note = "; their rows stay, blanked" if plan.suppressed == "keep" else ""
-    outcome = f"{counted(suppressed, 'record')} ({share}) {were} suppressed{rows_note}."
+    outcome = f"{count_noun(suppressed, 'record')} ({share}) {were} suppressed{rows_note}."
     return f"{limit_sentence} {outcome}"
 
 
 def _describe_missing(run: Run) -> str:
     if run.prepared.dropped:
         return (
-            f"{counted(run.prepared.dropped, 'record')} with a missing quasi-identifier were left "
+            f"{count_noun(run.prepared.dropped, 'record')} with a missing quasi-identifier were left "
             "out beforehand."
             if run.prepared.dropped > 1
             else "1 record with a missing quasi-identifier was left out beforehand."
@@ -276,7 +287,7 @@ def _describe_levels(run: Run) -> str:
 
 
 # --- what leaves ----------------------------------------------------------------------------
-def fates(run: Run) -> dict[str, str]:
+def describe_column_fates(run: Run) -> dict[str, str]:
     """What happens to each column on its way into the release."""
     plan, pseudonyms = run.prepared.plan, run.prepared.source.pseudonyms
     levels = {coarsening.column: coarsening.level for coarsening in run.prepared.coarsened}
@@ -295,10 +306,10 @@ def fates(run: Run) -> dict[str, str]:
     return fate_of_column
 
 
-def what_leaves(run: Run) -> str:
+def describe_released_columns(run: Run) -> str:
     """What the release protects and what it does not, by columns: somebody has to sign this."""
     coarsened = [part.column for part in run.prepared.coarsened]
-    passing = run.prepared.source.passed_through()
+    passing = run.prepared.source.list_unchanged_columns()
     unchanged = [column for column in passing if column not in coarsened]
     replaced = run.prepared.source.pseudonyms
     identifiers = run.prepared.plan.roles.columns(Role.IDENTIFIER)
@@ -309,11 +320,11 @@ def what_leaves(run: Run) -> str:
     if suppressed:
         rows_stay = run.prepared.plan.suppressed == "keep"
         sentences.append(
-            one_or_many(
+            choose_plural(
                 suppressed,
                 "Suppressed: {count} record, {share} ({how}).",
                 "Suppressed: {count} records, {share} ({how}).",
-                share=percent(100 * suppressed / run.prepared.classes.n_records),
+                share=write_percent(100 * suppressed / run.prepared.classes.n_records),
                 how="their rows are blanked" if rows_stay else "not in the release",
             )
         )
@@ -329,7 +340,7 @@ def what_leaves(run: Run) -> str:
 
 
 def _list_columns(columns: tuple[str, ...] | list[str]) -> str:
-    return joined(map(quoted, columns))
+    return join_words(map(quote, columns))
 
 
 # --- levels of sensitive columns --------------------------------------------------------------
@@ -343,7 +354,7 @@ class SensitiveMeasure:
     meaning: str
 
 
-LEVELS: Mapping[str, SensitiveMeasure] = {
+SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
     measure.name: SensitiveMeasure(
         measure.title, measure.unit, measure.card.direction, measure.meaning
     )
@@ -353,16 +364,18 @@ LEVELS: Mapping[str, SensitiveMeasure] = {
 """The measures of a sensitive column, by their names in ``M.json``."""
 
 
-def shown(level: float | None, what: SensitiveMeasure) -> str:
+def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
     """Format a level without its unit; None is infinite.
 
-    >>> [shown(1.7581, LEVELS["entropy_l"]), shown(None, LEVELS["delta"])]
+    >>> [format_sensitive_level(1.7581, LEVELS["entropy_l"]), format_sensitive_level(None, LEVELS["delta"])]
     ['1.75', '∞']
-    >>> shown(4 / 7, LEVELS["alpha"])
+    >>> format_sensitive_level(4 / 7, LEVELS["alpha"])
     '57.1'
     """
     if level is None:
         return "∞"
     if what.unit == "%":
-        return percent(100 * level).removesuffix(" %")
-    return thin(level) if level >= 1000 else rounded(float(level), up=what.direction == "lower")
+        return write_percent(100 * level).removesuffix(" %")
+    return (
+        write_count(level) if level >= 1000 else rounded(float(level), up=what.direction == "lower")
+    )

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon.measures import c_avg
-from kanon.measures.overview import MeasureValue, all_at_root, identity, overview
-from kanon.measures.summary import summary
+from kanon.measures.overview import MeasureValue, build_all_at_root, build_identity, build_overview
+from kanon.measures.summary import measure_release
 from kanon.run import PreparedRun, Run, measured_metrics
 
 
@@ -19,14 +19,17 @@ class LossEnds:
     at_root: Mapping[str, Any]
 
 
-def ends_of(prepared: PreparedRun) -> LossEnds:
+def measure_loss_ends(prepared: PreparedRun) -> LossEnds:
     """The measures of the original table and of losing everything; they do not depend on k."""
     metrics = measured_metrics(prepared.plan, [prepared.plan.metric.name])
     classes = prepared.classes
-    return LossEnds(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
+    return LossEnds(
+        measure_release(build_identity(classes), metrics),
+        measure_release(build_all_at_root(classes), metrics),
+    )
 
 
-def overview_of(run: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
+def list_loss_measures(run: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
     """All measures of a release, beside those of both ends; shares in percent."""
     plan, classes = run.prepared.plan, run.prepared.classes
     name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
@@ -35,5 +38,5 @@ def overview_of(run: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
     )
     metrics = measured_metrics(plan, [plan.metric.name])
     columns = [sensitive.name for sensitive in classes.sensitive]
-    measures = overview(before, run.measures, at_root, metrics, columns)
+    measures = build_overview(before, run.measures, at_root, metrics, columns)
     return tuple(measure.in_percent for measure in measures)

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 
 from kanon.algorithms.catalogue import needs_hierarchies
-from kanon.algorithms.lattice_size import MOST_NODES, n_nodes
+from kanon.algorithms.lattice_size import MOST_NODES, count_lattice_nodes
 from kanon.algorithms.lower_bound import LowerBound, lower_bound
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.plan import Plan, parameters_of
+from kanon.plan import Plan, get_own_parameters
 from kanon.run import PreparedRun, Run
 
 QUICKLY, CLOSELY = 50_000_000, 200_000
@@ -64,7 +64,7 @@ class OptimalityGap:
         return self.lost is not None and self.lost <= self.least * (1 + 1e-12)
 
     @property
-    def at_most(self) -> str:
+    def gap_text(self) -> str:
         """How far it is from the least possible at most, rounded up; "" if that is not known.
 
         >>> [OptimalityGap(lost, 4.0, 5, "NLLM").at_most for lost in (4.0, 4.001, 4.5, 8.001)]
@@ -82,7 +82,7 @@ class OptimalityGap:
         return f"{_format_up(100 * (times - 1))} % more"
 
     @property
-    def least_said(self) -> str:
+    def bound_text(self) -> str:
         """The bound, rounded down.
 
         >>> [OptimalityGap(None, least, 5, "NLLM").least_said for least in (4.0, 4.128, 0.0567)]
@@ -95,7 +95,7 @@ class OptimalityGap:
     @property
     def sentence(self) -> str:
         """What no release can go below, and how far this one is from it at most."""
-        holes = {"k": thin(self.k), "metric": self.metric, "least": self.least_said}
+        holes = {"k": write_count(self.k), "metric": self.metric, "least": self.bound_text}
         holes["releases"] = (
             "No release with these hierarchies"
             if self.suppresses
@@ -118,7 +118,7 @@ class OptimalityGap:
                 "It is not known how little a release with these hierarchies can lose at k = {k}: "
                 "the bound found is {least}. This one loses {lost} ({metric})."
             ).format(**holes)
-        holes["far"] = self.at_most + ("" if self.lost / self.least > 2 else " than")
+        holes["far"] = self.gap_text + ("" if self.lost / self.least > 2 else " than")
         return (
             "{releases} can lose less than {least} at k = {k} ({metric}). This one loses {lost}, "
             "at most {far} the least possible."
@@ -131,8 +131,8 @@ class OptimalityGap:
             (
                 "This holds for the releases of any tool in which each value stays as it is or "
                 "becomes a group above it in these hierarchies, and every class has at least "
-                f"{thin(self.k)} records. No record can lose less than in the cheapest group of "
-                f"{thin(self.k)} records that it fits into; the bound is the sum of these losses "
+                f"{write_count(self.k)} records. No record can lose less than in the cheapest group of "
+                f"{write_count(self.k)} records that it fits into; the bound is the sum of these losses "
                 "over all records. A close search also uses that each record is in only one group. "
                 "Models other than k allow fewer releases, so they can only raise the least loss."
             ),
@@ -167,45 +167,51 @@ def _drop_rounding_noise(number: float) -> float:
 def _format_up(number: float) -> str:
     """A number rounded up: to one decimal below ten, else to a whole one."""
     tenths = math.ceil(_drop_rounding_noise(10 * number))
-    return thin(math.ceil(_drop_rounding_noise(number))) if tenths > 99 else f"{tenths / 10:.1f}"
+    return (
+        write_count(math.ceil(_drop_rounding_noise(number)))
+        if tenths > 99
+        else f"{tenths / 10:.1f}"
+    )
 
 
-def effort(classes: EquivalenceClasses) -> int:
+def estimate_bound_effort(classes: EquivalenceClasses) -> int:
     """The work that a bound takes: nodes of the lattice times classes."""
-    return n_nodes(classes.hierarchies) * classes.n_classes
+    return count_lattice_nodes(classes.hierarchies) * classes.n_classes
 
 
-def why_no_bound(classes: EquivalenceClasses) -> str:
+def explain_no_bound(classes: EquivalenceClasses) -> str:
     """Why no bound can be found for a table; "" if one can."""
-    size = n_nodes(classes.hierarchies)
+    size = count_lattice_nodes(classes.hierarchies)
     if size <= MOST_NODES:
         return ""
     return (
         "It is not known how close a release is to the least possible loss: the lattice of these "
-        f"hierarchies has {thin(size)} nodes, and a lower bound is computed for at most "
-        f"{thin(MOST_NODES)}."
+        f"hierarchies has {write_count(size)} nodes, and a lower bound is computed for at most "
+        f"{write_count(MOST_NODES)}."
     )
 
 
-def bound_of(prepared: PreparedRun, progress: Progress) -> LowerBound:
+def compute_close_bound(prepared: PreparedRun, progress: Progress) -> LowerBound:
     """The lower bound of all releases for a plan's k, by a close search."""
-    if reason := why_no_bound(prepared.classes):
+    if reason := explain_no_bound(prepared.classes):
         raise PlanError(reason)
     return lower_bound(prepared.task_of_bound(), progress)
 
 
-def bound_found_soon(prepared: PreparedRun, progress: Progress) -> LowerBound | None:
+def compute_quick_bound(prepared: PreparedRun, progress: Progress) -> LowerBound | None:
     """The bound as closely as about a second allows; None if it allows none."""
-    size = effort(prepared.classes)
-    if size > QUICKLY or why_no_bound(prepared.classes):
+    size = estimate_bound_effort(prepared.classes)
+    if size > QUICKLY or explain_no_bound(prepared.classes):
         return None
     return lower_bound(prepared.task_of_bound(), progress, closely=size <= CLOSELY)
 
 
-def may_show_ranges(plan: Plan) -> bool:
+def can_show_ranges(plan: Plan) -> bool:
     """Whether releases of a plan may show ranges that are not groups of the hierarchies."""
     settings = plan.algorithm
     if needs_hierarchies(settings.name):
         return False
-    defaults = {parameter.name: parameter.default for parameter in parameters_of(settings.name)}
+    defaults = {
+        parameter.name: parameter.default for parameter in get_own_parameters(settings.name)
+    }
     return {"release": "ranges", **defaults, **settings.options}["release"] == "ranges"

@@ -14,18 +14,18 @@ from typing import Any
 import pandas as pd
 
 from kanon import __version__
-from kanon.errors import ReleaseError, quoted
+from kanon.errors import ReleaseError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
-from kanon.release.record import Recorder, fingerprint_of_path, record_file
+from kanon.release.record import Recorder, compute_path_fingerprint, get_record_file
 from kanon.run import Run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.formats import FORMATS, find_format, read_back
 from kanon.sources.read_back import UNREADABLE
-from kanon.sources.reading import file_content
-from kanon.sources.separators import shown
+from kanon.sources.reading import read_file_content
+from kanon.sources.separators import describe_separator
 from kanon.sources.tables import Table
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
 from kanon.sources.writing import table_bytes
@@ -45,7 +45,7 @@ class ReleasedFile:
     def how_read(self) -> dict[str, str]:
         """The separator and the encoding of a text file, by the keys of a plan's ``read``."""
         file_format = FORMATS[self.kind]
-        form = file_format.fit_form(self.form)
+        form = file_format.set_separator(self.form)
         reading = {"separator": form.separator, "encoding": form.encoding}
         return reading if file_format.cells == "text" else {}
 
@@ -53,7 +53,11 @@ class ReleasedFile:
     def fingerprint(self) -> tuple[str, str]:
         """What the fingerprint is of, in words, and the SHA-256 of the bytes."""
         reading = self.how_read
-        note = f" ({shown(reading['separator'])}, {reading['encoding'].upper()})" if reading else ""
+        note = (
+            f" ({describe_separator(reading['separator'])}, {reading['encoding'].upper()})"
+            if reading
+            else ""
+        )
         title = f"Release: the bytes of its {self.kind.upper()}{note}{self.remark}"
         return title, hashlib.sha256(self.content).hexdigest()
 
@@ -68,7 +72,7 @@ class ReleasedFile:
         return Counter(zip(*(column for column in columns if column[0] in self.rows), strict=True))
 
 
-def file_of(run: Run, path: Path | None = None) -> ReleasedFile:
+def build_released_file(run: Run, path: Path | None = None) -> ReleasedFile:
     """The file that was handed out, in any form that kanon writes; without one, a plain CSV."""
     pseudonyms = list(run.prepared.source.pseudonyms)
     rows = run.released(index=True)
@@ -77,13 +81,13 @@ def file_of(run: Run, path: Path | None = None) -> ReleasedFile:
         remark = ", without its columns of pseudonyms, which are drawn anew each time"
         content = table_bytes(bare, "csv")
         return ReleasedFile(content, "csv", PLAIN, bare, remark if pseudonyms else "")
-    kind, content_given = find_format(path.name).name, file_content(path)
+    kind, content_given = find_format(path.name).name, read_file_content(path)
     own = getattr(run.prepared.source.table, "form", PLAIN)
     for form, neutral in product(map(run.fitting, (*FORMS.values(), own)), (False, True)):
         written = ReleasedFile(table_bytes(bare, kind, form, neutral), kind, form, bare)
         if written.row_counts == ReleasedFile(content_given, kind, form, bare).row_counts:
             return ReleasedFile(content_given, kind, form, rows)
-    raise ReleaseError(f"{quoted(path.name)} does not hold the release of this plan and table.")
+    raise ReleaseError(f"{quote(path.name)} does not hold the release of this plan and table.")
 
 
 _LIBRARIES = ("numpy", "pandas", "numba", "scipy", "pyarrow", "duckdb", "pydantic", "plotly")
@@ -99,59 +103,66 @@ class Origin:
     of: str  # what that is the SHA-256 of
 
 
-def origin_of_file(path: Path) -> Origin:
+def get_file_origin(path: Path) -> Origin:
     """The fingerprint of a file, by its bytes."""
-    return Origin(path.name, fingerprint_of_path(path), _FILE_BYTES)
+    return Origin(path.name, compute_path_fingerprint(path), _FILE_BYTES)
 
 
-def origin_of_content(content: bytes, name: str) -> Origin:
+def get_content_origin(content: bytes, name: str) -> Origin:
     """The fingerprint of a file that was read already; the same as of the file itself."""
     return Origin(name, _hash_bytes(content), _FILE_BYTES)
 
 
-def origin_of_table(table: Table, name: str = "a table in memory") -> Origin:
+def get_table_origin(table: Table, name: str = "a table in memory") -> Origin:
     """The fingerprint of a table that has no file of its own, by its cells as CSV."""
     cells = table_bytes(table.head(table.n_records), "csv")
     return Origin(name, _hash_bytes(cells), "the cells of the table in memory, as CSV")
 
 
-def hashes_of(run: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[str, str], ...]:
+def collect_fingerprints(
+    run: Run, origin: Origin, release: ReleasedFile
+) -> tuple[tuple[str, str], ...]:
     """The fingerprints of the input, the plan, the hierarchies and the release, with titles."""
     classes = run.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     coarsened = {coarsening.column: coarsening.tree for coarsening in run.prepared.coarsened}
     return (
         (f"Input: {origin.of}", origin.sha256),
-        ("Plan: as kanon writes it", fingerprint_of_plan(run.prepared.plan)),
-        ("Hierarchies: their nodes as JSON", fingerprint_of_trees({**dict(trees), **coarsened})),
+        ("Plan: as kanon writes it", compute_plan_fingerprint(run.prepared.plan)),
+        (
+            "Hierarchies: their nodes as JSON",
+            compute_hierarchies_fingerprint({**dict(trees), **coarsened}),
+        ),
         release.fingerprint,
     )
 
 
-def fingerprint_of_trees(trees: Mapping[str, Hierarchy]) -> str:
+def compute_hierarchies_fingerprint(trees: Mapping[str, Hierarchy]) -> str:
     """The fingerprint of hierarchies by their columns."""
     nodes = {column: to_nodes(tree) for column, tree in trees.items()}
     return _hash_bytes(json.dumps(nodes, sort_keys=True).encode())
 
 
-def recorder(plan: Plan, table: Callable[[], str | None], who: str, by: str) -> Recorder | None:
+def build_recorder(
+    plan: Plan, table: Callable[[], str | None], user: str, interface: str
+) -> Recorder | None:
     """The writer of the operator's record of releases; None if there is no such record."""
-    if record_file() is None:
+    if get_record_file() is None:
         return None
-    return Recorder(who, by, table(), fingerprint_of_plan(plan), plan.k)
+    return Recorder(user, interface, table(), compute_plan_fingerprint(plan), plan.k)
 
 
-def fingerprint_of_address(address: Address) -> str | None:
+def compute_address_fingerprint(address: Address) -> str | None:
     """The fingerprint of the file or folder that a table is in; None of a server's."""
-    return None if address.is_url else fingerprint_of_path(address.path)
+    return None if address.is_url else compute_path_fingerprint(address.path)
 
 
-def fingerprint_of_plan(plan: Plan) -> str:
+def compute_plan_fingerprint(plan: Plan) -> str:
     """The fingerprint of a plan, however its file was laid out."""
-    return _hash_bytes(canonical_plan(plan).encode("utf-8"))
+    return _hash_bytes(write_canonical_plan(plan).encode("utf-8"))
 
 
-def canonical_plan(plan: Plan) -> str:
+def write_canonical_plan(plan: Plan) -> str:
     """A plan as kanon writes it, however its file was laid out."""
     columns = {
         name: column
@@ -162,7 +173,7 @@ def canonical_plan(plan: Plan) -> str:
     return plan.model_copy(update={"columns": columns}).to_json()
 
 
-def versions() -> tuple[tuple[str, str], ...]:
+def list_versions() -> tuple[tuple[str, str], ...]:
     """The versions of kanon, Python, and the libraries that a release depends on."""
     libraries = [(name, importlib.metadata.version(name)) for name in _LIBRARIES]
     return (("kanon", __version__), ("Python", platform.python_version()), *libraries)

@@ -15,16 +15,21 @@ from typing import Any
 import numpy as np
 
 from kanon.base.checked_json import write_json
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.sentences import chance, smallest_class
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.sentences import describe_highest_risk, describe_smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
-from kanon.release.check import check_content, require
+from kanon.release.check import check_content, require_verdicts
 from kanon.release.decision import Decision
 from kanon.release.released_rows import Verdict
-from kanon.report.explanations import Guarantee, fates, guarantees, verdict_sentence
+from kanon.report.explanations import (
+    Guarantee,
+    describe_check_verdict,
+    describe_column_fates,
+    list_guarantees,
+)
 from kanon.report.origin import ReleasedFile
-from kanon.report.words import FIGURES, Words
+from kanon.report.words import PUBLISHABLE_FIGURES, Words
 from kanon.run import Run
 from kanon.schema import Role
 
@@ -44,7 +49,7 @@ class PublicReport:
     words: Words
     date: datetime.date
     verdict: str
-    in_words: tuple[str, ...]
+    plain_sentences: tuple[str, ...]
     # of the released file
     records: int
     classes: int
@@ -61,7 +66,7 @@ class PublicReport:
     @property
     def title(self) -> str:
         """What was released: in the user's words, or by its size."""
-        return self.words.title or f"Release of {counted(self.records, 'record')}"
+        return self.words.title or f"Release of {count_noun(self.records, 'record')}"
 
     @property
     def plan(self) -> str:
@@ -70,41 +75,47 @@ class PublicReport:
         return write_json(content)
 
     @property
-    def published(self) -> dict[str, str]:
+    def published_texts(self) -> dict[str, str]:
         """The published figures as texts, by what they are called."""
-        return {FIGURES[name]: text for name, text in self.figures.items() if name != "algorithm"}
+        return {
+            PUBLISHABLE_FIGURES[name]: text
+            for name, text in self.figures.items()
+            if name != "algorithm"
+        }
 
-    def with_figures(self, figures: Mapping[str, Any], names: Collection[str]) -> PublicReport:
+    def add_figures(self, figures: Mapping[str, Any], names: Collection[str]) -> PublicReport:
         """The same with some of the figures of the table, chosen by their names."""
-        return replace(self, figures={name: figures[name] for name in FIGURES if name in names})
+        return replace(
+            self, figures={name: figures[name] for name in PUBLISHABLE_FIGURES if name in names}
+        )
 
 
-def public_report(
+def build_public_report(
     run: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
 ) -> PublicReport:
     """Compute from a released file what its report for publication says."""
-    plan, recoding, fate = run.prepared.plan, run.recoding, fates(run)
+    plan, recoding, fate = run.prepared.plan, run.recoding, describe_column_fates(run)
     # The file does not say whom its records are about.
     plan_to_check = plan.model_copy(update={"person": None})
     form = (file.form.separator, file.form.encoding)
     verdicts = check_content(file.content, file.kind, file.rows, plan_to_check, form=form)
-    require(verdicts, file.kind)
+    require_verdicts(verdicts, file.kind)
     least = recoding.min_k
-    in_words = [smallest_class(least)]
+    in_words = [describe_smallest_class(least)]
     if plan.person is None:
-        reached = guarantees(run, verdicts)
-        in_words += [chance(1 / least, least)] if least else []
+        reached = list_guarantees(run, verdicts)
+        in_words += [describe_highest_risk(1 / least, least)] if least else []
     else:
-        *others, of_persons = guarantees(run, (*verdicts, Verdict("", "", "", None, True)))
+        *others, of_persons = list_guarantees(run, (*verdicts, Verdict("", "", "", None, True)))
         reached = (*others, replace(of_persons, reached="not in the file"))
-        in_words = [smallest_class(plan.k if least else None)]
+        in_words = [describe_smallest_class(plan.k if least else None)]
     roles = plan.roles.roles
     names = dict.fromkeys((*plan.columns, *map(str, file.rows.columns)))
     return PublicReport(
         words=words or Words(),
         date=date,
-        verdict=verdict_sentence(run, reached),
-        in_words=tuple(in_words),
+        verdict=describe_check_verdict(run, reached),
+        plain_sentences=tuple(in_words),
         records=int(recoding.counts.sum()),
         classes=recoding.n_classes,
         columns=tuple(
@@ -118,17 +129,17 @@ def public_report(
     )
 
 
-def figures_of(run: Run) -> dict[str, Any]:
+def list_publishable_figures(run: Run) -> dict[str, Any]:
     """All figures of a table that may be published by name, as they are read."""
     plan, classes = run.prepared.plan, run.prepared.classes
     content = plan.model_dump(mode="json", exclude_none=True)
     keys = ("algorithm", "metrics", "suppression_limit")
     return {
-        "records": thin(classes.n_records),
-        "dropped": thin(run.prepared.dropped),
-        "suppressed": thin(run.recoding.suppressed_records),
-        "persons": "not counted" if classes.persons is None else thin(classes.highest_k),
-        "alteration": f"{percent(run.alteration)}, {plan.metric.card.title}",
+        "records": write_count(classes.n_records),
+        "dropped": write_count(run.prepared.dropped),
+        "suppressed": write_count(run.recoding.suppressed_records),
+        "persons": "not counted" if classes.persons is None else write_count(classes.highest_k),
+        "alteration": f"{write_percent(run.alteration)}, {plan.metric.card.title}",
         "algorithm": {key: content[key] for key in keys if content.get(key)},
     }
 
@@ -147,7 +158,7 @@ def _describe_plan_for_recipients(run: Run) -> dict[str, Any]:
             column["hierarchy"] = {key: chosen[key] for key in keys_kept if key in chosen}
         elif chosen is not None:
             nodes = np.unique(nodes[nodes <= tree.root])  # a range says itself what it stands for
-            column["hierarchy"] = {"nodes": nodes_above(tree, nodes)}
+            column["hierarchy"] = {"nodes": list_nodes_above(tree, nodes)}
     sensitive = plan.roles.columns(Role.SENSITIVE)
     kinds = content["read"].get("kinds", {})
     read = {"kinds": {column: kind for column, kind in kinds.items() if column in sensitive}}
@@ -155,12 +166,12 @@ def _describe_plan_for_recipients(run: Run) -> dict[str, Any]:
     return {**{key: content[key] for key in keys if key in content}, "read": read}
 
 
-def nodes_above(tree: Hierarchy, released: np.ndarray) -> list[dict[str, Any]]:
+def list_nodes_above(tree: Hierarchy, released: np.ndarray) -> list[dict[str, Any]]:
     """The nodes of a hierarchy at or above released ones, with how many values each stands for.
 
     >>> tree = Hierarchy.from_entries([("*", None, None), ("old", "*", None), ("1", "*", None),
     ...     ("7", "old", None), ("8", "old", None)])
-    >>> nodes_above(tree, np.array([tree.node_of["old"]]))
+    >>> list_nodes_above(tree, np.array([tree.node_of["old"]]))
     [{'name': 'old', 'parent': '*', 'values': 2}, {'name': '*', 'parent': None, 'values': 3}]
     """
     above, last = set(), {*map(int, released)}

@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from kanon.privacy.plans import RECOUNTS
-from kanon.release.cell_values import in_order, read_as, value_of
+from kanon.release.cell_values import fold_reading, normalise_value, order_values
 
 Row = dict[str, str]
 Finding = tuple[str, str, float | str | None, bool | None]  # checked, required, found, holds
@@ -41,7 +41,7 @@ what can be inferred because values were generalised no more than needed, whethe
 enough, and whether the cells are true."""
 
 
-def cell_text(cell: Any) -> str:
+def convert_cell(cell: Any) -> str:
     """A cell as text: empty where it is missing; 39.0 is 39, as in a text file."""
     if cell is None or pd.isna(cell):
         return ""
@@ -66,18 +66,18 @@ def read_table(
     elif path.suffix == ".xlsx":
         engine = "openpyxl" if find_spec("openpyxl") else "calamine"  # whichever there is
         sheet = pd.read_excel(path, header=None, dtype=object, keep_default_na=False, engine=engine)
-        names, *rows = [[cell_text(cell) for cell in row] for row in sheet.to_numpy()]
+        names, *rows = [[convert_cell(cell) for cell in row] for row in sheet.to_numpy()]
     else:
         # Otherwise blank cells would turn long whole numbers into inexact ones.
         table = TYPED[path.suffix](path, dtype_backend="numpy_nullable")
         names = [str(name) for name in table.columns]
-        rows = [[cell_text(cell) for cell in row] for row in table.itertuples(index=False)]
+        rows = [[convert_cell(cell) for cell in row] for row in table.itertuples(index=False)]
     # An apostrophe may stand before a name that a spreadsheet would take for a formula.
     names = [name if name in known else name.removeprefix("'") for name in names]
     return names, [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def worst_class(
+def find_worst_class(
     model: dict[str, Any], classes: list[Counter[str]], kind: str
 ) -> tuple[float | None, bool]:
     """The level of the worst class for a model, and whether that is enough."""
@@ -86,13 +86,13 @@ def worst_class(
     whole: Counter[str] = Counter()
     for mix in classes:
         whole.update(mix)
-    shares = {value: whole[value] / whole.total() for value in in_order(whole, kind)}
+    shares = {value: whole[value] / whole.total() for value in order_values(whole, kind)}
     recount, _ = RECOUNTS[model["model"]]
     limits = {name: model[name] for name in model if name not in ("model", "column")}
     return recount(classes, shares, **limits)
 
 
-def classes_by(
+def count_classes_by(
     rows: list[Row], quasi: list[str], column: str | None, folds: bool = False
 ) -> list[Counter[str]]:
     """Per class, its rows for each value of a column, or all; ``folds``: alike values are one."""
@@ -100,9 +100,9 @@ def classes_by(
     first: dict[Hashable, str] = {}
     usual_value: dict[str, str] = {}  # per value the first that reads like it
     for row in rows:
-        value = value_of(row[column]) if column else ""
+        value = normalise_value(row[column]) if column else ""
         if folds and value not in usual_value:
-            usual_value[value] = first.setdefault(read_as(value), value)
+            usual_value[value] = first.setdefault(fold_reading(value), value)
         value = usual_value[value] if folds else value
         classes[tuple(row[name] for name in quasi)][value] += 1
     return list(classes.values())
@@ -141,11 +141,11 @@ def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list
         kind = (plan.get("read", {}).get("kinds") or {}).get(column, "")
         if column and columns[column].get("level") is not None:  # groups have names of their own
             kind = ""
-        classes = classes_by(rows, quasi, column, RECOUNTS[model["model"]][1])
-        findings.append((subject, limits, *worst_class(model, classes, kind)))
+        classes = count_classes_by(rows, quasi, column, RECOUNTS[model["model"]][1])
+        findings.append((subject, limits, *find_worst_class(model, classes, kind)))
     if person := plan.get("person"):
         k = max(part.get("k", 1) for part in plan["privacy"])
-        classes = classes_by(rows, quasi, person) if person in names else []
+        classes = count_classes_by(rows, quasi, person) if person in names else []
         least = min(map(len, classes), default=None)
         enough = (least is None or least >= k) if person in names else None
         findings.append((f"persons per class, by {person}", f"k = {k}", least, enough))

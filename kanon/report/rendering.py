@@ -12,49 +12,49 @@ from markupsafe import Markup
 from plotly.io import to_json
 
 from kanon import __version__
-from kanon.base.formatting import counted, percent, thin, write_number
+from kanon.base.formatting import count_noun, write_count, write_number, write_percent
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
-from kanon.errors import on_one_line
-from kanon.release.remark_kinds import KINDS, by_kind
+from kanon.errors import join_lines
+from kanon.release.remark_kinds import KINDS, sort_by_kind
 from kanon.report import scripts
-from kanon.report.contents import Report, record_of
-from kanon.report.explanations import shown
+from kanon.report.contents import Report, build_report_record
+from kanon.report.explanations import format_sensitive_level
 from kanon.report.public import PublicReport
 from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 
 
-def rendered(report: Report | PublicReport) -> bytes:
+def render_report(report: Report | PublicReport) -> bytes:
     """The report as HTML, in UTF-8."""
     shared = {
         "report": report,
         "terms": [(term, getattr(report.words, name)) for name, term in TERMS.items()],
         "kinds": {"role": ROLE_COLOURS, "accent": METRIC_COLOURS["distortion"]},
-        "numbers_json": _build_data_url("application/json", numbers_json(report)),
+        "numbers_json": _build_data_url("application/json", write_numbers_json(report)),
     }
     if isinstance(report, PublicReport):
         template = _load_templates().get_template("public.html.jinja")
         return template.render(version=__version__, **shared).encode("utf-8", "replace")
     page = _load_templates().get_template("report.html.jinja").render(
-        remarks=[(KINDS[kind], remarks) for kind, remarks in by_kind(report.remarks).items()],
+        remarks=[(KINDS[kind], remarks) for kind, remarks in sort_by_kind(report.remarks).items()],
         library=Markup(scripts.LIBRARY),
         drawing=Markup(scripts.DRAWING),
         figures=Markup(_encode_figures(report)),
-        policy=scripts.allowed(),
-        numbers_csv=_build_data_url("text/csv", measures_csv(report)),
+        policy=scripts.compute_script_hashes(),
+        numbers_csv=_build_data_url("text/csv", write_measures_csv(report)),
         **shared,
     )  # fmt: skip
     return page.encode("utf-8", "replace")  # a name may hold half of a character
 
 
-def numbers(report: Report | PublicReport) -> dict[str, Any]:
+def collect_report_numbers(report: Report | PublicReport) -> dict[str, Any]:
     """The figures of a report as JSON: all but the date and the seconds."""
     if isinstance(report, PublicReport):
         return {
             **{name: getattr(report, name) for name in ("title", "verdict", "records", "classes")},
             "form": "publication",
             "guarantees": [asdict(part) for part in report.guarantees],
-            "published": report.published,
+            "published": report.published_texts,
             "plan": json.loads(report.plan),
             "sha256": dict([report.release]),
         }
@@ -73,7 +73,7 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
         "curves": [
             {"title": part.title, "head": part.head, "rows": part.rows} for part in report.curves
         ],
-        "better_alternative": report.alternatives.better or None,
+        "better_alternative": report.alternatives.better_sentence or None,
         "alternatives": [
             asdict(part) for part in (*report.alternatives.metrics, *report.alternatives.algorithms)
         ],
@@ -81,7 +81,7 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
         "versions": dict(report.versions),
         "sha256": dict(report.hashes),
         # For the next report of the project to compare itself with; it is on file with this one.
-        "record": record_of(report).model_dump(exclude={"date"}),
+        "record": build_report_record(report).model_dump(exclude={"date"}),
     }
 
 
@@ -96,13 +96,13 @@ def _load_templates() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "flat": on_one_line,
-        "thin": thin,
-        "percent": percent,
-        "level": shown,
+        "flat": join_lines,
+        "thin": write_count,
+        "percent": write_percent,
+        "level": format_sensitive_level,
         "measure": _format_measure,
     }
-    environment.globals["counted"] = counted
+    environment.globals["counted"] = count_noun
     return environment
 
 
@@ -119,12 +119,12 @@ def _build_data_url(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
-def numbers_json(report: Report | PublicReport) -> bytes:
+def write_numbers_json(report: Report | PublicReport) -> bytes:
     """The figures of a report as a file of JSON."""
-    return (json.dumps(numbers(report), indent=2) + "\n").encode("ascii")
+    return (json.dumps(collect_report_numbers(report), indent=2) + "\n").encode("ascii")
 
 
-def measures_csv(report: Report) -> bytes:
+def write_measures_csv(report: Report) -> bytes:
     """All measures of loss, with no text that a spreadsheet would run."""
     rows = [
         {
@@ -151,4 +151,4 @@ def _format_measure(number: float | None) -> str:
     """
     if number is None:
         return "–"
-    return thin(number) if abs(number) >= 10_000 else write_number(number)
+    return write_count(number) if abs(number) >= 10_000 else write_number(number)

@@ -14,7 +14,7 @@ DRAWING = (
 """Draws each picture in its place, from the figures in the page."""
 
 
-def allowed() -> str:
+def compute_script_hashes() -> str:
     """The hashes of both scripts, by which a content security policy names them."""
     digests = (hashlib.sha256(script.encode("utf-8")).digest() for script in (LIBRARY, DRAWING))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

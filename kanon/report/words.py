@@ -9,8 +9,8 @@ from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from kanon.base.checked_json import load_json
-from kanon.base.formatting import thin
-from kanon.errors import PlanError, quoted
+from kanon.base.formatting import write_count
+from kanon.errors import PlanError, quote
 
 LONGEST = 5000  # the most characters of one text
 
@@ -24,7 +24,7 @@ TERMS: Mapping[str, str] = {
 }
 """What each text is called in a report, in its order; the title stands at its head."""
 
-ASKED: Mapping[str, str] = {
+FIELD_HELP: Mapping[str, str] = {
     "title": "What is released, as the title of the report, such as “Patients of 2024, for the "
     "registry”. Without it, the title names the table's file.",
     "purpose": "What the release is for, in a sentence or two.",
@@ -36,7 +36,7 @@ ASKED: Mapping[str, str] = {
 }
 """The help of each text, in the order in which one would write them."""
 
-FIGURES: Mapping[str, str] = {
+PUBLISHABLE_FIGURES: Mapping[str, str] = {
     "records": "Records that were anonymised",
     "dropped": "Records left out for missing values",
     "suppressed": "Suppressed records",
@@ -87,16 +87,16 @@ def parse_words(content: Any, where: str = "The file of words") -> Words:
         raise PlanError(f"{where} has to be an object with texts; known keys are {_KEYS}.")
     unknown = [key for key in content if key not in _KEYS.split(", ")]
     if unknown:
-        raise PlanError(f"{where}: the key {quoted(unknown[0])} is unknown; known are {_KEYS}.")
+        raise PlanError(f"{where}: the key {quote(unknown[0])} is unknown; known are {_KEYS}.")
     try:
         return Words(**content)
     except ValidationError as error:
         key = error.errors(include_url=False)[0]["loc"][0]
         raise PlanError(
-            f"{where}: {key} has to be text of at most {thin(LONGEST)} characters."
+            f"{where}: {key} has to be text of at most {write_count(LONGEST)} characters."
         ) from None
 
 
-def words_given(words: Words) -> dict[str, str]:
+def select_filled_words(words: Words) -> dict[str, str]:
     """The texts that were given, by their names."""
     return {name: text for name, text in asdict(words).items() if text}

@@ -15,19 +15,19 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.base.formatting import counted, thin
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import PrivacyWarning, listing, quoted
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import PrivacyWarning, list_names, quote
 from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import rounded
 from kanon.recoding import Recoding
-from kanon.release.check import check_content, check_files, check_release, require
-from kanon.release.record import Recorder, fingerprint_of_path
+from kanon.release.check import check_content, check_files, check_release, require_verdicts
+from kanon.release.record import Recorder, compute_path_fingerprint
 from kanon.release.released_rows import Verdict
-from kanon.release.remark_kinds import Remark, sentences
-from kanon.release.remarks import coarsened_remark, release_remarks
+from kanon.release.remark_kinds import Remark, list_sentences
+from kanon.release.remarks import check_release_remarks, describe_coarsened_column
 from kanon.run.preparation import PreparedRun, measured_metrics, prepare
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format
@@ -68,10 +68,12 @@ class Run:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
-        from kanon.measures.summary import summary  # Numba is not imported to show a help text
+        from kanon.measures.summary import (
+            measure_release,
+        )  # Numba is not imported to show a help text
 
         plan = self.prepared.plan
-        content = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
+        content = measure_release(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
         content |= self._collect_trace()
         return {**content, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
@@ -99,11 +101,11 @@ class Run:
         trace = self.recoding.trace
         if trace.parts == 1:
             return ""
-        cut = f"the classes were merged in {thin(trace.parts)} parts"
+        cut = f"the classes were merged in {write_count(trace.parts)} parts"
         if trace.loss_ratio is None:
             return f"{cut}, and what that costs is not known for so large a k"
         return (
-            f"{cut}, which on a sample of {counted(trace.sampled, 'class', 'classes')} lost "
+            f"{cut}, which on a sample of {count_noun(trace.sampled, 'class', 'classes')} lost "
             f"{trace.loss_ratio:.3f} times as much as one part"
         )
 
@@ -170,9 +172,9 @@ class Run:
         released = source.release(self.recoding)
         if not as_table:
             released = released.iloc[self.row_order]
-        if index or (source.numbered and as_table):
+        if index or (source.has_row_numbers and as_table):
             return released
-        if not source.numbered:
+        if not source.has_row_numbers:
             warnings.warn(_describe_index_left_out(released.index), PrivacyWarning, stacklevel=2)
         return released.reset_index(drop=True)
 
@@ -187,7 +189,7 @@ class Run:
     def remarks(self) -> tuple[Remark, ...]:
         """What the release may give away although it meets its models."""
         plan = self.prepared.plan
-        remarks = release_remarks(
+        remarks = check_release_remarks(
             self.prepared.source,
             plan.roles.roles,
             self.recoding,
@@ -196,7 +198,7 @@ class Run:
             plan.order,
             plan.models,
         )
-        return (*remarks, *map(coarsened_remark, self.prepared.coarsened))
+        return (*remarks, *map(describe_coarsened_column, self.prepared.coarsened))
 
     @property
     def about_unnamed(self) -> str:
@@ -206,10 +208,10 @@ class Run:
         if not unnamed:
             return ""
         table = self.prepared.source.table
-        blank = [name for name in unnamed if table.distinct_of(name).filled < table.n_records]
-        exception = f", but for cells that count as missing: they are blank ({listing(blank)})"
+        blank = [name for name in unnamed if table.count_distinct(name).n_filled < table.n_records]
+        exception = f", but for cells that count as missing: they are blank ({list_names(blank)})"
         return (
-            f"The plan does not name {listing(unnamed)}: columns that it does not name pass into "
+            f"The plan does not name {list_names(unnamed)}: columns that it does not name pass into "
             f"the release{exception if blank else ' unchanged'}."
         )
 
@@ -222,7 +224,9 @@ class Run:
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
-        return {coarsening.column: coarsening.allowed for coarsening in self.prepared.coarsened}
+        return {
+            coarsening.column: coarsening.group_labels for coarsening in self.prepared.coarsened
+        }
 
     def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
         """The released table as a file, checked as its readers will read it.
@@ -248,7 +252,9 @@ class Run:
         """
         labels = [*(tree.labels for tree in self.recoding.hierarchies),
                   *self._coarse_labels.values()]  # fmt: skip
-        return form.holding("".join(label for column_labels in labels for label in column_labels))
+        return form.choose_encoding_for(
+            "".join(label for column_labels in labels for label in column_labels)
+        )
 
     def _build_file(
         self, kind: str, neutral: bool, form: TextForm
@@ -262,14 +268,14 @@ class Run:
             content, kind, rows, plan, roots, persons, coarse, (form.separator, form.encoding)
         )
         if not all(verdict.holds for verdict in verdicts):
-            require(self.verdicts)
-        require(verdicts, kind)
+            require_verdicts(self.verdicts)
+        require_verdicts(verdicts, kind)
         return content, verdicts
 
     def write(
         self,
         target: Address,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
         neutral: bool = False,
         record: Recorder | None = None,
         form: TextForm = PLAIN,
@@ -302,7 +308,7 @@ def write_stored(
     recoding: Recoding,
     plan: Plan,
     target: Address,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     record: Recorder | None = None,
     **how: Any,
 ) -> None:
@@ -329,9 +335,11 @@ def write_stored(
 
     def check_output(written: Any, kind: str) -> None:
         verdicts = check_files(written, kind, plan, _get_root_labels(recoding))
-        require(verdicts, kind if isinstance(written, Path) else "table of a database")
+        require_verdicts(verdicts, kind if isinstance(written, Path) else "table of a database")
         if record is not None:  # a table of a DuckDB file has no bytes of its own
-            record(fingerprint_of_path(written) if isinstance(written, Path) else None, verdicts)
+            record(
+                compute_path_fingerprint(written) if isinstance(written, Path) else None, verdicts
+            )
 
     source.write(recoding, target, progress, check=check_output, order=plan.order, **how)
 
@@ -342,7 +350,7 @@ def _get_root_labels(recoding: Recoding) -> dict[str, str]:
 
 
 def _describe_index_left_out(index: pd.Index) -> str:
-    index_names = [quoted(name) for name in index.names if name is not None]
+    index_names = [quote(name) for name in index.names if name is not None]
     named_so = f" {' and '.join(index_names)}" if index_names else ""
     levels = f" of {index.nlevels} levels" if index.nlevels > 1 else ""
     return (
@@ -352,7 +360,10 @@ def _describe_index_left_out(index: pd.Index) -> str:
 
 
 def run(
-    plan: Plan, table: Table | pd.DataFrame, folder: Path = Path(), progress: Progress = no_progress
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    folder: Path = Path(),
+    progress: Progress = ignore_progress,
 ) -> Run:
     """Run a plan on a table.
 
@@ -392,12 +403,12 @@ def run(
     finished_run = run_prepared(prepare(plan, table, folder), progress)
     if finished_run.about_unnamed:
         warnings.warn(finished_run.about_unnamed, PrivacyWarning, stacklevel=2)
-    for sentence in sentences(finished_run.remarks):
+    for sentence in list_sentences(finished_run.remarks):
         warnings.warn(sentence, PrivacyWarning, stacklevel=2)
     return finished_run
 
 
-def run_prepared(prepared: PreparedRun, progress: Progress = no_progress) -> Run:
+def run_prepared(prepared: PreparedRun, progress: Progress = ignore_progress) -> Run:
     """Run the algorithm of a plan on the table that it was matched with.
 
     Raises

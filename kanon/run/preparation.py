@@ -11,21 +11,21 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import check_task, needs_hierarchies, uses
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.classes import EquivalenceClasses
-from kanon.errors import MetricError, PlanError, quoted
+from kanon.errors import MetricError, PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.plans import build_hierarchy
-from kanon.hierarchy.ranges import flat
-from kanon.measures.cells import whole_potentials
+from kanon.hierarchy.ranges import build_flat_hierarchy
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.schema import Role, check_columns
 from kanon.sources.coarsening import Coarsening
-from kanon.sources.memory import as_table, require_records
+from kanon.sources.memory import convert_to_table, require_records
 from kanon.sources.opening import open_source
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
@@ -84,7 +84,7 @@ class PreparedRun:
 
         return Task(
             self.classes,
-            whole_potentials(self.classes, self.plan.metric, self.attribute_weights),
+            scale_metric_potentials(self.classes, self.plan.metric, self.attribute_weights),
             k=self.plan.k,
             weighted=settings.cost == "weighted" or not has_setting("cost"),
             tie_seed=settings.tie_seed if has_setting("tie_seed") else None,
@@ -109,7 +109,9 @@ class PreparedRun:
         MetricError
             The metric needs edge weights that a hierarchy lacks.
         """
-        return replace(self.task(), potentials=whole_potentials(self.classes, self.plan.metric))
+        return replace(
+            self.task(), potentials=scale_metric_potentials(self.classes, self.plan.metric)
+        )
 
     def _list_models(self) -> Iterator[Model]:
         for model in self.plan.models:
@@ -183,7 +185,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         A hierarchy is no tree, or lacks values of its column.
     """
     schema = plan.roles
-    table = as_table(table)
+    table = convert_to_table(table)
     if plan.order == "table" and isinstance(table, StoredTable) and table.engine == "spark":
         raise PlanError(
             "Plan key order: 'table' is not allowed with Spark, which keeps no order of rows; "
@@ -198,7 +200,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if incomplete == table.n_records:
             table.complete(columns)  # says what leads out, as dropping them does not
         raise PlanError(
-            f"{counted(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
+            f"{count_noun(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
             "'drop-records' or 'as-value' to say what happens to them."
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
@@ -212,11 +214,11 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         hierarchy = plan.columns[column].hierarchy
         if hierarchy is None and not needs_hierarchies(plan.algorithm.name):
             values = complete.counted(column)
-            trees[column] = flat(values.texts or [MISSING_LABEL], values.chosen)
+            trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
             continue
         if hierarchy is None:
             raise PlanError(
-                f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+                f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
             )
         values = complete.counted(column)
         trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
@@ -260,7 +262,7 @@ def as_kinds(plan: Plan, table: Table) -> Table:
     for column in (*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)):
         if column in kinds:
             kinds[column].check(column, table.counted(column).texts)
-    return table.with_kinds(kinds) if kinds else table
+    return table.set_kinds(kinds) if kinds else table
 
 
 def _check_drawn_weights(trees: Mapping[str, Hierarchy]) -> None:
@@ -269,7 +271,7 @@ def _check_drawn_weights(trees: Mapping[str, Hierarchy]) -> None:
         if tree.weight is None:
             raise MetricError(
                 "The metric 'custom' counts drawn edge weights, but the hierarchy of "
-                f"{quoted(column)} has none."
+                f"{quote(column)} has none."
             )
     if inner and not any(tree.weight.any() for tree in inner.values() if tree.weight is not None):
         raise MetricError(

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from kanon.errors import NotAFile, TableError, quoted
-from kanon.settings import exceeded, settings
+from kanon.errors import NotAFile, TableError, quote
+from kanon.settings import describe_exceeded_limit, get_settings
 
 DATABASES: Mapping[str, str] = {
     ".duckdb": "duckdb",
@@ -56,7 +56,7 @@ class Address:
         scheme = _URL.match(text)
         if scheme and scheme.group().removesuffix("://").lower() not in SERVERS:
             raise TableError(
-                f"URLs that begin with {quoted(scheme.group())} cannot be opened: give the path of "
+                f"URLs that begin with {quote(scheme.group())} cannot be opened: give the path of "
                 f"a file, or the URL of a server ({', '.join(SERVERS)})."
             )
         if scheme and not _READABLE.match(text):
@@ -73,7 +73,7 @@ class Address:
         """Check that only the address of a database names a table in it."""
         if self.table is not None and self.kind not in ("url", *DATABASES.values()):
             raise TableError(
-                f"{quoted(self.path.name)} is one table, not a database: leave out the '#' and "
+                f"{quote(self.path.name)} is one table, not a database: leave out the '#' and "
                 "what follows it."
             )
 
@@ -123,7 +123,7 @@ class Address:
             if not path.is_file() and path.exists():
                 raise NotAFile(self.place)
             if not path.is_file():
-                raise TableError(f"{quoted(self.place, 200)} does not exist.")
+                raise TableError(f"{quote(self.place, 200)} does not exist.")
             ending = path.suffix.lower()
             if ending == ".db":
                 with path.open("rb") as file:
@@ -131,54 +131,54 @@ class Address:
         return DATABASES.get(ending, ending.removeprefix("."))
 
 
-def tables_allowed(environment: Mapping[str, str] = os.environ) -> bool:
+def can_open_tables(environment: Mapping[str, str] = os.environ) -> bool:
     return environment.get("KANON_TABLES", "").strip().lower() != "off"
 
 
-def allowed_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def get_tables_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """The folder that tables must be in; see :func:`check_address`.
 
-    >>> allowed_folder({}).name
+    >>> get_tables_folder({}).name
     'kanon-tables'
     """
     return Path(environment.get("KANON_TABLES", "").strip() or Path.home() / "kanon-tables")
 
 
-def connections_allowed(environment: Mapping[str, str] = os.environ) -> bool:
+def can_open_connections(environment: Mapping[str, str] = os.environ) -> bool:
     default = "off" if environment.get("KANON_TABLES", "").strip() else "on"
     choice = environment.get("KANON_CONNECTIONS", "").strip().lower() or default
-    return tables_allowed(environment) and choice == "on"
+    return can_open_tables(environment) and choice == "on"
 
 
 def check_address(address: Address, environment: Mapping[str, str] = os.environ) -> Address:
     """Check an address against the settings of this server; the command line does not."""
-    if not tables_allowed(environment):
+    if not can_open_tables(environment):
         raise TableError("Paths and connections are switched off on this server; upload a file.")
     if address.is_url:
-        if not connections_allowed(environment):
+        if not can_open_connections(environment):
             raise TableError("Connections to databases are switched off on this server.")
         scheme = address.place.split(":")[0].lower()
         if scheme not in SERVERS:
             raise TableError(
-                f"{quoted(scheme)} is not a known database server: give the path of a file, or a "
+                f"{quote(scheme)} is not a known database server: give the path of a file, or a "
                 "URL such as postgres://host/data#people."
             )
         return address
-    path = allowed_path(address.path, environment)
+    path = resolve_allowed_path(address.path, environment)
     with _raise_table_errors(address.place):
         for link in _list_files(path):
             if link.is_symlink():
-                allowed_path(link, environment)
+                resolve_allowed_path(link, environment)
     return replace(address, place=str(path))
 
 
 def _list_files(path: Path) -> list[Path]:
     """All files below a folder; none for a file."""
-    most = settings().folder_files
+    most = get_settings().folder_files
     files = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
     if len(files) > most:
-        has = f"The folder {quoted(path.name)} holds more files (give the folder of one table)"
-        raise TableError(exceeded("folder_files", has))
+        has = f"The folder {quote(path.name)} holds more files (give the folder of one table)"
+        raise TableError(describe_exceeded_limit("folder_files", has))
     return files
 
 
@@ -188,27 +188,26 @@ def _raise_table_errors(place: str) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a usable path"
-        raise TableError(f"{quoted(place)} cannot be opened ({reason}).") from None
+        raise TableError(f"{quote(place)} cannot be opened ({reason}).") from None
 
 
-def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Path:
+def resolve_allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Path:
     """A path with all links followed, if it is in the allowed folder; see :func:`check_address`."""
-    folder = allowed_folder(environment)
+    folder = get_tables_folder(environment)
     try:
         resolved, allowed = (folder / path).resolve(), folder.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a path that cannot be
         resolved, allowed = path, path / "nowhere"
     if not resolved.is_relative_to(allowed):
         raise TableError(
-            f"{quoted(path, 200)} is not allowed: tables must be in the folder "
-            f"{quoted(folder, 200)}."
+            f"{quote(path, 200)} is not allowed: tables must be in the folder {quote(folder, 200)}."
         )
     typed = folder / path
     below = typed.relative_to(folder).parts if typed.is_relative_to(folder) else ()
     names = (*below, *resolved.relative_to(allowed).parts)
     if any(name.startswith(".") and name != ".." for name in names):
         raise TableError(
-            f"{quoted(path, 200)} is not allowed: hidden files and folders, whose names begin with "
+            f"{quote(path, 200)} is not allowed: hidden files and folders, whose names begin with "
             "a dot, cannot be opened."
         )
     return resolved

@@ -31,7 +31,7 @@ _FOOTER: _Fields = {4: [{1: [{3: {5: _I64, 7: _I64, 9: _I64, 11: _I64}}]}]}
 _PAGE: _Fields = {1: _I32, 2: _I32, 3: _I32, 5: {2: _I32}, 8: {4: _I32}}
 
 
-def parquet_size(data: bytes) -> tuple[int, int]:
+def measure_parquet(data: bytes) -> tuple[int, int]:
     unpacked = pages = 0
     reach: dict[int, int] = {}
     for group in _read_groups(data):
@@ -51,13 +51,13 @@ def parquet_size(data: bytes) -> tuple[int, int]:
     return unpacked, sum(reach.values())
 
 
-def footer_length(data: bytes) -> int:
+def read_footer_length(data: bytes) -> int:
     return int.from_bytes(data[-8:-4], "little")
 
 
 def _read_groups(data: bytes) -> list[list[dict[int, int]]]:
     """Per row group and column the metadata fields: number of values, places of its pages."""
-    length = footer_length(data)
+    length = read_footer_length(data)
     if data[-4:] != b"PAR1" or not 0 < length <= len(data) - 8:
         raise ValueError("no footer")
     footer, _ = _read(data[-8 - length : -8], 0, _STRUCT, _FOOTER)
@@ -193,7 +193,7 @@ def _read_signed(data: bytes, at: int) -> tuple[int, int]:
     return (value >> 1) ^ -(value & 1), at
 
 
-def arrow_size(data: bytes | memoryview) -> tuple[int, int]:
+def measure_arrow(data: bytes | memoryview) -> tuple[int, int]:
     rows = unpacked = 0
     for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(data)):
         if message.type not in ("record batch", "dictionary"):
@@ -242,11 +242,11 @@ def _find_field(data: bytes, table: int, index: int) -> int:
     return table + offset if offset else 0
 
 
-def expanded_size(column: Any) -> int:
+def measure_expanded_column(column: Any) -> int:
     """The bytes of an Arrow column once every row has its own copy of its value.
 
     >>> short = pa.array(["abcd"] * 3).dictionary_encode()
-    >>> expanded_size(pa.chunked_array([short]))
+    >>> measure_expanded_column(pa.chunked_array([short]))
     12
     """
     kind = column.type

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from kanon.base.values import canonical_text
-from kanon.errors import TableError, quoted
+from kanon.base.values import convert_to_text
+from kanon.errors import TableError, quote
 from kanon.sources.formulas import is_formula
 
 _ONE_TYPE = {
@@ -31,29 +31,29 @@ _SHEET_CREATED = datetime(1980, 1, 1)  # the day that zips begin with, not when 
 _SHEET_FIRST_DAY = pd.Timestamp(1900, 3, 1)  # Excel counts a 29 February 1900, which never was
 
 
-def parquet_bytes(table: pd.DataFrame, *_: object) -> bytes:
+def write_parquet(table: pd.DataFrame, *_: object) -> bytes:
     buffer = io.BytesIO()
-    pyarrow.parquet.write_table(arrow_table(table), buffer)
+    pyarrow.parquet.write_table(build_arrow_table(table), buffer)
     return buffer.getvalue()
 
 
-def feather_bytes(table: pd.DataFrame, *_: object) -> bytes:
+def write_feather(table: pd.DataFrame, *_: object) -> bytes:
     buffer = io.BytesIO()
-    pyarrow.feather.write_feather(arrow_table(table), buffer)
+    pyarrow.feather.write_feather(build_arrow_table(table), buffer)
     return buffer.getvalue()
 
 
-def arrow_table(table: pd.DataFrame) -> pa.Table:
+def build_arrow_table(table: pd.DataFrame) -> pa.Table:
     """A table as Parquet and Feather hold it: columns of mixed types as text, no index."""
     names = [str(name) for name in table.columns]
     return pa.table([_convert_column(column) for _, column in table.items()], names=names)
 
 
 def _get_cell_text(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_text(value)
+    return value if isinstance(value, str) else convert_to_text(value)
 
 
-def as_text(column: pd.Series) -> pd.Series:
+def cast_to_text(column: pd.Series) -> pd.Series:
     # Value by value: a lookup of distinct values would take True for 1.
     return pd.Series([None if pd.isna(v) else _get_cell_text(v) for v in column], dtype="str")
 
@@ -64,11 +64,11 @@ def _convert_column(column: pd.Series) -> Any:
         # pyarrow would drop the time from a moment that follows a date.
         dates = kind in ("date", "datetime") and column.dropna().map(type).nunique() > 1
         # It would also convert moments of several zones to one, and drop the zones of times.
-        zones = time_zones(column) if kind in ("date", "datetime", "time") else {None}
+        zones = find_time_zones(column) if kind in ("date", "datetime", "time") else {None}
         zoned = len(zones) > 1 or (kind == "time" and zones != {None})
         if dates or zoned or kind not in _ONE_TYPE:
-            column = as_text(column)
-    column = bare_column(column)
+            column = cast_to_text(column)
+    column = trim_column(column)
     try:
         array = pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError):  # whole numbers beyond 64 bits, periods, …
@@ -77,26 +77,26 @@ def _convert_column(column: pd.Series) -> Any:
     if array is not None and pa.types.is_float16(array.type):
         return array.cast(pa.float32())
     if array is None or pa.types.is_decimal256(array.type):
-        return pa.array(as_text(column), from_pandas=True)
+        return pa.array(cast_to_text(column), from_pandas=True)
     return array
 
 
-def time_zones(column: pd.Series) -> set[Any]:
+def find_time_zones(column: pd.Series) -> set[Any]:
     """The time zones of a column of objects; None among them for cells without one."""
     return {getattr(value, "tzinfo", None) for value in column.dropna()}
 
 
-def bare_column(column: pd.Series) -> pd.Series:
+def trim_column(column: pd.Series) -> pd.Series:
     """The same cells without unused categories and without numbers beneath missing cells.
 
     pandas marks a whole number as missing but leaves it in the buffer, and Feather would write it.
 
     >>> one = pd.Series(["x", "secret"], dtype="category").iloc[:1]
-    >>> list(one.cat.categories), list(bare_column(one).cat.categories)
+    >>> list(one.cat.categories), list(trim_column(one).cat.categories)
     (['secret', 'x'], ['x'])
     >>> import pyarrow as pa
     >>> missing = pd.Series([1, 77], dtype="Int64").mask([False, True])
-    >>> [pa.array(one).buffers()[1].to_pybytes()[8] for one in (missing, bare_column(missing))]
+    >>> [pa.array(one).buffers()[1].to_pybytes()[8] for one in (missing, trim_column(missing))]
     [77, 0]
     """
     kind = column.dtype
@@ -113,10 +113,10 @@ def bare_column(column: pd.Series) -> pd.Series:
     return column
 
 
-def bare_index(index: pd.Index) -> pd.Index:
+def trim_index(index: pd.Index) -> pd.Index:
     """The same index without unused categories.
 
-    >>> list(bare_index(pd.CategoricalIndex(["x", "secret"])[:1]).categories)
+    >>> list(trim_index(pd.CategoricalIndex(["x", "secret"])[:1]).categories)
     ['x']
     """
     if isinstance(index, pd.CategoricalIndex):
@@ -126,7 +126,7 @@ def bare_index(index: pd.Index) -> pd.Index:
     return index
 
 
-def sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
+def build_sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
     if len(table) > SHEET_RECORDS or table.shape[1] > _SHEET_COLUMNS:
         raise TableError(
             f"A table of {len(table):,} records and {table.shape[1]:,} columns does not fit on a"
@@ -139,8 +139,8 @@ def sheet_columns(table: pd.DataFrame) -> list[pd.Series]:
     return columns
 
 
-def sheet_bytes(table: pd.DataFrame, *_: object) -> bytes:
-    columns = sheet_columns(table)
+def write_sheet(table: pd.DataFrame, *_: object) -> bytes:
+    columns = build_sheet_columns(table)
     fitting = pd.concat(columns, axis=1) if columns else table
     fitting.columns = pd.Index([str(name) for name in table.columns], dtype=object)
     options = {
@@ -184,17 +184,17 @@ def _fit_sheet_column(column: pd.Series) -> pd.Series:
         fits = (
             not len(values) or max(abs(int(values.min())), abs(int(values.max()))) < _SHEET_DIGITS
         )
-        return column if fits else as_text(column)
+        return column if fits else cast_to_text(column)
     if kind in ("date", "datetime", "datetime64"):
-        if column.dtype == object and time_zones(column) - {None}:
-            return as_text(column)
+        if column.dtype == object and find_time_zones(column) - {None}:
+            return cast_to_text(column)
         days = pd.to_datetime(column)
         plain = days.dt.tz is None and not (days < _SHEET_FIRST_DAY).any()
-        return column if plain else as_text(column)
+        return column if plain else cast_to_text(column)
     if kind in ("mixed-integer", "mixed-integer-float", "decimal"):
         simple = column.dropna().map(lambda v: isinstance(v, (str, float)) or _is_short(v))
-        return column if simple.all() else as_text(column)
-    return as_text(column)
+        return column if simple.all() else cast_to_text(column)
+    return cast_to_text(column)
 
 
 def _is_short(value: Any) -> bool:
@@ -204,6 +204,6 @@ def _is_short(value: Any) -> bool:
 def _check_cell_lengths(name: str, column: pd.Series) -> None:
     if max((len(v) for v in column if isinstance(v, str)), default=0) > _SHEET_TEXT:
         raise TableError(
-            f"Column {quoted(name)} has a cell of more than {_SHEET_TEXT:,} characters, the most"
+            f"Column {quote(name)} has a cell of more than {_SHEET_TEXT:,} characters, the most"
             " that XLSX allows: use CSV or Parquet."
         )

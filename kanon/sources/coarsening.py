@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import ValueCounts, canonical_texts
-from kanon.errors import PlanError, quoted
+from kanon.base.values import ValueCounts, encode_texts
+from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.sources.coverage import check_covered, counts_of_texts
+from kanon.sources.coverage import check_coverage, count_texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Coarsening:
         if self.level > self.tree.height - 1:
             raise PlanError(
                 f"Plan key columns.{self.column}.level: level {self.level} is not allowed; the "
-                f"hierarchy of {quoted(self.column)} has levels 0 to {self.tree.height - 1}."
+                f"hierarchy of {quote(self.column)} has levels 0 to {self.tree.height - 1}."
             )
 
     @cached_property
@@ -44,7 +44,7 @@ class Coarsening:
         return self.tree.labels[self._group_by_node[self.tree.node_of[text]]]
 
     @cached_property
-    def allowed(self) -> frozenset[str]:
+    def group_labels(self) -> frozenset[str]:
         return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._is_group_root))
 
     @property
@@ -58,14 +58,14 @@ class Coarsening:
         return above > self.level
 
     def counts(self, value_counts: ValueCounts) -> ValueCounts:
-        check_covered(self.column, value_counts.counts, self.tree)
+        check_coverage(self.column, value_counts.counts, self.tree)
         records_by_group: Counter[str] = Counter()
         for text, records in value_counts.counts.items():
             records_by_group[self.label(text)] += records
         return ValueCounts(dict(records_by_group.most_common()), value_counts.missing)
 
     def cells(self, column: pd.Series) -> pd.Series:
-        codes, texts = canonical_texts(column)
-        check_covered(self.column, counts_of_texts(codes, texts), self.tree)
+        codes, texts = encode_texts(column)
+        check_coverage(self.column, count_texts(codes, texts), self.tree)
         labels = pd.array([*map(self.label, texts), None], dtype="str")
         return pd.Series(labels.take(codes), column.index, name=column.name)

@@ -5,70 +5,70 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.base.kinds import ColumnKind
-from kanon.base.values import MISSING_LABEL, ValueCounts, canonical_text, canonical_texts
-from kanon.errors import CoverageError, TableError, quoted
+from kanon.base.values import MISSING_LABEL, ValueCounts, convert_to_text, encode_texts
+from kanon.errors import CoverageError, TableError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
-from kanon.hierarchy.ranges import as_flat, is_flat
+from kanon.hierarchy.ranges import convert_to_flat, is_flat
 from kanon.hierarchy.spellings import find_look_alikes
 
 
-def counted_values(column: pd.Series) -> dict[str, int]:
+def count_values(column: pd.Series) -> dict[str, int]:
     """The distinct values of a column with their numbers of records, most frequent first.
 
-    >>> counted_values(pd.Series(["M", "F", None, "F"]))
+    >>> count_values(pd.Series(["M", "F", None, "F"]))
     {'F': 2, 'M': 1}
     """
-    return counts_of_texts(*canonical_texts(column))
+    return count_texts(*encode_texts(column))
 
 
-def counts_of_texts(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
+def count_texts(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
 
 
-def records_per_value(column: pd.Series) -> np.ndarray:
+def count_records_per_value(column: pd.Series) -> np.ndarray:
     """The number of records of each value that :func:`counted_values` finds, in no order.
 
     Five times as fast for a million different texts: only unusual spellings are read one by one.
 
-    >>> sorted(records_per_value(pd.Series(["39", " 39", "39.0", "x", None], dtype="str")).tolist())
+    >>> sorted(count_records_per_value(pd.Series(["39", " 39", "39.0", "x", None], dtype="str")).tolist())
     [1, 3]
     """
     if not pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
-        return np.array(list(counted_values(column).values()), dtype=np.int64)
+        return np.array(list(count_values(column).values()), dtype=np.int64)
     records = column.value_counts(sort=False)
     texts = records.index.to_series()
     otherwise = texts.str.contains(r"^\s|\s$|^[+-]?[0-9]+\.0$|^[+-]0$", regex=True)
     if not otherwise.any():
         return records.to_numpy()
-    texts[otherwise] = texts[otherwise].map(canonical_text)
+    texts[otherwise] = texts[otherwise].map(convert_to_text)
     return records.groupby(texts.to_numpy()).sum().to_numpy()
 
 
-def counted_column(column: pd.Series, kind: ColumnKind | None = None) -> ValueCounts:
+def count_column(column: pd.Series, kind: ColumnKind | None = None) -> ValueCounts:
     """The distinct values of a column, and how many of its cells are missing.
 
-    >>> counted_column(pd.Series(["M", None])).missing
+    >>> count_column(pd.Series(["M", None])).missing
     1
     """
-    return ValueCounts(counted_values(column), int(column.isna().sum()), kind)
+    return ValueCounts(count_values(column), int(column.isna().sum()), kind)
 
 
-def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
+def find_uncovered_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
     """The values, with their numbers of records, that a hierarchy has no node for.
 
     >>> from kanon.hierarchy.build import suppression
-    >>> lacking_values({"X": 2, "F": 1}, suppression(["F", "M"]))
+    >>> find_uncovered_values({"X": 2, "F": 1}, suppression(["F", "M"]))
     {'X': 2}
     """
     return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
 
 
-def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
-    lacking = lacking_values(counts, hierarchy)
+def check_coverage(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
+    lacking = find_uncovered_values(counts, hierarchy)
     if lacking:
         alike = find_look_alikes(hierarchy, lacking)
         advice = "add them to it."
@@ -80,27 +80,27 @@ def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) 
                 "which offers to treat them as one."
             )
         raise CoverageError(
-            f"Column {quoted(column)}: its hierarchy lacks "
-            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
-            f"{counted(sum(lacking.values()), 'record')}; {advice}",
+            f"Column {quote(column)}: its hierarchy lacks "
+            f"{count_noun(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{count_noun(sum(lacking.values()), 'record')}; {advice}",
             list(lacking),
         )
 
 
-def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -> Hierarchy:
+def add_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -> Hierarchy:
     """The tree with a leaf for the missing cells of a column: under the root, unless it has one."""
     if MISSING_LABEL in counts or tree.node_of.get(MISSING_LABEL, 0) >= tree.n_leaves:
         obstacle = "cells that hold" if MISSING_LABEL in counts else "its hierarchy has a group"
         raise TableError(
-            f"Column {quoted(column)} has missing cells, and {obstacle} '{MISSING_LABEL}'. Rename "
+            f"Column {quote(column)} has missing cells, and {obstacle} '{MISSING_LABEL}'. Rename "
             "that, or drop the records with missing cells."
         )
     if MISSING_LABEL in tree.node_of and tree.n_nodes > 1:
         return tree
     if tree.n_nodes == 1:
         raise TableError(
-            f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
+            f"Column {quote(column)} has missing cells and its hierarchy is a single node, "
             "which has no place for them. Drop those records instead."
         )
     extended = add_leaf(tree, MISSING_LABEL)
-    return as_flat(extended) if is_flat(tree) else extended
+    return convert_to_flat(extended) if is_flat(tree) else extended

@@ -2,16 +2,16 @@
 
 import codecs
 
-from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
-from kanon.errors import TableError, quoted
+from kanon.base.encodings import decode_guessed_text, find_marked_encoding, is_binary
+from kanon.errors import TableError, quote
 
 
-def empty(name: str) -> TableError:
+def get_empty_file_error(name: str) -> TableError:
     """
-    >>> print(empty("people.csv"))
+    >>> print(get_empty_file_error("people.csv"))
     'people.csv' is empty: it needs a header and at least one record.
     """
-    return TableError(f"{quoted(name)} is empty: it needs a header and at least one record.")
+    return TableError(f"{quote(name)} is empty: it needs a header and at least one record.")
 
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, bool]:
@@ -34,7 +34,7 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, 
         raise _build_binary_error(name)
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise empty(name)
+        raise get_empty_file_error(name)
     try:
         return text.encode(), encoding, guessed
     except UnicodeEncodeError:  # half of a pair, which some encodings let through
@@ -47,7 +47,7 @@ def _normalise_encoding(encoding: str) -> str:
         "".encode(name)  # some codecs are not of text
     except (LookupError, ValueError):
         raise TableError(
-            f"Encoding {quoted(encoding)} is not known: allowed are names such as utf-8, utf-16,"
+            f"Encoding {quote(encoding)} is not known: allowed are names such as utf-8, utf-16,"
             " latin-1 or cp1252."
         ) from None
     return "utf-8" if name == "utf-8-sig" else name
@@ -65,17 +65,17 @@ def _decode_strictly(data: bytes, name: str, encoding: str) -> str:
 def _guess_encoding(data: bytes, name: str) -> tuple[str, str]:
     if is_binary(data):
         raise _build_binary_error(name)
-    guess = guess_text(data)
+    guess = decode_guessed_text(data)
     if guess is None:
         raise TableError(
-            f"The encoding of {quoted(name)} cannot be detected: give it, for example latin-1 or "
+            f"The encoding of {quote(name)} cannot be detected: give it, for example latin-1 or "
             "cp1252."
         )
     return guess
 
 
 def _build_decoding_error(name: str, encoding: str, line: int | None = None) -> TableError:
-    where = f"Line {line} of {quoted(name)}" if line else quoted(name)
+    where = f"Line {line} of {quote(name)}" if line else quote(name)
     return TableError(
         f"{where} cannot be read in the encoding {encoding.upper()}: give another one, or none to"
         " have it detected."
@@ -84,6 +84,6 @@ def _build_decoding_error(name: str, encoding: str, line: int | None = None) -> 
 
 def _build_binary_error(name: str) -> TableError:
     return TableError(
-        f"{quoted(name)} holds binary data, not text: if it is another kind of table, its name"
+        f"{quote(name)} holds binary data, not text: if it is another kind of table, its name"
         " must end accordingly, such as in .parquet or .xlsx."
     )

@@ -12,23 +12,23 @@ import numpy as np
 import pyarrow as pa
 
 from kanon.base.progress import Progress
-from kanon.classes import EquivalenceClasses, cells_at
+from kanon.classes import EquivalenceClasses, count_cells_at
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding, Trace
 from kanon.sensitive import Sensitive
 from kanon.sources.engine_groups import (
     RECORDS,
     EngineGroups,
-    cells_by,
-    keyed,
-    keys,
-    renumbered,
-    scaled,
-    summed,
+    add_keys,
+    count_cells,
+    extract_scaled_value,
+    list_key_columns,
+    replace_keys,
+    sum_records,
 )
 from kanon.sources.engine_order import NodeParts
 from kanon.sources.stored import StoredTable
-from kanon.sources.stored_values import OURS, TableConnection, columns_of, positions
+from kanon.sources.stored_values import QUERY_PREFIX, TableConnection, find_positions, stack_columns
 from kanon.stored_classes import (
     ClassSizes,
     PartCells,
@@ -37,12 +37,12 @@ from kanon.stored_classes import (
     StoredClasses,
     StoredRecoding,
     TupleNumbers,
-    below,
+    is_below_node,
 )
 
 _PART = "part"
 
-RELEASED, GONE = f"{OURS} released", f"{OURS} gone"
+RELEASED_KEY, SUPPRESSED_ROW = f"{QUERY_PREFIX} released", f"{QUERY_PREFIX} gone"
 """Columns of a query: the numbers of the released class, and whether the row is suppressed."""
 
 
@@ -58,7 +58,7 @@ class EngineClasses(StoredClasses):
         sensitive: Sequence[str],
     ) -> None:
         cells = tuple(
-            cells_at(tree.n_nodes, nodes, table.records_of(column))
+            count_cells_at(tree.n_nodes, nodes, table.count_records_by_code(column))
             for column, tree, nodes in zip(attributes, hierarchies, of_code, strict=True)
         )
         roots = np.array([[tree.root for tree in hierarchies]], dtype=np.int32)
@@ -75,32 +75,32 @@ class EngineClasses(StoredClasses):
     @property
     def groups(self) -> EngineGroups:
         if self._groups is None:
-            connection, leaving = self.table.opened, self.table.leaving
+            connection, leaving = self.table.opened, self.table.omissions
             codes = TupleNumbers([len(nodes) for nodes in self.of_code])
             counted = connection.classes(self.attributes, leaving)
-            table = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
-            connection.forget_classes(self.attributes, leaving)
+            table = connection.keep(replace_keys(counted, codes, self.numbers, self.of_code))
+            connection.drop_classes(self.attributes, leaving)
             self._groups = EngineGroups(connection, table, self.attributes, self.hierarchies)
         return self._groups
 
-    def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
+    def compute_released_histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
         table, numbers = self.table, recoding.groups.numbers
-        names, value = keys(numbers, RELEASED), f"{OURS} value"
-        rows = recoding.add_released(table, table.expression)
+        names, value = list_key_columns(numbers, RELEASED_KEY), f"{QUERY_PREFIX} value"
+        rows = recoding.add_released_keys(table, table.expression)
         counted = rows.group_by(**{name: rows[name] for name in names}, **{value: rows[column]})
         counts = table.opened.fetch(counted.aggregate(records=lambda t: t.count()))
         values = table.values(column)
-        codes = values.codes_of(counts[value])
-        places = positions(recoding.nodes, numbers.unpacked(columns_of(counts, names)))
-        return table.sensitive_of(
+        codes = values.find_codes(counts[value])
+        places = find_positions(recoding.nodes, numbers.decode_tuples(stack_columns(counts, names)))
+        return table.build_sensitive(
             column, places, codes, counts["records"].to_numpy(), recoding.n_classes
         )
 
-    def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
+    def raise_to_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
         return EngineRecoding(self, self.groups.raised(raised), tuple(raised), None, trace)
 
     # --- parts ----------------------------------------------------------------------------------
-    def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
+    def count_part_cells(self, cuts: Sequence[PartCut], part: int) -> PartCells:
         history = _get_history(cuts, part)
         if history not in self._parts:
             numbers = range(len(cuts) + 1)
@@ -113,10 +113,10 @@ class EngineClasses(StoredClasses):
         rows = self._number_parts(cuts)
         rows = rows.filter(rows[_PART].isin(wanted)) if cuts else rows
         places = [
-            scaled(rows, self.numbers, j) * number + rows[_PART]
+            extract_scaled_value(rows, self.numbers, j) * number + rows[_PART]
             for j in range(len(self.attributes))
         ]
-        cells = cells_by(groups.connection, [(rows, place) for place in places])
+        cells = count_cells(groups.connection, [(rows, place) for place in places])
         value = cells["value"].to_numpy()
         part_of, values = value % number, value // number
         for part in wanted:
@@ -124,7 +124,8 @@ class EngineClasses(StoredClasses):
                 cells.column_names.index("value"), "value", pa.array(values[part_of == part])
             )
             self._parts[_get_history(cuts, part)] = PartCells(
-                groups.at_nodes(part_cells, "classes"), groups.at_nodes(part_cells, "records")
+                groups.sort_cells_by_node(part_cells, "classes"),
+                groups.sort_cells_by_node(part_cells, "records"),
             )
 
     def _number_parts(self, cuts: Sequence[PartCut]) -> Any:
@@ -142,14 +143,14 @@ class EngineClasses(StoredClasses):
         return rows.mutate(**{_PART: find_part(0, 0)})
 
     def _is_below(self, table: Any, cut: PartCut) -> Any:
-        is_under = below(self.hierarchies[cut.column], cut.node)
+        is_under = is_below_node(self.hierarchies[cut.column], cut.node)
         factor = self.numbers.place(cut.column)[1]
-        value = scaled(table, self.numbers, cut.column)
+        value = extract_scaled_value(table, self.numbers, cut.column)
         ends = np.flatnonzero(np.diff(is_under.astype(np.int8), prepend=0, append=0)) * factor
         runs = [value.between(first, last - 1) for first, last in ends.reshape(-1, 2).tolist()]
         return reduce(or_, runs)
 
-    def merged(
+    def merge_parts(
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> EngineRecoding:
         connection = self.groups.connection
@@ -157,7 +158,7 @@ class EngineClasses(StoredClasses):
         self.groups.drop()
         self._groups = None  # counted again on demand
         try:
-            merged = connection.by_part(
+            merged = connection.run_by_part(
                 numbered, _PART, dict(enumerate(sizes)), work, work.schema, progress
             )
         finally:
@@ -168,10 +169,10 @@ class EngineClasses(StoredClasses):
 
 
 def _build_whole_histogram(table: StoredTable, column: str) -> Sensitive:
-    records = table.records_of(column)
+    records = table.count_records_by_code(column)
     codes = np.flatnonzero(records)
     nothing = np.zeros(len(codes), dtype=np.int64)
-    return table.sensitive_of(column, nothing, codes, records[codes], 1)
+    return table.build_sensitive(column, nothing, codes, records[codes], 1)
 
 
 def _get_history(cuts: Sequence[PartCut], part: int) -> tuple[tuple[PartCut, bool], ...]:
@@ -190,7 +191,7 @@ def _group_released(own: TableConnection, table: Any, classes: EquivalenceClasse
     renamed = {name.replace("released", "key"): table[name] for name in names}
     rows = table.select(**{RECORDS: table[RECORDS], **renamed})
     return EngineGroups(
-        own, own.keep(summed(rows, list(renamed))), classes.attributes, classes.hierarchies
+        own, own.keep(sum_records(rows, list(renamed))), classes.attributes, classes.hierarchies
     )
 
 
@@ -210,11 +211,11 @@ class EngineRecoding(StoredRecoding):
     ) -> None:
         self._classes, self._trace = classes, trace
         self.groups = groups
-        self.become = become
+        self.target_of_node = become
         self.made = made
         self.cuts = cuts
         self.least = least
-        self.gone = gone
+        self.suppressed_keys = gone
 
     @property
     def classes(self) -> EngineClasses:
@@ -243,14 +244,14 @@ class EngineRecoding(StoredRecoding):
     def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> EngineRecoding:
         gone = None
         if bad is not None and bad.any():
-            gone = self.groups.numbers.packed(self.nodes[bad])
+            gone = self.groups.numbers.encode_tuples(self.nodes[bad])
         return self._copy_with(least=k, gone=gone)
 
     # --- what was released ----------------------------------------------------------------------
     @cached_property
     def sizes(self) -> ClassSizes:
-        sizes = self.groups.sizes.at_least(self.least)
-        if self.gone is None:
+        sizes = self.groups.sizes.select_at_least(self.least)
+        if self.suppressed_keys is None:
             return sizes
         return ClassSizes(*np.unique(self.counts, return_counts=True))
 
@@ -273,10 +274,10 @@ class EngineRecoding(StoredRecoding):
     @cached_property
     def _released_classes(self) -> EquivalenceClasses:
         classes = self.groups.fetched(self.least)
-        if self.gone is None:
+        if self.suppressed_keys is None:
             return classes
-        gone = {tuple(number) for number in self.gone.tolist()}
-        packed = self.groups.numbers.packed(classes.nodes).tolist()
+        gone = {tuple(number) for number in self.suppressed_keys.tolist()}
+        packed = self.groups.numbers.encode_tuples(classes.nodes).tolist()
         return classes.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
 
     def fetched(self) -> EquivalenceClasses:
@@ -294,26 +295,31 @@ class EngineRecoding(StoredRecoding):
     def released(self) -> EquivalenceClasses:
         classes = self._released_classes
         names = [histogram.name for histogram in self.classes.as_one_class.sensitive]
-        histograms = tuple(self.classes.histogram(self, name) for name in names)
+        histograms = tuple(self.classes.compute_released_histogram(self, name) for name in names)
         return EquivalenceClasses(
             classes.attributes, classes.hierarchies, classes.nodes, classes.counts, histograms
         )
 
     @cached_property
     def unchanged(self) -> tuple[np.ndarray, ...]:
-        if self.become is not None and not self.suppressed_records:
-            pairs = zip(self.classes.cells, self.become, strict=True)
+        if self.target_of_node is not None and not self.suppressed_records:
+            pairs = zip(self.classes.cells, self.target_of_node, strict=True)
             return tuple(
                 np.where(targets == np.arange(len(targets)), cells, 0) for cells, targets in pairs
             )
         rows, numbers = self.mapping, self.classes.numbers
         if self.suppressed_records:
-            rows = self.staying(rows, "released")
+            rows = self.select_staying_rows(rows, "released")
         branches = []
         for j in range(len(self.hierarchies)):
-            same = rows.filter(scaled(rows, numbers, j) == scaled(rows, numbers, j, "released"))
-            branches.append((same, scaled(same, numbers, j)))
-        return self.groups.at_nodes(cells_by(self.groups.connection, branches), "records")
+            same = rows.filter(
+                extract_scaled_value(rows, numbers, j)
+                == extract_scaled_value(rows, numbers, j, "released")
+            )
+            branches.append((same, extract_scaled_value(same, numbers, j)))
+        return self.groups.sort_cells_by_node(
+            count_cells(self.groups.connection, branches), "records"
+        )
 
     @property
     def mapping(self) -> Any:
@@ -322,23 +328,26 @@ class EngineRecoding(StoredRecoding):
             return self.made
         numbers = self.classes.numbers
         table = self.classes.groups.table
-        return renumbered(table, numbers, numbers, self.become or (), to="released")
+        return replace_keys(table, numbers, numbers, self.target_of_node or (), to="released")
 
-    def staying(self, rows: Any, of: str) -> Any:
-        classes, pairs = self.staying_classes(of)
+    def select_staying_rows(self, rows: Any, of: str) -> Any:
+        classes, pairs = self.select_staying_classes(of)
         return rows.semi_join(classes, pairs)
 
-    def staying_classes(self, of: str) -> tuple[Any, list[tuple[str, str]]]:
+    def select_staying_classes(self, of: str) -> tuple[Any, list[tuple[str, str]]]:
         """The released classes that are not suppressed, and what rows with their numbers join."""
         import ibis
 
-        names, table = keys(self.groups.numbers), self.groups.table
+        names, table = list_key_columns(self.groups.numbers), self.groups.table
         classes = table.filter(table[RECORDS] >= self.least).select(*names)
-        if self.gone is not None:
-            gone = {f"{name}, gone": cells for name, cells in zip(names, self.gone.T, strict=True)}
+        if self.suppressed_keys is not None:
+            gone = {
+                f"{name}, gone": cells
+                for name, cells in zip(names, self.suppressed_keys.T, strict=True)
+            }
             suppressed = ibis.memtable(pa.table(gone))
             classes = classes.anti_join(suppressed, list(zip(names, gone, strict=True)))
-        pairs = [(name, f"{name}, kept") for name in keys(self.groups.numbers, of)]
+        pairs = [(name, f"{name}, kept") for name in list_key_columns(self.groups.numbers, of)]
         return classes.rename({new: old for (_, new), old in zip(pairs, names, strict=True)}), pairs
 
     @cached_property
@@ -349,71 +358,85 @@ class EngineRecoding(StoredRecoding):
     def cells(self) -> tuple[np.ndarray, ...]:
         rows, numbers = self.groups.table, self.groups.numbers
         if self.suppressed_records:
-            rows = self.staying(rows, "key")
-        branches = [(rows, scaled(rows, numbers, j)) for j in range(len(self.hierarchies))]
-        cells = self.groups.at_nodes(cells_by(self.groups.connection, branches), "records")
+            rows = self.select_staying_rows(rows, "key")
+        branches = [
+            (rows, extract_scaled_value(rows, numbers, j)) for j in range(len(self.hierarchies))
+        ]
+        cells = self.groups.sort_cells_by_node(
+            count_cells(self.groups.connection, branches), "records"
+        )
         for tree, at in zip(self.hierarchies, cells, strict=True):
             at[tree.root] += self.suppressed_records
         return cells
 
     # --- rows as they are released ------------------------------------------------------------
-    def add_released(self, table: StoredTable, rows: Any, keeps: bool = False) -> Any:
+    def add_released_keys(
+        self, table: StoredTable, rows: Any, keep_suppressed: bool = False
+    ) -> Any:
         classes, numbers = self.classes, self.groups.numbers
         columns, own = classes.attributes, self.groups.connection
-        names = keys(numbers, RELEASED)
-        if self.become is not None:
-            become = [row[nodes] for row, nodes in zip(self.become, classes.of_code, strict=True)]
-            rows = keyed(table.opened, rows, columns, numbers, become, RELEASED)
+        names = list_key_columns(numbers, RELEASED_KEY)
+        if self.target_of_node is not None:
+            become = [
+                row[nodes] for row, nodes in zip(self.target_of_node, classes.of_code, strict=True)
+            ]
+            rows = add_keys(table.opened, rows, columns, numbers, become, RELEASED_KEY)
         else:
-            before, key = keys(numbers), f"{OURS} key"
-            rows = keyed(table.opened, rows, columns, numbers, classes.of_code, key)
-            known_as = zip(names, keys(numbers, "released"), strict=True)
+            before, key = list_key_columns(numbers), f"{QUERY_PREFIX} key"
+            rows = add_keys(table.opened, rows, columns, numbers, classes.of_code, key)
+            known_as = zip(names, list_key_columns(numbers, "released"), strict=True)
             targets = {new: self.made[old] for new, old in known_as}
             known = {f"{name}, known": self.made[name] for name in before}
             lookup = _move_table(self.made.select(**known, **targets), own, table.opened)
-            rows = rows.inner_join(lookup, list(zip(keys(numbers, key), known, strict=True)))
+            rows = rows.inner_join(
+                lookup, list(zip(list_key_columns(numbers, key), known, strict=True))
+            )
         if not self.suppressed_records:
-            return rows.mutate(**{GONE: False}) if keeps else rows
-        classes_left, pairs = self.staying_classes(RELEASED)
+            return rows.mutate(**{SUPPRESSED_ROW: False}) if keep_suppressed else rows
+        classes_left, pairs = self.select_staying_classes(RELEASED_KEY)
         classes_left = _move_table(classes_left, own, table.opened)
-        if not keeps:
+        if not keep_suppressed:
             return rows.semi_join(classes_left, pairs)
         rows = rows.left_join(classes_left, pairs)
-        return rows.mutate(**{GONE: rows[pairs[0][1]].isnull()})
+        return rows.mutate(**{SUPPRESSED_ROW: rows[pairs[0][1]].isnull()})
 
-    def add_labels(self, rows: Any, parts: NodeParts, keeps: bool) -> Any:
+    def add_labels(self, rows: Any, parts: NodeParts, keep_suppressed: bool) -> Any:
         """Rows with their released labels, ``kanon: label 0``, …, and the keys to sort by."""
         import ibis
 
         numbers = self.groups.numbers
         for j, tree in enumerate(self.hierarchies):
             _, factor = numbers.place(j)
-            value = scaled(rows, numbers, j, RELEASED)
-            if keeps:
-                value = rows[GONE].ifelse(int(tree.root) * factor, value)
+            value = extract_scaled_value(rows, numbers, j, RELEASED_KEY)
+            if keep_suppressed:
+                value = rows[SUPPRESSED_ROW].ifelse(int(tree.root) * factor, value)
             labels = pa.DictionaryArray.from_arrays(np.arange(tree.n_nodes), pa.array(tree.labels))
-            known, name = f"{OURS} node {j}, known", f"{OURS} label {j}"
+            known, name = f"{QUERY_PREFIX} node {j}, known", f"{QUERY_PREFIX} label {j}"
             adds = {f"{key}, part {j}": of[j] for key, of in parts.items() if j in of}
             lookup = pa.table({known: np.arange(tree.n_nodes) * factor, name: labels, **adds})
             # Labels that do not occur would get into the types of the release.
             used = pa.array(self.released_nodes[j])
-            rows = rows.mutate(**{f"{OURS} node {j}": value})
-            rows = rows.inner_join(ibis.memtable(lookup.take(used)), [(f"{OURS} node {j}", known)])
+            rows = rows.mutate(**{f"{QUERY_PREFIX} node {j}": value})
+            rows = rows.inner_join(
+                ibis.memtable(lookup.take(used)), [(f"{QUERY_PREFIX} node {j}", known)]
+            )
         sums = {
             key: reduce(add, (rows[f"{key}, part {j}"] for j in of)) for key, of in parts.items()
         }
         return rows.mutate(**sums)
 
     # --- further steps --------------------------------------------------------------------------
-    def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        classes, wanted = self.classes, [*keys(self.classes.numbers), RECORDS]
+    def read_lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        classes, wanted = self.classes, [*list_key_columns(self.classes.numbers), RECORDS]
         rows = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
-        nodes = classes.numbers.unpacked(columns_of(rows, wanted[:-1]))
+        nodes = classes.numbers.decode_tuples(stack_columns(rows, wanted[:-1]))
         order = np.lexsort(nodes.T[::-1])
         nodes, counts = nodes[order], rows[RECORDS].to_numpy().astype(np.int64)[order]
         parts = np.zeros(len(nodes), dtype=np.int64)
         for new_part, cut in enumerate(self.cuts, start=1):
-            is_under = below(classes.hierarchies[cut.column], cut.node)[nodes[:, cut.column]]
+            is_under = is_below_node(classes.hierarchies[cut.column], cut.node)[
+                nodes[:, cut.column]
+            ]
             parts[(parts == cut.part) & is_under] = new_part
         return nodes, counts, parts
 
@@ -421,9 +444,12 @@ class EngineRecoding(StoredRecoding):
         import ibis
 
         connection, numbers = self.groups.connection, self.groups.numbers
-        before, after = keys(numbers, "released"), [f"{OURS} {n}" for n in keys(numbers)]
-        old = numbers.packed(further.classes.nodes)
-        new = numbers.packed(further.nodes)[further.assigned]
+        before, after = (
+            list_key_columns(numbers, "released"),
+            [f"{QUERY_PREFIX} {n}" for n in list_key_columns(numbers)],
+        )
+        old = numbers.encode_tuples(further.classes.nodes)
+        new = numbers.encode_tuples(further.nodes)[further.assigned]
         known = [f"{name}, known" for name in before]
         lookup = pa.table(dict(zip([*known, *after], [*old.T, *new.T], strict=True)))
         rows = self.made.inner_join(ibis.memtable(lookup), list(zip(before, known, strict=True)))

@@ -10,20 +10,25 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kanon.classes import EquivalenceClasses, cells_at, sum_tuples
+from kanon.classes import EquivalenceClasses, count_cells_at, sum_tuples
 from kanon.hierarchy import Hierarchy
-from kanon.settings import settings
-from kanon.sources.stored_values import OURS, TableConnection, columns_of, sizes_of
-from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, too_many_classes
+from kanon.settings import get_settings
+from kanon.sources.stored_values import (
+    QUERY_PREFIX,
+    TableConnection,
+    sort_frequencies,
+    stack_columns,
+)
+from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, get_class_limit_error
 
 RECORDS = "records"  # the column of a kept table with the number of records of each class
 
 
-def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
+def list_key_columns(numbers: TupleNumbers, of: str = "key") -> list[str]:
     return [f"{of} {place}" for place in range(len(numbers.numbers))]
 
 
-def scaled(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
+def extract_scaled_value(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
     place, factor = numbers.place(column)
     number = table[f"{of} {place}"]
     return (
@@ -33,7 +38,7 @@ def scaled(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> A
     )
 
 
-def renumbered(
+def replace_keys(
     table: Any,
     old: TupleNumbers,
     new: TupleNumbers,
@@ -51,10 +56,10 @@ def renumbered(
         if (values == values[0]).all():  # as at the root: nothing to look up
             fixed[place] += int(values[0]) * after
             continue
-        nodes, name = np.arange(len(values)), f"{OURS} part {j}"
-        rows = rows.mutate(**{name: scaled(rows, old, j)})
+        nodes, name = np.arange(len(values)), f"{QUERY_PREFIX} part {j}"
+        rows = rows.mutate(**{name: extract_scaled_value(rows, old, j)})
         if before != after or not np.array_equal(values, nodes):
-            number, known = f"{OURS} number {j}", f"{name}, known"
+            number, known = f"{QUERY_PREFIX} number {j}", f"{name}, known"
             lookup = pa.table({number: nodes * before, known: values.astype(np.int64) * after})
             looked_up.append((name, number, lookup))
             name = known
@@ -63,14 +68,14 @@ def renumbered(
         rows = rows.inner_join(ibis.memtable(lookup), [(name, number)])
     total = {
         name: reduce(add, (rows[p] for p in parts[place]), ibis.literal(fixed[place], "int64"))
-        for place, name in enumerate(keys(new, to))
+        for place, name in enumerate(list_key_columns(new, to))
     }
     others = [name for name in table.columns if name not in total]
     selected = rows.select(*others, **{name: cell.cast("int64") for name, cell in total.items()})
     return selected.filter(True)  # so that the next join uses these columns, not earlier ones
 
 
-def keyed(
+def add_keys(
     connection: TableConnection,
     rows: Any,
     columns: Sequence[str],
@@ -83,19 +88,19 @@ def keyed(
     sums: list[list[Any]] = [[] for _ in numbers.numbers]
     for j, (column, become) in enumerate(zip(columns, of_code, strict=True)):
         place, factor = numbers.place(j)
-        known, part = f"{OURS} known {j}", f"{OURS} part {j}"
+        known, part = f"{QUERY_PREFIX} known {j}", f"{QUERY_PREFIX} part {j}"
         values = connection.values(column)
-        lookup = values.map_of(known, part, become[values.codes].astype(np.int64) * factor)
+        lookup = values.build_lookup(known, part, become[values.codes].astype(np.int64) * factor)
         rows = rows.left_join(ibis.memtable(lookup), [(column, known)])
         sums[place].append((part, int(become[0]) * factor))
     total = {
         name: reduce(add, (rows[part].fill_null(missing) for part, missing in sums[place]))
-        for place, name in enumerate(keys(numbers, of))
+        for place, name in enumerate(list_key_columns(numbers, of))
     }
     return rows.mutate(**total)
 
 
-def cells_by(connection: TableConnection, branches: Sequence[tuple[Any, Any]]) -> Any:
+def count_cells(connection: TableConnection, branches: Sequence[tuple[Any, Any]]) -> Any:
     import ibis
 
     queries = []
@@ -122,35 +127,37 @@ class EngineGroups(StoredGroups):
         self.attributes, self.hierarchies = attributes, hierarchies
         self.numbers = TupleNumbers([tree.n_nodes for tree in hierarchies])
         by_size = table.group_by(RECORDS).aggregate(values=lambda t: t.count())
-        frequencies = sizes_of(connection.fetch(by_size))
+        frequencies = sort_frequencies(connection.fetch(by_size))
         self.sizes = ClassSizes(frequencies.sizes, frequencies.values)
 
     def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
-        rows = renumbered(self.table, self.numbers, self.numbers, raised)
-        table = self.connection.keep(summed(rows, keys(self.numbers)))
+        rows = replace_keys(self.table, self.numbers, self.numbers, raised)
+        table = self.connection.keep(sum_records(rows, list_key_columns(self.numbers)))
         return EngineGroups(self.connection, table, self.attributes, self.hierarchies)
 
-    def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
+    def count_cells_below(self, k: int) -> tuple[np.ndarray, ...]:
         few = self.table.filter(self.table[RECORDS] < k)
-        branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.hierarchies))]
-        return self.at_nodes(cells_by(self.connection, branches), "records")
+        branches = [
+            (few, extract_scaled_value(few, self.numbers, j)) for j in range(len(self.hierarchies))
+        ]
+        return self.sort_cells_by_node(count_cells(self.connection, branches), "records")
 
-    def at_nodes(self, counted: Any, measure: str) -> tuple[np.ndarray, ...]:
+    def sort_cells_by_node(self, counted: Any, measure: str) -> tuple[np.ndarray, ...]:
         column, value, number = (counted[name].to_numpy() for name in ("column", "value", measure))
         cells = []
         for j, tree in enumerate(self.hierarchies):
             here = column == j
             nodes = value[here] // self.numbers.place(j)[1]
-            cells.append(cells_at(tree.n_nodes, nodes, number[here]))
+            cells.append(count_cells_at(tree.n_nodes, nodes, number[here]))
         return tuple(cells)
 
     def fetched(self, least: int = 1) -> EquivalenceClasses:
-        number = self.sizes.at_least(least).n_classes
-        if number > settings().classes:
-            raise too_many_classes(number)
+        number = self.sizes.select_at_least(least).n_classes
+        if number > get_settings().classes:
+            raise get_class_limit_error(number)
         rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
         classes = self.connection.fetch(rows)
-        nodes = self.numbers.unpacked(columns_of(classes, keys(self.numbers)))
+        nodes = self.numbers.decode_tuples(stack_columns(classes, list_key_columns(self.numbers)))
         counts = classes[RECORDS].to_numpy().astype(np.int64)
         nodes, counts = sum_tuples(nodes, counts, nodes)
         return EquivalenceClasses(self.attributes, self.hierarchies, nodes, counts)
@@ -159,6 +166,6 @@ class EngineGroups(StoredGroups):
         self.connection.drop(self.table)
 
 
-def summed(rows: Any, names: Sequence[str]) -> Any:
+def sum_records(rows: Any, names: Sequence[str]) -> Any:
     classes = rows.group_by(list(names)).aggregate(**{RECORDS: lambda t: t[RECORDS].sum()})
     return classes.mutate(**{RECORDS: classes[RECORDS].cast("int64")})

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from kanon.hierarchy import Hierarchy
 from kanon.sources.row_order import NUMBER, rank_texts
-from kanon.sources.stored_values import OURS
+from kanon.sources.stored_values import QUERY_PREFIX
 from kanon.stored_classes import TupleNumbers
 
-KEY = f"{OURS} order"  # prefix of sort keys, which are not released
+KEY = f"{QUERY_PREFIX} order"  # prefix of sort keys, which are not released
 NodeParts = dict[str, dict[int, np.ndarray]]
 """Per sort key and quasi-identifier, by its place: what each node adds to the key."""
 _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
@@ -68,7 +68,7 @@ def rank_cells(
         values = None if name.startswith(KEY) else values_of(name)
         ranked.append(name if values is None else f"{KEY} of {len(ranked)}")
         if values is not None:
-            texts = f"{OURS} text {len(ranked)}"
+            texts = f"{QUERY_PREFIX} text {len(ranked)}"
             ranks = {texts: pa.array(values, pa.string()), ranked[-1]: rank_texts(values)}
             rows = rows.view()  # a separate join: Ibis cannot continue from computed cells
             rows = rows.left_join(ibis.memtable(pa.table(ranks)), [(name, texts)])
@@ -80,7 +80,7 @@ def sort_rows(rows: Any, by: Sequence[str]) -> Any:
 
     keys = [ibis.asc(key, nulls_first=True) for name in by for key in _sort_keys(rows[name])]
     rows = rows.order_by(keys) if keys else rows
-    return rows.drop(*(name for name in rows.columns if name.startswith(OURS)))
+    return rows.drop(*(name for name in rows.columns if name.startswith(QUERY_PREFIX)))
 
 
 def _sort_keys(cells: Any) -> list[Any]:

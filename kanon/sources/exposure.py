@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.base.formatting import Counted, counted
+from kanon.base.formatting import CountedUnit, count_noun
 from kanon.base.values import Frequencies
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.sources.tables import Table
@@ -12,7 +12,7 @@ from kanon.sources.tables import Table
 
 @dataclass(frozen=True)
 class Exposure:
-    of: Counted  # what is counted: records, or persons where a column identifies them
+    of: CountedUnit  # what is counted: records, or persons where a column identifies them
     n_records: int  # n
     sizes: np.ndarray  # the sizes of equivalence classes, ascending
     classes: np.ndarray  # the number of classes of each size
@@ -35,15 +35,15 @@ class Exposure:
         return int(self.members[self.sizes == 1].sum())
 
 
-def exposure(classes: EquivalenceClasses) -> Exposure:
+def measure_exposure(classes: EquivalenceClasses) -> Exposure:
     """The class sizes of a table.
 
     >>> import pandas as pd
-    >>> from kanon.sources.memory import classes_of_columns
+    >>> from kanon.sources.memory import build_column_classes
     >>> table = pd.DataFrame({"a": ["x", "x", None], "who": ["Ann", "Ben", "Ben"]})
-    >>> exposure(classes_of_columns(table, ["a"])).sizes.tolist()
+    >>> measure_exposure(build_column_classes(table, ["a"])).sizes.tolist()
     [1, 2]
-    >>> found = exposure(classes_of_columns(table, ["a"], person="who"))
+    >>> found = measure_exposure(build_column_classes(table, ["a"], person="who"))
     >>> found.sizes.tolist(), found.members.tolist(), found.unique
     ([1, 2], [1, 1], 1)
     """
@@ -59,23 +59,23 @@ def exposure(classes: EquivalenceClasses) -> Exposure:
     return Exposure(classes.of, classes.n_records, distinct_sizes, number, members_by_size)
 
 
-def exposure_of_sizes(sizes: Frequencies) -> Exposure:
+def build_exposure(sizes: Frequencies) -> Exposure:
     """The exposure of records, from the numbers of classes by size.
 
-    >>> exposure_of_sizes(Frequencies.of([2, 1, 1])).members.tolist()
+    >>> build_exposure(Frequencies.of([2, 1, 1])).members.tolist()
     [2, 2]
     """
-    records = sizes.distinct.filled
+    records = sizes.distinct.n_filled
     return Exposure("records", records, sizes.sizes, sizes.values, sizes.sizes * sizes.values)
 
 
-def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
+def count_unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
     """The number of unique records or persons without each of the columns.
 
     >>> import pandas as pd
-    >>> from kanon.sources.memory import classes_of_columns
+    >>> from kanon.sources.memory import build_column_classes
     >>> table = pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"]})
-    >>> unique_without_each(classes_of_columns(table, ["a", "b"]))
+    >>> count_unique_without_each(build_column_classes(table, ["a", "b"]))
     {'a': 0, 'b': 2}
     """
     if len(classes.attributes) == 1:
@@ -98,7 +98,7 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
         if silent.any():
             nodes = classes.nodes[:, place]
             texts = sorted(table.counted(column).counts)
-            codes = [code for code, text in enumerate(texts, 1) if shows_nothing(text)]
+            codes = [code for code, text in enumerate(texts, 1) if is_blank_or_stars(text)]
             if len(classes.attributes) > 1:
                 codes.append(0)  # a missing cell
             silent &= np.isin(nodes, codes)
@@ -106,7 +106,7 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
     return silent & (classes.counts.sum(where=silent) <= others.min(initial=classes.n_records - 1))
 
 
-def shows_nothing(text: str) -> bool:
+def is_blank_or_stars(text: str) -> bool:
     """Whether a cell holds only asterisks."""
     return not text.strip().strip("*")
 
@@ -119,7 +119,7 @@ class.'
     """
     many = number != 1
     return (
-        f"{counted(number, 'record')} {'show' if many else 'shows'} nothing in any "
+        f"{count_noun(number, 'record')} {'show' if many else 'shows'} nothing in any "
         f"quasi-identifier (* or blank): {'they count' if many else 'it counts'} as suppressed, in "
         "no class."
     )

@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kanon.base.kinds import moments, numbers
+from kanon.base.kinds import read_moments, read_numbers
 from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS
-from kanon.errors import TableError, UnclearHeader, listing, quoted
-from kanon.sources.encodings import empty
+from kanon.errors import TableError, UnclearHeader, list_names, quote
+from kanon.sources.encodings import get_empty_file_error
 
 SAMPLE = 1000  # records that are examined to tell names from a record
 
@@ -50,7 +50,7 @@ def read_first_line(
     """
     filled = [[cell.strip() for cell in row] for row in rows if is_filled(row)]
     if not filled:
-        raise empty(name)
+        raise get_empty_file_error(name)
     first, records = filled[0], filled[1 : SAMPLE + 1]
     above = next(place for place, row in enumerate(rows) if is_filled(row))
     if header is False:
@@ -62,16 +62,16 @@ def read_first_line(
     remarks = []
     if len(first) > 1 and not first[0] and all(first[1:]):
         first = _number_columns(1, first) + first[1:]
-        remarks.append(f"The first column has no name: it is called {quoted(first[0])}.")
+        remarks.append(f"The first column has no name: it is called {quote(first[0])}.")
     reason = None if header else find_record(first, records)
     if reason:
         raise UnclearHeader(
-            f"The first line of {quoted(name)} seems to be a record: {reason}. Say whether it "
+            f"The first line of {quote(name)} seems to be a record: {reason}. Say whether it "
             'holds the names of the columns: with --header yes or no, or "header": true or false '
             'under "read" in a plan.',
             reason=reason,
         )
-    return FirstLine(column_names(first, name), False, above, lacks_name, tuple(remarks))
+    return FirstLine(read_column_names(first, name), False, above, lacks_name, tuple(remarks))
 
 
 def _has_unnamed_column(first: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
@@ -131,40 +131,40 @@ def _find_kind(texts: Sequence[str]) -> str | None:
     """What all texts are: numbers, dates, or codes of one shape; None if none of these."""
     if not texts:
         return None
-    if not any(map(str.isalpha, "".join(texts))) and numbers(texts) is not None:
+    if not any(map(str.isalpha, "".join(texts))) and read_numbers(texts) is not None:
         return "number"  # with a unit it is of one shape
-    if moments(texts) is not None:
+    if read_moments(texts) is not None:
         return "date"
     shapes = {re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", text)) for text in texts}
     (shape, *others) = shapes
     return f"code like {shape}" if not others and {"9", "@"} & {*shape} else None
 
 
-def column_names(cells: Iterable[str], name: str) -> list[str]:
+def read_column_names(cells: Iterable[str], name: str) -> list[str]:
     """The names of the columns, without outer blanks.
 
-    >>> column_names(["a", "b", "a "], "t.csv")
+    >>> read_column_names(["a", "b", "a "], "t.csv")
     Traceback (most recent call last):
     kanon.errors.TableError: 't.csv' has more than one column called 'a': names must differ.
     """
     names = [cell.strip() for cell in cells]
     if "" in names:
         raise TableError(
-            f"Column {names.index('') + 1} of {quoted(name)} has no name: every column needs one"
+            f"Column {names.index('') + 1} of {quote(name)} has no name: every column needs one"
             " in the first line."
         )
     twice = [column for column, count in Counter(names).items() if count > 1]
     if twice:
         raise TableError(
-            f"{quoted(name)} has more than one column called {listing(twice)}: names must differ."
+            f"{quote(name)} has more than one column called {list_names(twice)}: names must differ."
         )
     return names
 
 
-def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, str]) -> list[str]:
+def find_view_names(columns: Sequence[str], view: str, statements: Mapping[str, str]) -> list[str]:
     """The columns of a view as its SQL names them: an engine adds a number to a repeated name.
 
-    >>> names_in_view(["a", "a_1"], "v", {"t": "CREATE TABLE t(a)", "v": "SELECT a, a FROM t"})
+    >>> find_view_names(["a", "a_1"], "v", {"t": "CREATE TABLE t(a)", "v": "SELECT a, a FROM t"})
     ['a', 'a']
     """
     sources, sql = [view], ""

@@ -12,9 +12,14 @@ from typing import Literal
 
 import pandas as pd
 
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, quote
 from kanon.sources.addresses import DATABASES, Address
-from kanon.sources.arrow_tables import feather_bytes, parquet_bytes, sheet_bytes, sheet_columns
+from kanon.sources.arrow_tables import (
+    build_sheet_columns,
+    write_feather,
+    write_parquet,
+    write_sheet,
+)
 from kanon.sources.read_back import (
     Columns,
     read_back_feather,
@@ -24,7 +29,7 @@ from kanon.sources.read_back import (
 )
 from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.text_files import read_text
-from kanon.sources.text_form import TextForm, text_bytes
+from kanon.sources.text_form import TextForm, write_text
 from kanon.sources.typed_files import read_feather, read_parquet, read_sheet
 
 
@@ -43,7 +48,7 @@ class TableFormat:
     check: Callable[[pd.DataFrame], object] | None = None  # raises if the format cannot hold it
     in_engine: bool = False  # whether engines read and write it where it is
 
-    def fit_form(self, form: TextForm) -> TextForm:
+    def set_separator(self, form: TextForm) -> TextForm:
         return replace(form, separator=self.separator) if self.separator else form
 
 
@@ -52,25 +57,25 @@ FORMATS: Mapping[str, TableFormat] = {
     for its in (
         TableFormat(
             "csv", "CSV", (".csv", ".txt"), "text/csv",
-            read_text, text_bytes, read_back_text, cells="text", in_engine=True,
+            read_text, write_text, read_back_text, cells="text", in_engine=True,
         ),
         TableFormat(
             "tsv", "TSV", (".tsv", ".tab"), "text/tab-separated-values",
-            partial(read_text, separates="\t"), text_bytes, read_back_text,
+            partial(read_text, separates="\t"), write_text, read_back_text,
             cells="text", separator="\t", in_engine=True,
         ),
         TableFormat(
             "parquet", "Parquet", (".parquet", ".pq"), "application/vnd.apache.parquet",
-            read_parquet, parquet_bytes, read_back_parquet, in_engine=True,
+            read_parquet, write_parquet, read_back_parquet, in_engine=True,
         ),
         TableFormat(
             "feather", "Feather", (".feather", ".arrow"), "application/vnd.apache.arrow.file",
-            read_feather, feather_bytes, read_back_feather,
+            read_feather, write_feather, read_back_feather,
         ),
         TableFormat(
             "xlsx", "XLSX", (".xlsx",),
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            read_sheet, sheet_bytes, read_back_sheet, cells="sheet", check=sheet_columns,
+            read_sheet, write_sheet, read_back_sheet, cells="sheet", check=build_sheet_columns,
         ),
         # A new file format goes here.
     )
@@ -99,12 +104,12 @@ def find_format(name: str) -> TableFormat:
     ending = PurePath(name).suffix.lower()
     if ending in _COMPRESSED:
         raise TableError(
-            f"{quoted(name)} is compressed, and kanon does not unpack tables: unpack it first, so "
+            f"{quote(name)} is compressed, and kanon does not unpack tables: unpack it first, so "
             f"that its name ends with {', '.join(ENDINGS)}."
         )
     if ending not in ENDINGS:
         raise TableError(
-            f"{quoted(name)} has no ending of a table: allowed are {', '.join(ENDINGS)}."
+            f"{quote(name)} has no ending of a table: allowed are {', '.join(ENDINGS)}."
         )
     return ENDINGS[ending]
 

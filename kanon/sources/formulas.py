@@ -29,7 +29,7 @@ def is_formula(text: str) -> bool:
     return text.lstrip("'\"")[:1] in SIGNS and not _NUMBER.fullmatch(text)
 
 
-def neutral_text(text: str) -> str:
+def escape_formula(text: str) -> str:
     """A cell with an apostrophe in front if a spreadsheet could take it for a formula.
 
     So has every part that another separator or the end of a line would cut off. To get the cell
@@ -53,15 +53,15 @@ def _neutralise_part(part: str, after: str = "") -> str:
     return f"'{part}" if own or is_formula(part) else part
 
 
-def neutralised(table: pd.DataFrame) -> pd.DataFrame:
+def escape_formulas(table: pd.DataFrame) -> pd.DataFrame:
     """A table whose texts and column names no spreadsheet takes for formulas.
 
-    >>> neutralised(pd.DataFrame({"@a": ["=1+1", "-5"], "n": [-5, 1]})).to_dict("list")
+    >>> escape_formulas(pd.DataFrame({"@a": ["=1+1", "-5"], "n": [-5, 1]})).to_dict("list")
     {"'@a": ["'=1+1", '-5'], 'n': [-5, 1]}
     """
     columns = [_neutralise_column(column) for _, column in table.items()]
     result = pd.concat(columns, axis=1) if columns else table.copy()
-    result.columns = pd.Index([neutral_text(str(name)) for name in table.columns], dtype=object)
+    result.columns = pd.Index([escape_formula(str(name)) for name in table.columns], dtype=object)
     return result
 
 
@@ -69,4 +69,4 @@ def _neutralise_column(column: pd.Series) -> pd.Series:
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
         return column
     values = column.astype(object)
-    return values.map(lambda cell: neutral_text(cell) if isinstance(cell, str) else cell)
+    return values.map(lambda cell: escape_formula(cell) if isinstance(cell, str) else cell)

@@ -5,25 +5,27 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.base.kinds import ColumnKind
-from kanon.base.values import MISSING_LABEL, ValueCounts, canonical_texts
-from kanon.errors import PlanError, TableError, quoted
+from kanon.base.values import MISSING_LABEL, ValueCounts, encode_texts
+from kanon.errors import PlanError, TableError, quote
 from kanon.sensitive import Sensitive, order_of_values
 
 
-def histograms(
+def build_histogram(
     column: str, values: pd.Series, row_class: np.ndarray, size: int, kind: ColumnKind | None = None
 ) -> Sensitive:
     """The histograms of a sensitive column; missing cells form one value of their own."""
-    codes, texts = canonical_texts(values)
-    ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()), kind)
+    codes, texts = encode_texts(values)
+    ordered, numeric, place = sort_sensitive_values(column, texts, bool((codes < 0).any()), kind)
     return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
 
 
-def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
+def build_person_histogram(
+    column: str, values: pd.Series, row_class: np.ndarray, size: int
+) -> Sensitive:
     """The records of each person in each class; persons are numbered, not named."""
-    codes, texts = canonical_texts(values)
+    codes, texts = encode_texts(values)
     check_persons(column, int((codes < 0).sum()))
     numbers = tuple(map(str, range(len(texts))))
     return Sensitive.from_records(column, numbers, False, row_class, codes, size)
@@ -32,18 +34,18 @@ def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int)
 def check_persons(column: str, lacking: int) -> None:
     if lacking:
         raise PlanError(
-            f"{counted(lacking, 'record')} without a value in {quoted(column)}, the column that "
+            f"{count_noun(lacking, 'record')} without a value in {quote(column)}, the column that "
             "identifies the person: fill it in, or leave those records out of the table."
         )
 
 
-def sensitive_values(
+def sort_sensitive_values(
     column: str, texts: Sequence[str], missing: bool, kind: ColumnKind | None = None
 ) -> tuple[list[str], bool, np.ndarray]:
     """The values of a sensitive column in order; missing cells form one value of their own."""
     if missing and MISSING_LABEL in texts:
         raise TableError(
-            f"Column {quoted(column)} has missing cells, and cells that hold '{MISSING_LABEL}'; "
+            f"Column {quote(column)} has missing cells, and cells that hold '{MISSING_LABEL}'; "
             "rename those."
         )
     ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts, kind)
@@ -52,13 +54,13 @@ def sensitive_values(
     return ordered, numeric, np.array([*(position[text] for text in texts), last], dtype=np.int64)
 
 
-def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
+def build_table_histogram(column: str, counted: ValueCounts) -> Sensitive:
     """The histogram of a sensitive column in the whole table, taken as one class.
 
-    >>> whole_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
+    >>> build_table_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
     [[1, 2, 1]]
     """
-    ordered, numeric, place = sensitive_values(
+    ordered, numeric, place = sort_sensitive_values(
         column, counted.texts, counted.missing > 0, counted.chosen
     )
     records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress
-from kanon.errors import TableError, quoted
-from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
-from kanon.stored_classes import too_many_classes
+from kanon.errors import TableError, quote
+from kanon.settings import MEGABYTE, describe_exceeded_limit, get_byte_limit, get_settings
+from kanon.stored_classes import get_class_limit_error
 
 _IS_OUR_OWN: ContextVar[bool] = ContextVar("of_our_own", default=False)
 
@@ -23,10 +23,10 @@ _LEFT_FREE = 64 * MEGABYTE
 
 
 @contextmanager
-def of_our_own() -> Iterator[None]:
+def lift_size_limits() -> Iterator[None]:
     """Lift the size limits, for samples that come with kanon.
 
-    >>> with of_our_own():
+    >>> with lift_size_limits():
     ...     check_size("census.csv", 10**12, 9)
     """
     before = _IS_OUR_OWN.set(True)
@@ -45,23 +45,27 @@ def check_size(name: str, rows: int, columns: int) -> None:
     """
     if _IS_OUR_OWN.get():
         return
-    most = settings()
+    most = get_settings()
     numbers = {"columns": columns, "rows": rows, "cells": rows * columns}
     words = {"columns": "column", "rows": "record", "cells": "cell"}
     for limit, number in numbers.items():
         if number > getattr(most, limit):
-            raise TableError(exceeded(limit, f"{quoted(name)} has {counted(number, words[limit])}"))
+            raise TableError(
+                describe_exceeded_limit(
+                    limit, f"{quote(name)} has {count_noun(number, words[limit])}"
+                )
+            )
 
 
 def check_unpacked(name: str, size: int) -> None:
-    if size > bytes_of("unpacked_megabytes"):
-        what = f"{quoted(name)} unpacks to {thin(-(-size // MEGABYTE))} MB or more"
-        raise TableError(exceeded("unpacked_megabytes", what))
+    if size > get_byte_limit("unpacked_megabytes"):
+        what = f"{quote(name)} unpacks to {write_count(-(-size // MEGABYTE))} MB or more"
+        raise TableError(describe_exceeded_limit("unpacked_megabytes", what))
 
 
 def check_classes(number: int) -> None:
-    if number > settings().classes:
-        raise too_many_classes(number)
+    if number > get_settings().classes:
+        raise get_class_limit_error(number)
 
 
 def check_days(column: pd.Series, name: str) -> None:
@@ -80,12 +84,12 @@ def check_days(column: pd.Series, name: str) -> None:
     for moments in variants:
         seconds = moments.to_numpy().astype("datetime64[s]")
         if ((seconds < _FIRST) | (seconds >= _END)).any():
-            raise far_days(name)
+            raise get_date_error(name)
 
 
-def far_days(name: str) -> TableError:
+def get_date_error(name: str) -> TableError:
     return TableError(
-        f"Column {quoted(name)} holds a date outside of the years 1 to 9999: correct it, or "
+        f"Column {quote(name)} holds a date outside of the years 1 to 9999: correct it, or "
         "convert the column to text."
     )
 
@@ -97,10 +101,10 @@ def check_room(path: Path, size: int) -> None:
     Traceback (most recent call last):
     kanon.errors.TableError: 'release.csv' would take some 953...407 MB; the most allowed is ...
     """
-    name = quoted(path.name)
+    name = quote(path.name)
     takes = f"{name} would take some {_format_bytes(size)}"
-    if size > bytes_of("release_megabytes"):
-        raise TableError(exceeded("release_megabytes", takes))
+    if size > get_byte_limit("release_megabytes"):
+        raise TableError(describe_exceeded_limit("release_megabytes", takes))
     free = _get_free_bytes(path)
     if size > free:
         raise TableError(
@@ -108,26 +112,26 @@ def check_room(path: Path, size: int) -> None:
         )
 
 
-def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
+def limit_growth(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
     def check_and_report(fraction: float, text: str) -> None:
         size = taken()
-        if size > bytes_of("release_megabytes"):
-            what = f"Writing was stopped: {quoted(path.name)} had reached {_format_bytes(size)}"
-            raise TableError(exceeded("release_megabytes", what))
+        if size > get_byte_limit("release_megabytes"):
+            what = f"Writing was stopped: {quote(path.name)} had reached {_format_bytes(size)}"
+            raise TableError(describe_exceeded_limit("release_megabytes", what))
         if _get_free_bytes(path) < min(size, _LEFT_FREE):
             raise TableError(
                 f"The disk is full except for {_format_bytes(_LEFT_FREE)}: writing "
-                f"{quoted(path.name)} was stopped, and its unfinished file was deleted."
+                f"{quote(path.name)} was stopped, and its unfinished file was deleted."
             )
         progress(fraction, text)
 
     return check_and_report
 
 
-def size_of(path: Path) -> int:
+def measure_path(path: Path) -> int:
     """The bytes of a file, or of all files in a folder; 0 if there is neither.
 
-    >>> size_of(Path(__file__)) == Path(__file__).stat().st_size, size_of(Path("nowhere"))
+    >>> measure_path(Path(__file__)) == Path(__file__).stat().st_size, measure_path(Path("nowhere"))
     (True, 0)
     """
     try:
@@ -136,7 +140,7 @@ def size_of(path: Path) -> int:
         parts = list(path.iterdir())
     except OSError:  # it is not there yet, or not any more
         return 0
-    return sum(map(size_of, parts))
+    return sum(map(measure_path, parts))
 
 
 def _get_free_bytes(path: Path) -> int:
@@ -154,4 +158,4 @@ def _format_bytes(size: int, up: bool = True) -> str:
     """
     units = ((MEGABYTE, "MB"), (1024, "kB"), (1, "bytes"))
     unit, name = next((candidate for candidate in units if size >= candidate[0]), units[-1])
-    return f"{thin(-(-size // unit) if up else size // unit)} {name}"
+    return f"{write_count(-(-size // unit) if up else size // unit)} {name}"

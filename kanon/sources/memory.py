@@ -17,31 +17,31 @@ from kanon.base.values import (
     DistinctCounts,
     Frequencies,
     ValueCounts,
-    canonical_texts,
+    encode_texts,
 )
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.errors import PlanError, TableError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.coverage import (
-    check_covered,
-    counted_column,
-    counts_of_texts,
-    records_per_value,
-    with_missing_leaf,
+    add_missing_leaf,
+    check_coverage,
+    count_column,
+    count_records_per_value,
+    count_texts,
 )
-from kanon.sources.histograms import histograms, persons_of
+from kanon.sources.histograms import build_histogram, build_person_histogram
 from kanon.sources.limits import check_classes, check_days
-from kanon.sources.missing import without_blanks
-from kanon.sources.rows import released_rows, rise_of_rows
+from kanon.sources.missing import mark_blanks_missing
+from kanon.sources.rows import build_released_rows, compute_rise
 from kanon.sources.tables import Excerpt, Table
 from kanon.sources.text_form import PLAIN, TextForm
 
 
-def classes_of_columns(
+def build_column_classes(
     table: pd.DataFrame,
     columns: Sequence[str],
     sensitive: Sequence[str] = (),
@@ -51,7 +51,7 @@ def classes_of_columns(
     """The classes of a table by unchanged columns; a missing cell counts as a value.
 
     >>> table = pd.DataFrame({"sex": ["M", "F", "F"], "ill": ["flu", "flu", "cold"]})
-    >>> found = classes_of_columns(table, ["sex"], ["ill"])
+    >>> found = build_column_classes(table, ["sex"], ["ill"])
     >>> found.counts.tolist(), found.sensitive[0].dense().tolist()
     ([2, 1], [[1, 1], [0, 1]])
     """
@@ -62,25 +62,25 @@ def classes_of_columns(
     require_records(len(table))
     places, sizes = [], []
     for column in columns:
-        codes, texts = canonical_texts(table[column])
-        places.append(alphabetical(texts)[codes])
+        codes, texts = encode_texts(table[column])
+        places.append(rank_alphabetically(texts)[codes])
         sizes.append(len(texts) + 1)
     once = np.ones(len(table), dtype=np.int64)
     nodes, counts, group = group_tuples(np.stack(places, axis=1), once, sizes)
     return EquivalenceClasses(
         tuple(columns), (), nodes, counts,
         tuple(
-            histograms(column, table[column], group, len(counts), (kinds or {}).get(column))
+            build_histogram(column, table[column], group, len(counts), (kinds or {}).get(column))
             for column in sensitive
         ),
-        None if person is None else persons_of(person, table[person], group, len(counts)),
+        None if person is None else build_person_histogram(person, table[person], group, len(counts)),
     )  # fmt: skip
 
 
-def alphabetical(texts: Sequence[str]) -> np.ndarray:
+def rank_alphabetically(texts: Sequence[str]) -> np.ndarray:
     """Per text its alphabetical place from 1; the last entry is 0, for a missing cell.
 
-    >>> alphabetical(["b", "a"]).tolist()
+    >>> rank_alphabetically(["b", "a"]).tolist()
     [2, 1, 0]
     """
     place = np.zeros(len(texts) + 1, dtype=np.int64)
@@ -94,29 +94,29 @@ def require_records(n_records: int) -> None:
         raise TableError("The table has no records.")
 
 
-def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+def find_incomplete_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Which records lack a value in one of the columns. Shape (n,), bool."""
     return table[list(columns)].isna().any(axis=1).to_numpy()
 
 
-def all_records_incomplete(blank: Sequence[str]) -> TableError:
+def get_incomplete_error(blank: Sequence[str]) -> TableError:
     """The error if no record is complete; ``blank`` are the columns without any value."""
     has = "has" if len(blank) == 1 else "have"
-    advice = f"give {listing(blank)}, which {has} no value, another role, or " if blank else ""
+    advice = f"give {list_names(blank)}, which {has} no value, another role, or " if blank else ""
     return TableError(
         "Every record lacks a quasi-identifier, so dropping records with missing values leaves "
         f"none; {advice}treat missing as a value (read.missing 'as-value' in a plan)."
     )
 
 
-def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def remove_suppressed_rows(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """A release without the blanked rows of suppressed records, and their number.
 
     A column ``suppressed`` of 0 and 1 marks them. They do not form a class.
     """
     if SUPPRESSED not in table.columns:
         return table, 0
-    codes, texts = canonical_texts(table[SUPPRESSED])
+    codes, texts = encode_texts(table[SUPPRESSED])
     if (codes < 0).any() or not {*texts} <= {"0", "1"}:
         return table, 0
     is_suppressed = np.array([text == "1" for text in texts], dtype=bool)[codes]
@@ -145,7 +145,7 @@ class MemoryTable:
         self.given = frame if given is None else given
         self.form = form
         self.kinds = kinds or {}
-        self.numbered = numbers_rows(frame.index) if numbered is None else numbered
+        self.has_row_numbers = is_row_numbering(frame.index) if numbered is None else numbered
         self._frequencies: dict[str, Frequencies] = {}
 
     @property
@@ -160,33 +160,33 @@ class MemoryTable:
         return self.frame.head(rows)
 
     def distinct(self) -> dict[str, DistinctCounts]:
-        return {column: self.distinct_of(column) for column in self.columns}
+        return {column: self.count_distinct(column) for column in self.columns}
 
-    def distinct_of(self, column: str) -> DistinctCounts:
+    def count_distinct(self, column: str) -> DistinctCounts:
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
         if column not in self._frequencies:
-            self._frequencies[column] = Frequencies.of(records_per_value(self.frame[column]))
+            self._frequencies[column] = Frequencies.of(count_records_per_value(self.frame[column]))
         return self._frequencies[column]
 
     def counted(self, column: str) -> ValueCounts:
-        return counted_column(self.frame[column], self.kinds.get(column))
+        return count_column(self.frame[column], self.kinds.get(column))
 
-    def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
+    def set_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
         copied = copy(self)
         copied.kinds = {**self.kinds, **kinds}
         return copied
 
     def incomplete(self, columns: Sequence[str]) -> int:
-        return int(missing_records(self.frame, columns).sum())
+        return int(find_incomplete_records(self.frame, columns).sum())
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
         frame = self.frame
-        complete_rows = frame[~missing_records(frame, columns)]
+        complete_rows = frame[~find_incomplete_records(frame, columns)]
         if len(frame) and not len(complete_rows):
-            raise all_records_incomplete([name for name in columns if frame[name].isna().all()])
-        return MemoryTable(complete_rows, self.numbered, kinds=self.kinds)
+            raise get_incomplete_error([name for name in columns if frame[name].isna().all()])
+        return MemoryTable(complete_rows, self.has_row_numbers, kinds=self.kinds)
 
     def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
@@ -194,38 +194,38 @@ class MemoryTable:
         )
         groups = {part.column for part in parts}  # groups have labels of their own
         kinds = {name: kind for name, kind in self.kinds.items() if name not in groups}
-        return MemoryTable(frame, self.numbered, self.frame, kinds=kinds) if parts else self
+        return MemoryTable(frame, self.has_row_numbers, self.frame, kinds=kinds) if parts else self
 
-    def classes_of(
+    def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
-        return classes_of_columns(self.frame, columns, sensitive, person, self.kinds)
+        return build_column_classes(self.frame, columns, sensitive, person, self.kinds)
 
-    def group_sizes(self, columns: Sequence[str]) -> Frequencies:
-        return Frequencies.of(self.classes_of(columns).counts)
+    def count_class_sizes(self, columns: Sequence[str]) -> Frequencies:
+        return Frequencies.of(self.build_classes(columns).counts)
 
-    def without_suppressed(self) -> tuple[MemoryTable, int]:
-        visible, suppressed = without_suppressed(self.frame)
-        return MemoryTable(visible, self.numbered, kinds=self.kinds), suppressed
+    def remove_suppressed(self) -> tuple[MemoryTable, int]:
+        visible, suppressed = remove_suppressed_rows(self.frame)
+        return MemoryTable(visible, self.has_row_numbers, kinds=self.kinds), suppressed
 
 
-def numbers_rows(index: pd.Index) -> bool:
+def is_row_numbering(index: pd.Index) -> bool:
     """Whether an index has no name and is a range, or 0, 1, … in another form.
 
-    >>> [numbers_rows(pd.Index(one)) for one in (range(5, 9), [0, 1], ["Ann", "Ben"])]
+    >>> [is_row_numbering(pd.Index(one)) for one in (range(5, 9), [0, 1], ["Ann", "Ben"])]
     [True, True, False]
     """
     plain = isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index)))
     return plain and index.name is None
 
 
-def as_table(table: Table | pd.DataFrame) -> Table:
+def convert_to_table(table: Table | pd.DataFrame) -> Table:
     """A pandas table as a :class:`MemoryTable`, blank texts missing; other tables unchanged."""
     if not isinstance(table, pd.DataFrame):
         return table
     for name, column in table.items():
         check_days(column, str(name))
-    return MemoryTable(without_blanks(table))
+    return MemoryTable(mark_blanks_missing(table))
 
 
 class MemorySource:
@@ -246,7 +246,7 @@ class MemorySource:
         schema.check(list(table.columns))
         require_records(len(table))
         self.person = person
-        self.numbered = numbers_rows(table.index) if numbered is None else numbered
+        self.has_row_numbers = is_row_numbering(table.index) if numbered is None else numbered
         self._kinds = kinds = kinds or {}
         self._table = table
         self._given = table if given is None else given
@@ -257,7 +257,7 @@ class MemorySource:
         for column in columns:
             if column not in hierarchies:
                 raise PlanError(
-                    f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+                    f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
                 )
             tree, nodes = _match_nodes(column, table[column], hierarchies[column])
             trees.append(tree)
@@ -270,13 +270,13 @@ class MemorySource:
         check_classes(len(counts))
         self._pseudonym = {column: _draw_pseudonyms(table[column]) for column in pseudonyms}
         sensitive = tuple(
-            histograms(column, table[column], self._row_class, len(counts), kinds.get(column))
+            build_histogram(column, table[column], self._row_class, len(counts), kinds.get(column))
             for column in schema.columns(Role.SENSITIVE)
         )
         persons = None
         if person is not None:
             check_columns(list(table.columns), [person])
-            persons = persons_of(person, table[person], self._row_class, len(counts))
+            persons = build_person_histogram(person, table[person], self._row_class, len(counts))
         self.classes = EquivalenceClasses(
             tuple(columns), tuple(trees), nodes, counts, sensitive, persons
         )
@@ -288,9 +288,9 @@ class MemorySource:
         view.setflags(write=False)
         return view
 
-    def class_of_rows(self, recoding: Recoding) -> np.ndarray:
+    def get_released_positions(self, recoding: Recoding) -> np.ndarray:
         """The position of the released class of each row of :meth:`release`."""
-        rows = self.rows_left(recoding, np.arange(len(self._table)))
+        rows = self.select_released_rows(recoding, np.arange(len(self._table)))
         positions: np.ndarray = recoding.assigned[self._row_class[rows]]
         return positions
 
@@ -299,56 +299,60 @@ class MemorySource:
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def persons_released(self, recoding: Recoding) -> pd.Series:
-        return self._table[self.person].iloc[self.rows_left(recoding, np.arange(len(self._table)))]
+        return self._table[self.person].iloc[
+            self.select_released_rows(recoding, np.arange(len(self._table)))
+        ]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
-        rows = self.rows_left(recoding, rows)
+        rows = self.select_released_rows(recoding, rows)
         labels = {column: labels[rows] for column, labels in self._pseudonym.items()}
-        return released_rows(
+        return build_released_rows(
             self._table.iloc[rows], self._row_class[rows], recoding, self._schema, labels,
             self._keep_suppressed,
         )  # fmt: skip
 
-    def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
+    def get_excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         assigned = recoding.assigned[self._row_class]
         if position is not None:
             rows = np.flatnonzero(assigned == position)
         else:
-            rows = self.rows_left(recoding, np.arange(len(self._table)))
-        visible = self.rows_left(recoding, rows[:most])
+            rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+        visible = self.select_released_rows(recoding, rows[:most])
         after = self.release_rows(recoding, visible)
-        rise = rise_of_rows(self._row_class[visible], recoding)
+        rise = compute_rise(self._row_class[visible], recoding)
         return Excerpt(self._given.iloc[visible], after, rise)
 
-    def rows_left(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
+    def select_released_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """The given rows that are in the release: all of them if suppressed rows stay."""
         if self._keep_suppressed:
             return rows
         return rows[recoding.assigned[self._row_class[rows]] >= 0]
 
-    def histogram_of(self, column: str) -> Sensitive:
+    def build_column_histogram(self, column: str) -> Sensitive:
         check_columns(list(self._table.columns), [column])
         kind = self._kinds.get(column)
-        return histograms(
+        return build_histogram(
             column, self._table[column], self._row_class, self.classes.n_classes, kind
         )
 
     @cached_property
     def table(self) -> MemoryTable:
-        return MemoryTable(self._table, self.numbered, kinds=self._kinds)
+        return MemoryTable(self._table, self.has_row_numbers, kinds=self._kinds)
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
         return tuple(self._pseudonym)
 
-    def linked_by(self, column: str, recoding: Recoding) -> tuple[np.ndarray, np.ndarray]:
+    def count_linked_records(
+        self, column: str, recoding: Recoding
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Per pseudonym its number of released records, and of persons with the same classes.
 
         Two persons have the same classes if they have equally many records in each. The
         combinations are compared as 64-bit sums: among a million of them, two coincide by chance
         with a probability of 1 in 30 million.
         """
-        rows = self.rows_left(recoding, np.arange(len(self._table)))
+        rows = self.select_released_rows(recoding, np.arange(len(self._table)))
         person, _ = pd.factorize(self._pseudonym[column][rows])
         has_label = person >= 0
         person, released = person[has_label], recoding.assigned[self._row_class[rows[has_label]]]
@@ -359,30 +363,30 @@ class MemorySource:
         _, combination, persons = np.unique(sums, return_inverse=True, return_counts=True)
         return np.bincount(person, minlength=len(sums)), persons[combination]
 
-    def values_in(self, column: str, recoding: Recoding) -> np.ndarray:
+    def count_distinct_values(self, column: str, recoding: Recoding) -> np.ndarray:
         """The number of distinct values of a column in each released class. Shape (R,), int64."""
         released = recoding.assigned[self._row_class]
-        codes, texts = canonical_texts(self._table[column])
+        codes, texts = encode_texts(self._table[column])
         codes = np.where(codes < 0, len(texts) + np.arange(len(codes)), codes)
         width = len(texts) + len(codes)
         pairs = np.unique((released * width + codes)[released >= 0])
         return np.bincount(pairs // width, minlength=recoding.n_classes)
 
-    def sizes_with(self, column: str, recoding: Recoding) -> np.ndarray:
+    def count_value_sizes(self, column: str, recoding: Recoding) -> np.ndarray:
         released = recoding.assigned[self._row_class]
         codes, values = pd.factorize(self._table[column])
         pairs = released * (len(values) + 1) + codes + 1
         _, sizes = np.unique(pairs[released >= 0], return_counts=True)
         return sizes
 
-    def passed_through(self) -> tuple[str, ...]:
+    def list_unchanged_columns(self) -> tuple[str, ...]:
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
         return tuple(str(column) for column in self._table.columns if column not in recoded)
 
 
 def _draw_pseudonyms(column: pd.Series) -> np.ndarray:
     """A random label per distinct identifier, from the system's randomness, never from a seed."""
-    codes, texts = canonical_texts(column)
+    codes, texts = encode_texts(column)
     numbers = list(range(1, len(texts) + 1))
     secrets.SystemRandom().shuffle(numbers)
     labels = np.array([*(f"P_{number}" for number in numbers), None], dtype=object)
@@ -391,10 +395,10 @@ def _draw_pseudonyms(column: pd.Series) -> np.ndarray:
 
 def _match_nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
     """The tree, with a leaf for missing cells if any, and the node of every cell of a column."""
-    codes, texts = canonical_texts(values)
-    check_covered(column, counts_of_texts(codes, texts), tree)
+    codes, texts = encode_texts(values)
+    check_coverage(column, count_texts(codes, texts), tree)
     if (codes < 0).any():
-        tree = with_missing_leaf(column, dict.fromkeys(texts, 0), tree)
+        tree = add_missing_leaf(column, dict.fromkeys(texts, 0), tree)
     node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)
     if (codes < 0).any():
         node_of_code[-1] = tree.node_of[MISSING_LABEL]

@@ -19,9 +19,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.spelling import BLANK, KNOWN_MARKERS, LIKELY_MARKERS
-from kanon.errors import quoted
+from kanon.errors import quote
 
 NUMBER_MARKERS = ("9", "99", "999", "9999", "99999", "999999", "9999999", "99999999",
                   "-1", "-9", "-99", "-999", "-9999", "-99999")  # fmt: skip
@@ -41,7 +41,7 @@ def mark_missing(
     total: Counter[str] = Counter()
     columns = {}
     for name, column in table.items():
-        texts = trimmed(column)
+        texts = trim_texts(column)
         if texts is not None:
             hits = pc.or_(
                 pc.is_in(texts, value_set=pa.array(candidates, texts.type)),
@@ -65,14 +65,14 @@ def mark_missing(
 class OddNumber:
     marker: str  # the number, as it is written
     columns: Mapping[str, int]  # the columns in which it stands out, each with its cells
-    elsewhere: int  # cells of other columns that hold it, where it would mark missing ones too
+    other_cells: int  # cells of other columns that hold it, where it would mark missing ones too
 
 
-def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, ...]:
+def find_odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, ...]:
     """The numbers such as 999 or -1 that stand out in a column of numbers.
 
     >>> ages = pd.DataFrame({"age": ["31", "44", "999", "58"], "room": ["999", "1", "", ""]})
-    >>> odd_numbers(ages)[0].columns, odd_numbers(ages)[0].elsewhere
+    >>> find_odd_numbers(ages)[0].columns, find_odd_numbers(ages)[0].elsewhere
     ({'age': 1}, 1)
     """
     cells: dict[str, dict[str, int]] = {}
@@ -93,7 +93,7 @@ def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, 
 
 
 def _count_number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
-    texts = trimmed(column)
+    texts = trim_texts(column)
     if texts is None:
         return _count_numbers(column, NUMBER_MARKERS) if numbers else {}
     return _count_all(texts.filter(pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))))
@@ -136,15 +136,15 @@ def _find_outliers(column: pd.Series, markers: Iterable[str]) -> list[str]:
     return [marker for marker in markers if is_outlier(float(marker))]
 
 
-def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
+def mark_blanks_missing(table: pd.DataFrame) -> pd.DataFrame:
     """The table, its blank texts missing; the table itself if it has none.
 
-    >>> without_blanks(pd.DataFrame({"ill": ["flu", " ", None]}))["ill"].isna().tolist()
+    >>> mark_blanks_missing(pd.DataFrame({"ill": ["flu", " ", None]}))["ill"].isna().tolist()
     [False, True, True]
     """
     result = table
     for place, (_, column) in enumerate(table.items()):
-        texts = trimmed(column)
+        texts = trim_texts(column)
         if texts is None or not pc.any(pc.equal(texts, BLANK)).as_py():
             continue
         result = result.copy(deep=False) if result is table else result
@@ -152,19 +152,19 @@ def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def about_missing(
+def describe_missing_cells(
     missing: Mapping[str, int], present: Mapping[str, int], used: Sequence[str]
 ) -> list[str]:
     """Sentences about missing cells, and about markers that count as values.
 
-    >>> about_missing({"age": 2}, {"?": 2, "NA": 1}, ["?"])
+    >>> describe_missing_cells({"age": 2}, {"?": 2, "NA": 1}, ["?"])
     ["1 column has missing cells ('?'): 'age' 2.", "In columns that pass through, ...]
     """
     sentences = []
     counting = {BLANK, *(marker.strip() for marker in used)}
     if missing:
         markers = ", ".join(_quote_marker(marker) for marker in present if marker in counting)
-        parts = [f"{quoted(column)} {thin(count)}" for column, count in missing.items()]
+        parts = [f"{quote(column)} {write_count(count)}" for column, count in missing.items()]
         more = f" and {len(parts) - 5} more" if len(parts) > 5 else ""
         sentences.append(
             f"{len(parts)} {'column has' if len(parts) == 1 else 'columns have'} missing cells"
@@ -177,7 +177,7 @@ def about_missing(
             "choose other markers of missing cells to keep them."
         )
     values = [
-        f"{_quote_marker(marker)} ({thin(count)})"
+        f"{_quote_marker(marker)} ({write_count(count)})"
         for marker, count in present.items()
         if marker not in counting
     ]
@@ -191,7 +191,7 @@ def _mask_cells(column: pd.Series, texts: Any, markers: Sequence[str]) -> pd.Ser
     return column.mask(cells.to_numpy(zero_copy_only=False))
 
 
-def trimmed(column: pd.Series) -> Any:
+def trim_texts(column: pd.Series) -> Any:
     """The texts of a column without outer blanks; None if it has no text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
@@ -210,4 +210,4 @@ def trimmed(column: pd.Series) -> Any:
 
 
 def _quote_marker(marker: str) -> str:
-    return quoted(marker) if marker.strip() else "blank"
+    return quote(marker) if marker.strip() else "blank"

@@ -12,17 +12,17 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.parquet
 
-from kanon.base.progress import Progress, no_progress, stretch
-from kanon.errors import PlanError, TableError, UnclearHeader, quoted
+from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.errors import PlanError, TableError, UnclearHeader, quote
 from kanon.hierarchy import Hierarchy
 from kanon.schema import Schema
-from kanon.settings import bytes_of, settings
+from kanon.settings import get_byte_limit, get_settings
 from kanon.sources.addresses import DATABASES, Address
 from kanon.sources.formats import find_stored_format
 from kanon.sources.memory import MemorySource, MemoryTable
-from kanon.sources.missing import about_missing
+from kanon.sources.missing import describe_missing_cells
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.reading import TableFile, about_blank, file_content, read_table
+from kanon.sources.reading import TableFile, describe_blank_records, read_file_content, read_table
 from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
@@ -73,7 +73,7 @@ def open_stored_file(
     address: Address,
     engine: str | None = None,
     settings: ReadSettings | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> OpenedTable:
     """Open a table that stays where it is, and count the values of its columns.
 
@@ -90,18 +90,18 @@ def open_stored_file(
     progress(0, "Opening")
     table = open_stored(address, engine, settings)
     if not table.n_records:
-        raise TableError(f"{quoted(address.name)} has no records.")
-    missing, counting_progress = {}, stretch(progress, 0.1, 1)
+        raise TableError(f"{quote(address.name)} has no records.")
+    missing, counting_progress = {}, scale_progress(progress, 0.1, 1)
     for place, column in enumerate(table.columns):
         counting_progress(place / len(table.columns), f"Counting the values of {column}")
-        missing_cells = table.n_records - table.distinct_of(column).filled
+        missing_cells = table.n_records - table.count_distinct(column).n_filled
         if missing_cells:
             missing[column] = missing_cells
     remarks = [
         f"It stays where it is ({address.shown}): kanon reads counts and a few records.",
         *table.found,
-        *about_blank(table.opened.sizes["blank"]),
-        *about_missing(missing, {}, table.markers),
+        *describe_blank_records(table.opened.sizes["blank"]),
+        *describe_missing_cells(missing, {}, table.markers),
     ]
     used_settings = ReadSettings(*table.text, table.markers, header=table.settings.header)
     return OpenedTable(address.name, address.kind, table, used_settings, tuple(remarks))
@@ -152,8 +152,8 @@ def _needs_memory(address: Address) -> bool:
     if table_format.cells == "typed":
         with contextlib.suppress(pa.ArrowException, OSError):  # damage is reported later
             metadata = pyarrow.parquet.read_metadata(address.path)
-            return bool(metadata.num_rows * metadata.num_columns <= settings().memory_cells)
-    return address.path.stat().st_size <= bytes_of("memory_megabytes")
+            return bool(metadata.num_rows * metadata.num_columns <= get_settings().memory_cells)
+    return address.path.stat().st_size <= get_byte_limit("memory_megabytes")
 
 
 _AnyFile = TypeVar("_AnyFile", TableFile, OpenedTable)
@@ -185,7 +185,7 @@ def open_table(
         See :func:`~kanon.sources.reading.read_table`.
     """
     if isinstance(source, Path) and source.suffix == ".data" and source.is_file():
-        name, source = source.name, file_content(source)
+        name, source = source.name, read_file_content(source)
     if isinstance(source, bytes) and hashlib.sha256(source).hexdigest() == ADULT_SHA256:
         return parse_adult(source, "This is the Adult table of the UCI repository.")
     return read_table(source, name, settings)
@@ -208,13 +208,13 @@ def open_source(
     """
     if isinstance(table, MemoryTable):
         return MemorySource(
-            table.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, table.numbered,
+            table.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, table.has_row_numbers,
             table.given, table.kinds,
         )  # fmt: skip
     assert isinstance(table, StoredTable)
     if person is not None:
         raise PlanError(
-            f"k can count persons (plan key person: {quoted(person)}) only for a table in memory; "
+            f"k can count persons (plan key person: {quote(person)}) only for a table in memory; "
             "add --engine memory, or load the table as a file."
         )
     return StoredSource(table, schema, hierarchies, pseudonyms, keep_suppressed)

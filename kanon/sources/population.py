@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import MISSING_LABEL, canonical_texts
+from kanon.base.values import MISSING_LABEL, encode_texts
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import TableError, listing
+from kanon.errors import TableError, list_names
 from kanon.schema import check_columns
-from kanon.sources.memory import classes_of_columns, require_records
+from kanon.sources.memory import build_column_classes, require_records
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,19 +21,19 @@ class Population:
     unplaced: int
 
 
-def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population:
+def count_population(table: EquivalenceClasses, people: pd.DataFrame) -> Population:
     """Count the people of a population by the hierarchies of a table."""
     lacking = [name for name in table.attributes if name not in people.columns]
     if lacking:
         raise TableError(
-            f"The population lacks {listing(lacking)}: it needs a column of the same name for "
+            f"The population lacks {list_names(lacking)}: it needs a column of the same name for "
             "every quasi-identifier."
         )
     require_records(len(people))
     unplaced = np.zeros(len(people), dtype=bool)
     nodes = np.empty((len(people), len(table.attributes)), dtype=np.int32)
     for j, (name, tree) in enumerate(zip(table.attributes, table.hierarchies, strict=True)):
-        codes, texts = canonical_texts(people[name])
+        codes, texts = encode_texts(people[name])
         texts = [*texts, MISSING_LABEL]  # a missing cell has the code -1
         of_code = np.array([tree.node_of.get(text, tree.root) for text in texts], dtype=np.int32)
         unknown = np.array([text not in tree.node_of for text in texts])
@@ -46,7 +46,7 @@ def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population
     return Population(classes, int(unplaced.sum()))
 
 
-def people_in_classes(
+def count_people_in_classes(
     table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]
 ) -> np.ndarray:
     """The number of people of a population in each class of a table."""
@@ -60,10 +60,10 @@ def people_in_classes(
     }
     here = np.repeat(["0 table", "1 population"], [len(table), len(population)])
     frame = pd.DataFrame(both, dtype=object).assign(where=here)
-    people = classes_of_columns(frame, list(both), ["where"]).sensitive[0].dense()
+    people = build_column_classes(frame, list(both), ["where"]).sensitive[0].dense()
     return people[people[:, 0] > 0, 1]
 
 
 def _get_texts(column: pd.Series) -> np.ndarray:
-    codes, texts = canonical_texts(column)
+    codes, texts = encode_texts(column)
     return np.array([*texts, None], dtype=object)[codes]

@@ -20,18 +20,24 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from kanon.base.formatting import counted, thin
-from kanon.base.kinds import number_kinds
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.kinds import find_number_kinds
 from kanon.base.spelling import KNOWN_MARKERS
-from kanon.errors import NotAFile, TableError, listing, quoted
-from kanon.settings import bytes_of, exceeded
-from kanon.sources.encodings import empty
+from kanon.errors import NotAFile, TableError, list_names, quote
+from kanon.settings import describe_exceeded_limit, get_byte_limit
+from kanon.sources.encodings import get_empty_file_error
 from kanon.sources.formats import find_format
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
-from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers, trimmed
+from kanon.sources.missing import (
+    OddNumber,
+    describe_missing_cells,
+    find_odd_numbers,
+    mark_missing,
+    trim_texts,
+)
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.sheet_rows import about_footer, count_footer, without_footer
+from kanon.sources.sheet_rows import count_footer, describe_footer, drop_footer
 from kanon.sources.text_form import PLAIN, TextForm
 
 _WHOLE, _ZERO = r"^[+-]?\d+$", r"^[+-]?\d+\.0$"
@@ -125,17 +131,17 @@ def read_table(
     settings = settings or ReadSettings()
     name = name or (data.name if isinstance(data, Path) else "")
     table_format = find_format(name)
-    content = file_content(data) if isinstance(data, Path) else bytes(data)
+    content = read_file_content(data) if isinstance(data, Path) else bytes(data)
     if not content.strip():
-        raise empty(name)
+        raise get_empty_file_error(name)
 
     read = table_format.read(content, name, settings)
-    table, blank = without_blank_records(read.table)
+    table, blank = drop_blank_records(read.table)
     if table_format.cells == "text":
-        table = without_footer(table, settings.footer, name)
+        table = drop_footer(table, settings.footer, name)
     if table.empty:
-        raise TableError(f"{quoted(name)} has a header but no records.")
-    remarks = [*read.found, *about_blank(blank)]
+        raise TableError(f"{quote(name)} has a header but no records.")
+    remarks = [*read.found, *describe_blank_records(blank)]
 
     _check_record_lengths(table, name)
     in_sheet = (
@@ -147,22 +153,25 @@ def read_table(
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
     checks_footer = settings.footer is None and table_format.cells != "typed"
     footer_like = count_footer(table) if checks_footer else 0
-    remarks += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, in_sheet)]
-    remarks += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
+    remarks += [
+        *describe_footer(settings.footer, footer_like),
+        *describe_long_numbers(table, in_sheet),
+    ]
+    remarks += [*describe_missing_cells(missing, present, used), *describe_mixed_numbers(table)]
     used_settings = replace(
         settings, separator=read.separator, encoding=read.encoding, missing_markers=used,
         sheet=read.sheet,
     )  # fmt: skip
     return TableFile(
         name, table_format.name, table, used_settings, tuple(remarks), missing, present,
-        odd_numbers(table, in_sheet), read.sheets, read.form, footer_like,
+        find_odd_numbers(table, in_sheet), read.sheets, read.form, footer_like,
     )  # fmt: skip
 
 
-def without_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+def drop_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """The records that are not blank, and the number of blank ones.
 
-    >>> rows, blank = without_blank_records(pd.DataFrame({"a": ["1", " ", ""], "b": ["", "", "2"]}))
+    >>> rows, blank = drop_blank_records(pd.DataFrame({"a": ["1", " ", ""], "b": ["", "", "2"]}))
     >>> rows.to_numpy().tolist(), blank
     ([['1', ''], ['', '2']], 1)
     """
@@ -182,9 +191,9 @@ def without_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return table.drop(index=table.index[blank]).reset_index(drop=True), len(blank)
 
 
-def about_blank(records: int) -> list[str]:
+def describe_blank_records(records: int) -> list[str]:
     were = "record was" if records == 1 else "records were"
-    return [f"{thin(records)} empty {were} skipped."] if records else []
+    return [f"{write_count(records)} empty {were} skipped."] if records else []
 
 
 def _check_record_lengths(table: pd.DataFrame, name: str) -> None:
@@ -195,12 +204,12 @@ def _check_record_lengths(table: pd.DataFrame, name: str) -> None:
             longest = max((len(cell) for cell in cells if isinstance(cell, str)), default=0)
         else:
             continue
-        if longest > bytes_of("record_megabytes"):
-            what = f"Column {quoted(column)} of {quoted(name)} has a cell that is too long"
-            raise TableError(exceeded("record_megabytes", what))
+        if longest > get_byte_limit("record_megabytes"):
+            what = f"Column {quote(column)} of {quote(name)} has a cell that is too long"
+            raise TableError(describe_exceeded_limit("record_megabytes", what))
 
 
-def file_content(path: Path) -> bytes:
+def read_file_content(path: Path) -> bytes:
     """The content of a table file, unless it is larger than it may unpack to.
 
     Raises
@@ -221,37 +230,37 @@ def file_content(path: Path) -> bytes:
         reason = "is a folder, not a file"
     except (OSError, ValueError) as error:
         reason = f"cannot be opened ({getattr(error, 'strerror', None) or 'not a usable path'})"
-    raise TableError(f"{quoted(path, 200)} {reason}.")
+    raise TableError(f"{quote(path, 200)} {reason}.")
 
 
-def about_mixed_numbers(table: pd.DataFrame) -> list[str]:
+def describe_mixed_numbers(table: pd.DataFrame) -> list[str]:
     """A sentence per column and pair of spellings, with numbers of distinct values.
 
-    >>> about_mixed_numbers(pd.DataFrame({"age": ["39", "39.0", "40"], "zip": ["1", "2", "3"]}))
+    >>> describe_mixed_numbers(pd.DataFrame({"age": ["39", "39.0", "40"], "zip": ["1", "2", "3"]}))
     ["'age' has numbers written in two ways, with '.0' (1 value) and without: they count alike."]
     """
     return [
-        f"{quoted(name)} has numbers written in two ways, {ways}."
+        f"{quote(name)} has numbers written in two ways, {ways}."
         for name, column in table.items()
         for ways in _describe_spellings(column, _find_distinct_texts(column))
     ]
 
 
-def about_long_numbers(table: pd.DataFrame, in_sheet: bool = False) -> list[str]:
+def describe_long_numbers(table: pd.DataFrame, in_sheet: bool = False) -> list[str]:
     """A sentence about the columns whose long numbers may have lost their last digits.
 
-    >>> about_long_numbers(pd.DataFrame({"id": [9.1e18, 1.0], "n": [0.5, 1.5]}))[0][:42]
+    >>> describe_long_numbers(pd.DataFrame({"id": [9.1e18, 1.0], "n": [0.5, 1.5]}))[0][:42]
     "The numbers of 'id' have more than 15 digi"
     """
     cut = [str(name) for name, column in table.items() if _has_cut_numbers(column, in_sheet)]
     return [
-        f"The numbers of {listing(cut)} have more than 15 digits. Spreadsheets and floating-point "
+        f"The numbers of {list_names(cut)} have more than 15 digits. Spreadsheets and floating-point "
         "numbers keep only 15, so different numbers may have become equal. Save them as text."
     ] * bool(cut)
 
 
 def _find_distinct_texts(column: pd.Series) -> Any:
-    texts = trimmed(column)
+    texts = trim_texts(column)
     return None if texts is None else pc.drop_null(pc.unique(texts))
 
 
@@ -277,20 +286,20 @@ def _describe_spellings(column: pd.Series, texts: Any) -> Iterator[str]:
         return
     whole, zero = _filter_texts(texts, _WHOLE), _filter_texts(texts, _ZERO)
     if len(whole) and len(zero):
-        yield f"with '.0' ({counted(len(zero), 'value')}) and without: they count alike"
+        yield f"with '.0' ({count_noun(len(zero), 'value')}) and without: they count alike"
     comma, point = _filter_texts(texts, _COMMA), _filter_texts(texts, _POINT)
     both = len(comma) and len(point)
-    if both and not number_kinds([*comma.to_pylist(), *point.to_pylist()]):
+    if both and not find_number_kinds([*comma.to_pylist(), *point.to_pylist()]):
         yield (
-            f"with a comma ({counted(len(comma), 'value')}) and with a point "
-            f"({counted(len(point), 'value')}): they count as different values"
+            f"with a comma ({count_noun(len(comma), 'value')}) and with a point "
+            f"({count_noun(len(point), 'value')}): they count as different values"
         )
     differing = len(whole) - len(pc.unique(pc.utf8_ltrim(whole, "0")))
     if differing:
         yield (
-            f"with zeros in front ({counted(differing, 'value')}) and without: they count as "
+            f"with zeros in front ({count_noun(differing, 'value')}) and without: they count as "
             "different values"
         )
     typed = column.dropna() if column.dtype == object and len(whole) else []
     if any(isinstance(cell, int | float) for cell in typed):
-        yield f"as text ({counted(len(whole), 'value')}) and as numbers: they count alike"
+        yield f"as text ({count_noun(len(whole), 'value')}) and as numbers: they count alike"

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import MISSING_LABEL, canonical_text
+from kanon.base.values import MISSING_LABEL, convert_to_text
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema
-from kanon.sources.arrow_tables import bare_column, bare_index
+from kanon.sources.arrow_tables import trim_column, trim_index
 
 
-def released_rows(
+def build_released_rows(
     rows: pd.DataFrame,
     row_class: np.ndarray,
     recoding: Recoding,
@@ -22,12 +22,12 @@ def released_rows(
     is_suppressed = recoding.assigned[row_class] < 0
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
-    released.index = bare_index(released.index)
+    released.index = trim_index(released.index)
     released.attrs = {}  # notes about the table, which pandas would write into a file
     recoded = {*recoding.classes.attributes, *identifiers}
     for column in [name for name in released.columns if name not in recoded]:
         cells = released[column]
-        bare = bare_column(_blank_cells(cells, is_suppressed) if is_suppressed.any() else cells)
+        bare = trim_column(_blank_cells(cells, is_suppressed) if is_suppressed.any() else cells)
         if bare is not cells:
             released[column] = bare
     for column, labels in pseudonyms.items():
@@ -42,10 +42,10 @@ def released_rows(
     return released
 
 
-def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
+def name_missing_cells(rows: pd.DataFrame) -> pd.DataFrame:
     """The same rows for display: a missing cell shows that it is missing.
 
-    >>> missing_named(pd.DataFrame({"age": [39.5, None], "sex": [None, "F"]})).values.tolist()
+    >>> name_missing_cells(pd.DataFrame({"age": [39.5, None], "sex": [None, "F"]})).values.tolist()
     [['39.5', '(missing)'], ['(missing)', 'F']]
     """
     named = rows.copy(deep=False)
@@ -54,14 +54,14 @@ def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
         if column.isna().any():
             cells = [
                 ("" if out else MISSING_LABEL) if lacking
-                else cell if isinstance(cell, str) else canonical_text(cell)
+                else cell if isinstance(cell, str) else convert_to_text(cell)
                 for cell, lacking, out in zip(column, column.isna(), gone, strict=True)
             ]  # fmt: skip
             named.isetitem(place, pd.array(cells, dtype="str"))
     return named
 
 
-def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
+def compute_rise(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
     """How far each cell of the given rows rose, as a share of the height of its hierarchy."""
     before, after = recoding.classes.nodes[row_class], recoding.targets[row_class]
     rise = np.zeros(before.shape)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, quote
 
 SEPARATORS = (",", ";", "\t", "|")
 """The separators that are detected; any other one must be given."""
@@ -19,13 +19,13 @@ _SAMPLE_RECORDS = 100
 csv.field_size_limit(2**31 - 1)
 
 
-def shown(separator: str) -> str:
+def describe_separator(separator: str) -> str:
     """A separator as it is written in a sentence.
 
-    >>> print(shown(";"), shown("\\t"))
+    >>> print(describe_separator(";"), describe_separator("\\t"))
     ';' tab
     """
-    return {"\t": "tab", "\n": "line break", "": "''", " ": "' '"}.get(separator, quoted(separator))
+    return {"\t": "tab", "\n": "line break", "": "''", " ": "' '"}.get(separator, quote(separator))
 
 
 def check_separator(separator: str) -> None:
@@ -37,7 +37,7 @@ def check_separator(separator: str) -> None:
     """
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise TableError(
-            f"Separator {shown(separator)} is not allowed: give one ASCII character such as"
+            f"Separator {describe_separator(separator)} is not allowed: give one ASCII character such as"
             " ',', ';', '|' or a tab, but not a quote or a line break."
         )
 
@@ -55,8 +55,8 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
         widths = _count_cells(content, other)
         if _has_equal_widths(widths):
             raise TableError(
-                f"Separator {shown(separator)} does not separate anything in {quoted(name)}:"
-                f" with {shown(other)} every line has {widths[0]} cells."
+                f"Separator {describe_separator(separator)} does not separate anything in {quote(name)}:"
+                f" with {describe_separator(other)} every line has {widths[0]} cells."
             )
 
 
@@ -114,10 +114,10 @@ def is_padded(content: bytes, separator: str) -> bool:
     return body.count(mark) == body.count(mark + b" ") > 0
 
 
-def without_padding(content: bytes, separator: str) -> bytes:
+def remove_padding(content: bytes, separator: str) -> bytes:
     """The content without blanks after separators; quoted parts stay.
 
-    >>> without_padding(b'a, b\\n39, "x, y"\\n', ",")
+    >>> remove_padding(b'a, b\\n39, "x, y"\\n', ",")
     b'a,b\\n39,"x, y"\\n'
     """
     mark = separator.encode()

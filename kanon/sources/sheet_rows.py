@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS
-from kanon.base.values import canonical_text
-from kanon.errors import TableError, quoted
+from kanon.base.values import convert_to_text
+from kanon.errors import TableError, quote
 
 _TOTAL = re.compile(
     r"((grand|overall|sub)[ -]?)?(totals?|sums?)|all|average|mean|median|count"
@@ -30,19 +30,19 @@ def is_filled(row: Row) -> bool:
     return any(cell != "" for cell in row)
 
 
-def width_of(row: Row) -> int:
+def find_row_width(row: Row) -> int:
     """The place of the last filled cell of a row, counted from 1; 0 if none is.
 
-    >>> width_of(["a", "", "b", "", ""]), width_of([""])
+    >>> find_row_width(["a", "", "b", "", ""]), find_row_width([""])
     (3, 0)
     """
     return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
 
 
-def margin_of(row: Row) -> int:
+def count_leading_blanks(row: Row) -> int:
     """The number of blank cells of a row before the first filled one.
 
-    >>> margin_of(["", "a", ""]), margin_of([""])
+    >>> count_leading_blanks(["", "a", ""]), count_leading_blanks([""])
     (1, 1)
     """
     return next((place for place, cell in enumerate(row) if cell != ""), len(row))
@@ -57,7 +57,9 @@ def find_header(rows: Sequence[Row]) -> int:
     0
     """
     filled = [place for place, row in enumerate(rows) if is_filled(row)]
-    width = max(map(width_of, rows)) - min(margin_of(rows[place]) for place in filled)
+    width = max(map(find_row_width, rows)) - min(
+        count_leading_blanks(rows[place]) for place in filled
+    )
     across = (place for place in filled if 2 * sum(cell != "" for cell in rows[place]) > width)
     header = next(across, filled[0])
     return header if all(isinstance(cell, str) for cell in rows[header]) else filled[0]
@@ -87,17 +89,17 @@ def has_second_header(first: Row, second: Row, below: Sequence[Row]) -> bool:
     return bool(above) and 2 * len(above) >= len(sizes) and not (marked or digits)
 
 
-def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
+def join_header_rows(first: Row, second: Row) -> tuple[list[str], bool]:
     """The names from two header rows, and whether the second row contributes to them.
 
-    >>> names_of_two_rows(["id", "2020", "", "2021"], ["", "m", "f", "m"])
+    >>> join_header_rows(["id", "2020", "", "2021"], ["", "m", "f", "m"])
     (['id', '2020 m', '2020 f', '2021 m'], True)
-    >>> names_of_two_rows(["Person", "", "Visit"], ["age", "sex", "ill"])
+    >>> join_header_rows(["Person", "", "Visit"], ["age", "sex", "ill"])
     (['age', 'sex', 'ill'], True)
-    >>> names_of_two_rows(["name", "age"], ["", "years"])
+    >>> join_header_rows(["name", "age"], ["", "years"])
     (['name', 'age'], False)
     """
-    above, below = [canonical_text(cell) for cell in first], [text.strip() for text in second]
+    above, below = [convert_to_text(cell) for cell in first], [text.strip() for text in second]
     if all(above) and len(set(above)) == len(above):
         return above, False
     groups: list[str] = []
@@ -135,13 +137,13 @@ def fill_notes(content: bytes, separator: str) -> bytes:
     return content[:-_LONGEST_NOTES] + b"\n".join(lines)
 
 
-def without_footer(records: Any, footer: int | None, name: str) -> Any:
+def drop_footer(records: Any, footer: int | None, name: str) -> Any:
     """The records of a list or table without the last ones."""
     if not footer:
         return records
     if footer >= len(records):
         raise TableError(
-            f"{quoted(name)} has {counted(len(records), 'row')} below its header, but {footer} at "
+            f"{quote(name)} has {count_noun(len(records), 'row')} below its header, but {footer} at "
             "the end are to be left out (footer): leave out fewer."
         )
     return records[:-footer]
@@ -162,7 +164,7 @@ def count_footer(table: pd.DataFrame) -> int:
     return footer
 
 
-def about_footer(left_out: int | None, looks_like: int) -> list[str]:
+def describe_footer(left_out: int | None, looks_like: int) -> list[str]:
     rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
     singular = 1 in (left_out, looks_like)
     if left_out:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from xml.parsers import expat
 
-from kanon.base.formatting import thin
-from kanon.base.unzipping import TooLarge, TooMany, Unreadable, unzipped
-from kanon.errors import TableError, quoted
-from kanon.settings import bytes_of, exceeded, settings
+from kanon.base.formatting import write_count
+from kanon.base.unzipping import TooLarge, TooMany, Unreadable, extract_members
+from kanon.errors import TableError, quote
+from kanon.settings import describe_exceeded_limit, get_byte_limit, get_settings
 from kanon.sources.limits import check_unpacked
 
 _MOST_MEMBERS = 10_000
@@ -50,28 +50,28 @@ _MOST_DIGITS = 1000
 _Parser = Callable[[str], tuple[tuple[str, str], ...] | None]
 
 
-def checked_book(data: bytes, name: str) -> bytes:
+def check_book(data: bytes, name: str) -> bytes:
     """The XML parts of an XLSX file, unpacked and counted, as a file of its own."""
     out = io.BytesIO()
     taken: set[str] = set()
     try:
-        most = bytes_of("unpacked_megabytes")
+        most = get_byte_limit("unpacked_megabytes")
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as book:
-            for part, content in unzipped(data, most, _MOST_MEMBERS, _is_xml):
+            for part, content in extract_members(data, most, _MOST_MEMBERS, _is_xml):
                 if part.lower() in taken:
                     raise Unreadable
                 taken.add(part.lower())
                 _check_extent(content, name)
                 book.writestr(zipfile.ZipInfo(part), content)
         with zipfile.ZipFile(out) as book:
-            check_unpacked(name, copied_size(book, most))
+            check_unpacked(name, measure_copied_texts(book, most))
     except TooLarge:
-        what = f"{quoted(name)} unpacks to more"
-        raise TableError(exceeded("unpacked_megabytes", what)) from None
+        what = f"{quote(name)} unpacks to more"
+        raise TableError(describe_exceeded_limit("unpacked_megabytes", what)) from None
     except TooMany as error:
         raise TableError(
-            f"{quoted(name)} has {thin(error.args[0])} parts; the most allowed is "
-            f"{thin(_MOST_MEMBERS)}."
+            f"{quote(name)} has {write_count(error.args[0])} parts; the most allowed is "
+            f"{write_count(_MOST_MEMBERS)}."
         ) from None
     return out.getvalue()
 
@@ -82,22 +82,26 @@ def _is_xml(part: str) -> bool:
 
 def _check_extent(content: bytes, name: str) -> None:
     for count in _TEXTS.finditer(content):  # the reader makes room for as many
-        if len(count[1]) > 18 or int(count[1]) > settings().cells:
+        if len(count[1]) > 18 or int(count[1]) > get_settings().cells:
             raise TableError(
-                exceeded("cells", f"{quoted(name)} promises {count[1].decode()} texts")
+                describe_exceeded_limit(
+                    "cells", f"{quote(name)} promises {count[1].decode()} texts"
+                )
             )
-    rows, columns = extent(content)
+    rows, columns = measure_extent(content)
     if columns > _MOST_COLUMNS:
         raise TableError(
-            f"A sheet of {quoted(name)} has cells over {thin(columns)} columns; an XLSX has at "
-            f"most {thin(_MOST_COLUMNS)}."
+            f"A sheet of {quote(name)} has cells over {write_count(columns)} columns; an XLSX has at "
+            f"most {write_count(_MOST_COLUMNS)}."
         )
-    if rows * columns > settings().cells:
-        reach = f"{thin(rows)} rows and {thin(columns)} columns"
-        raise TableError(exceeded("cells", f"A sheet of {quoted(name)} has cells over {reach}"))
+    if rows * columns > get_settings().cells:
+        reach = f"{write_count(rows)} rows and {write_count(columns)} columns"
+        raise TableError(
+            describe_exceeded_limit("cells", f"A sheet of {quote(name)} has cells over {reach}")
+        )
 
 
-def extent(content: bytes) -> tuple[int, int]:
+def measure_extent(content: bytes) -> tuple[int, int]:
     """The most rows and columns that the cells of a sheet may span."""
     rows, letters, tagged, untagged, start = {b"0"}, {b""}, 0, 0, 0
     while start < len(content):  # piece by piece, each of them whole tags
@@ -110,7 +114,7 @@ def extent(content: bytes) -> tuple[int, int]:
             untagged += not letter
         start = end
     last_row = max(map(int, rows))
-    last_column = max(map(column_number, letters))
+    last_column = max(map(decode_column_letters, letters))
     beyond = len(_CELL.findall(content)) > tagged
     if beyond or len(_ROW.findall(content)) > untagged:
         lines = _ROW.split(content)
@@ -119,10 +123,10 @@ def extent(content: bytes) -> tuple[int, int]:
     return last_row, last_column
 
 
-def column_number(letters: bytes) -> int:
+def decode_column_letters(letters: bytes) -> int:
     """The number of a column by its letters.
 
-    >>> column_number(b"A"), column_number(b"XFD")
+    >>> decode_column_letters(b"A"), decode_column_letters(b"XFD")
     (1, 16384)
     """
     number = 0
@@ -131,7 +135,7 @@ def column_number(letters: bytes) -> int:
     return number
 
 
-def copied_size(book: zipfile.ZipFile, most: int) -> int:
+def measure_copied_texts(book: zipfile.ZipFile, most: int) -> int:
     """The bytes of the shared texts once each cell has its own copy, as a reader makes them.
 
     A long text with very many cells would take all memory, however small the unpacked file is.
@@ -143,7 +147,7 @@ def copied_size(book: zipfile.ZipFile, most: int) -> int:
         content = book.read(name)
         cells = sum(1 for _ in _SHARED.finditer(content))
         if cells * len(texts) > most:
-            sizes = sizes or text_sizes(texts)
+            sizes = sizes or measure_shared_texts(texts)
             if cells * max(sizes, default=0) > most:
                 largest = max(largest, _measure_copies(content, cells, sizes))
     return largest
@@ -156,10 +160,10 @@ def _measure_copies(content: bytes, cells: int, sizes: Sequence[int]) -> int:
     return copied + (cells - sum(known.values())) * max(sizes)
 
 
-def text_sizes(content: bytes) -> list[int]:
+def measure_shared_texts(content: bytes) -> list[int]:
     """The bytes of each shared text.
 
-    >>> text_sizes(b"<sst><si><t>abc</t></si><si/><si><r><t>d</t></r><r><t>e</t></r></si></sst>")
+    >>> measure_shared_texts(b"<sst><si><t>abc</t></si><si/><si><r><t>d</t></r><r><t>e</t></r></si></sst>")
     [3, 0, 2]
     """
     sizes: list[int] = []
@@ -209,7 +213,7 @@ def walk_xml(
         raise Unreadable from None
 
 
-def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
+def find_exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
     """Per column and row, from 0, the numbers that a reader gives differently than the sheet."""
     with zipfile.ZipFile(io.BytesIO(book)) as parts:
         names = {name.lower(): name for name in parts.namelist()}
@@ -325,7 +329,7 @@ def _read_cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[in
             column = -1
         elif name == "c":
             place = _CELL_PLACE.fullmatch(attributes.get("r", ""))
-            column = column_number(place[1].encode()) - 1 if place else column + 1
+            column = decode_column_letters(place[1].encode()) - 1 if place else column + 1
             row = int(place[2]) - 1 if place else row
             code = formats.get(attributes.get("s", ""))
             is_number = attributes.get("t", "n") == "n"

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import Counted, counted, percent, thin
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
+from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, list_names, quote
 from kanon.schema import Role, check_columns
 from kanon.sources.memory import MemoryTable, require_records
 from kanon.sources.tables import Table
 
-_list_all = partial(listing, most=1_000_000)
+_list_all = partial(list_names, most=1_000_000)
 
 MOST_SETS = 20_000
 """The most sets that are counted: some twenty seconds with 30,000 records in memory."""
@@ -99,7 +99,7 @@ class SinglingOut:
     """
 
     columns: tuple[str, ...]
-    of: Counted
+    of: CountedUnit
     number: int
     share: float
     k: int
@@ -117,7 +117,7 @@ class SinglingOut:
     @property
     def found_with_more(self) -> bool:
         """Whether a larger set than examined reaches the share, where no examined set does."""
-        return self.together >= least_number(self.share, self.number)
+        return self.together >= round_share_up(self.share, self.number)
 
     @property
     def identifier_like(self) -> tuple[str, ...]:
@@ -174,8 +174,8 @@ class SinglingOut:
     @property
     def _share_text(self) -> str:
         if self.share < 0.0005:  # it would be rounded to 0.0 %
-            return thin(least_number(self.share, self.number))
-        return percent(100 * self.share)
+            return write_count(round_share_up(self.share, self.number))
+        return write_percent(100 * self.share)
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -187,21 +187,21 @@ class SinglingOut:
         values = (
             "its values" if self.of == "records" else "the values of one of the person's records"
         )
-        many = counted(len(self.sets), "smallest set") if self.sets else "No set"
+        many = count_noun(len(self.sets), "smallest set") if self.sets else "No set"
         verb, end = (
             ("single", ":") if len(self.sets) > 1 else ("singles", ":" * len(self.sets) or ".")
         )
         lines = [
             f"{definition} {values}.",
-            f"{many} of up to {counted(self.size, 'column')} {verb} out at least "
+            f"{many} of up to {count_noun(self.size, 'column')} {verb} out at least "
             f"{self._share_text} of them{end}",
             *(f"  {_list_all(s.columns)}: {self._format(s.singled_out)}" for s in self.sets),
         ]
         if self.sets:
             lines.append("The most that each column adds to one of these sets (↓ better):")
         for entry in self.contributions:
-            sets = counted(entry.sets, "set")
-            lines.append(f"  {quoted(entry.column)}: {self._format(entry.singled_out)}, in {sets}")
+            sets = count_noun(entry.sets, "set")
+            lines.append(f"  {quote(entry.column)}: {self._format(entry.singled_out)}, in {sets}")
         if self.proposed:
             lines.append(f"Suggested quasi-identifiers: {_list_all(self.proposed)}.")
         if self.identifier_like:
@@ -209,7 +209,7 @@ class SinglingOut:
             lines.append(f"One column alone singles out every {self._noun}, like a name: {names}.")
         if not self.complete:
             lines.append(
-                f"Larger sets, up to {counted(self.asked, 'column')}, were not examined, because "
+                f"Larger sets, up to {count_noun(self.asked, 'column')}, were not examined, because "
                 "there are too many: look at fewer columns."
             )
         if sum(len(smallest.columns) == 1 for smallest in self.sets) < len(self.columns):
@@ -229,10 +229,10 @@ class SinglingOut:
         return self.of.removesuffix("s")
 
     def _count(self, number: int) -> str:
-        return counted(number, self._noun)
+        return count_noun(number, self._noun)
 
     def _format(self, number: int) -> str:
-        return f"{self._count(number)}, {percent(100 * number / self.number)}"
+        return f"{self._count(number)}, {write_percent(100 * number / self.number)}"
 
 
 def singling_out(
@@ -242,7 +242,7 @@ def singling_out(
     k: int = 2,
     size: int = 3,
     most: int = MOST_SETS,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     person: str | None = None,
 ) -> SinglingOut:
     """Find the smallest sets of columns that single out at least a share of records or persons.
@@ -308,7 +308,7 @@ def singling_out(
     _check_arguments(table, columns, share, size)
     of, n, count_singled_out = _choose_counter(table, columns, k, person)
 
-    most, least = max(most, len(columns)), least_number(share, n)
+    most, least = max(most, len(columns)), round_share_up(share, n)
     counts: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
     smallest: list[tuple[int, ...]] = []
     below: list[tuple[int, ...]] = [()]
@@ -318,7 +318,7 @@ def singling_out(
         candidates = list(islice(_generate_sets(below, len(columns)), most - len(counts) + 1))
         if len(counts) + len(candidates) > most:
             break
-        below, text = [], f"{counted(len(candidates), 'set')} of {counted(level, 'column')}"
+        below, text = [], f"{count_noun(len(candidates), 'set')} of {count_noun(level, 'column')}"
         for candidate in candidates:
             progress(len(counts) / min(expected, most), text)
             counts[candidate] = count_singled_out(candidate)
@@ -341,10 +341,10 @@ def singling_out(
     )  # fmt: skip
 
 
-def least_number(share: float, n: int) -> int:
+def round_share_up(share: float, n: int) -> int:
     """The fewest of n that are a share of them; a share of 1/n is one of them.
 
-    >>> least_number(0.05, 100), least_number(0.05, 101), least_number(0.00003315430011273, 30162)
+    >>> round_share_up(0.05, 100), round_share_up(0.05, 101), round_share_up(0.00003315430011273, 30162)
     (5, 6, 1)
     """
     return max(1, math.ceil(share * n * (1 - 1e-9)))
@@ -370,7 +370,7 @@ def _check_k(k: int, of: str, n: int) -> None:
         raise PlanError(f"A table of 1 {person} singles nobody out; it needs at least 2.")
     if not 2 <= k <= n:
         raise PlanError(
-            f"k = {k} is not allowed; it must be from 2 to the number of {of}, {thin(n)}."
+            f"k = {k} is not allowed; it must be from 2 to the number of {of}, {write_count(n)}."
         )
 
 
@@ -412,18 +412,18 @@ def _compute_contributions(
 # --- counting the records or persons that some columns single out ------------------------------
 def _choose_counter(
     table: Table, columns: Sequence[str], k: int, person: str | None
-) -> tuple[Counted, int, Callable[[Sequence[int]], int]]:
+) -> tuple[CountedUnit, int, Callable[[Sequence[int]], int]]:
     if person is not None:
-        classes = table.classes_of(columns, person=person)
+        classes = table.build_classes(columns, person=person)
         _check_k(k, "persons", classes.highest_k)
         return "persons", classes.highest_k, _TupleCounter(classes, k).count_singled_out
     n = table.n_records
     _check_k(k, "records", n)
     if isinstance(table, MemoryTable):
-        return "records", n, _TupleCounter(table.classes_of(columns), k).count_singled_out
+        return "records", n, _TupleCounter(table.build_classes(columns), k).count_singled_out
 
     def count_singled_out(chosen: Sequence[int]) -> int:
-        return table.group_sizes([columns[j] for j in chosen]).rarer_than(k)
+        return table.count_class_sizes([columns[j] for j in chosen]).count_rarer_than(k)
 
     return "records", n, count_singled_out
 

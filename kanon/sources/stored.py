@@ -22,27 +22,27 @@ import pandas as pd
 from kanon.base.kinds import ColumnKind
 from kanon.base.spelling import BLANK, KNOWN_MARKERS
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
-from kanon.classes import EquivalenceClasses, cells_at
-from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.classes import EquivalenceClasses, count_cells_at
+from kanon.errors import PlanError, TableError, list_names, quote
 from kanon.schema import SUPPRESSED, check_columns
 from kanon.sensitive import Sensitive
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
-from kanon.sources.histograms import check_persons, sensitive_values
-from kanon.sources.memory import all_records_incomplete, require_records
+from kanon.sources.histograms import check_persons, sort_sensitive_values
+from kanon.sources.memory import get_incomplete_error, require_records
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored_values import (
     EXCERPT,
+    ColumnValues,
     StoredAnswers,
     TableConnection,
-    Values,
-    frame,
-    positions,
-    sizes_of,
+    convert_to_frame,
+    find_positions,
+    sort_frequencies,
 )
-from kanon.stored_classes import too_many_classes
+from kanon.stored_classes import get_class_limit_error
 
 
 def open_stored(
@@ -58,7 +58,7 @@ def open_stored(
         engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
     if engine not in ENGINES:
         raise TableError(
-            f"The engine {quoted(engine)} is not known: allowed are {listing(ENGINES)}."
+            f"The engine {quote(engine)} is not known: allowed are {list_names(ENGINES)}."
         )
     return StoredTable(address, engine, settings or ReadSettings())
 
@@ -79,7 +79,7 @@ class StoredTable:
         self.address = address
         self.engine = engine
         self.settings = settings
-        self.leaving = leaving
+        self.omissions = leaving
         self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
         self._subsets: dict[Any, StoredTable] = {}
         if whole is None:
@@ -109,20 +109,20 @@ class StoredTable:
         knows_nan = self.engine != "other"
         return TableConnection(rows, self.markers, self._answers, self._check_unchanged, knows_nan)
 
-    def learn(self, other: StoredTable) -> None:
+    def collect_answers(self, other: StoredTable) -> None:
         """Take over answers for the same table from another process."""
-        self._answers.learn(other._answers)
+        self._answers.collect_answers(other._answers)
 
     def _check_unchanged(self) -> None:
         if self.address.stamp != self.stamp:
             raise self._get_change_error()
 
     def _get_change_error(self) -> TableError:
-        name = quoted(self.address.name)
+        name = quote(self.address.name)
         return TableError(f"{name} has changed since it was opened: open it again.")
 
-    def writing_in(self, folder: Path) -> StoredTable:
-        opened = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
+    def copy_for_writing(self, folder: Path) -> StoredTable:
+        opened = StoredTable(self.address, self.engine, self.settings, self.omissions, self)
         if not self.opened.rows.writes_anywhere:
             opened.__dict__["opened"] = opened._connect([folder])
         if self.address.is_url and opened.n_records != self.n_records:
@@ -137,21 +137,21 @@ class StoredTable:
 
     @cached_property
     def n_records(self) -> int:
-        if not self.leaving:
+        if not self.omissions:
             return self.opened.sizes["records"]
         return self.opened.count(self.expression)
 
     @property
     def expression(self) -> Any:
         """The rows, without the records that are left out."""
-        return self._filter_staying(self.opened.expression, self.leaving)
+        return self._filter_staying(self.opened.expression, self.omissions)
 
     def _filter_staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
         for column, text in leaving:
-            rows = rows.filter(self.values(column).staying(rows[column], text))
+            rows = rows.filter(self.values(column).select_other_cells(rows[column], text))
         return rows
 
-    def cleaned(self, rows: Any, column: str) -> Any:
+    def mark_missing_cells(self, rows: Any, column: str) -> Any:
         """A column of an expression, in which markers and NaN are missing cells."""
         cells = rows[column]
         if cells.type().is_floating() and self.engine != "other":  # databases may know no NaN
@@ -165,26 +165,26 @@ class StoredTable:
 
     @cached_property
     def _head(self) -> pd.DataFrame:
-        return frame(self.opened.fetch(self.expression.limit(EXCERPT)), self.markers)
+        return convert_to_frame(self.opened.fetch(self.expression.limit(EXCERPT)), self.markers)
 
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, at most 200."""
         return self._head.head(rows)
 
-    def first_rows(self, most: int) -> pd.DataFrame:
+    def fetch_first_rows(self, most: int) -> pd.DataFrame:
         """The first records in the order in which the engine reads them."""
-        return frame(self.opened.fetch(self.expression.limit(most)), self.markers)
+        return convert_to_frame(self.opened.fetch(self.expression.limit(most)), self.markers)
 
-    def distinct_of(self, column: str) -> DistinctCounts:
+    def count_distinct(self, column: str) -> DistinctCounts:
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
-        key = (self.leaving, column)
+        key = (self.omissions, column)
         if key not in self._answers.frequencies:
-            self._answers.frequencies[key] = self._count_frequencies(column)
+            self._answers.frequencies[key] = self._compute_frequencies(column)
         return self._answers.frequencies[key]
 
-    def _count_frequencies(self, column: str) -> Frequencies:
+    def _compute_frequencies(self, column: str) -> Frequencies:
         rows = self.expression
         groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
         cells = groups["value"]
@@ -194,54 +194,56 @@ class StoredTable:
             cells = whole.ifelse(cells.re_replace(r"\.0$", ""), cells)
             cells = cells.isin(["-0", "+0"]).ifelse("0", cells)
             groups = groups.group_by(value=cells).aggregate(records=groups["records"].sum())
-        cells = self.cleaned(groups, "value")
+        cells = self.mark_missing_cells(groups, "value")
         alike = groups.filter(cells.notnull()).group_by("records")
-        return sizes_of(self.opened.fetch(alike.aggregate(values=lambda table: table.count())))
+        return sort_frequencies(
+            self.opened.fetch(alike.aggregate(values=lambda table: table.count()))
+        )
 
     def distinct(self) -> dict[str, DistinctCounts]:
-        return {column: self.distinct_of(column) for column in self.columns}
+        return {column: self.count_distinct(column) for column in self.columns}
 
     def counted(self, column: str) -> ValueCounts:
-        records = self.records_of(column)
+        records = self.count_records_by_code(column)
         known = zip(self.values(column).texts, records[1:].tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
         present.sort(key=lambda pair: -pair[1])  # stable: among equals in alphabetical order
         return ValueCounts(dict(present), int(records[0]), self.kinds.get(column))
 
-    def records_of(self, column: str) -> np.ndarray:
+    def count_records_by_code(self, column: str) -> np.ndarray:
         """The number of records of each code of a column, int64; missing cells first."""
         values = self.values(column)
-        if not self.leaving:
+        if not self.omissions:
             codes, counts = values.codes, values.records
         else:
             wanted = self._find_grouping(column)
-            tuples, counts = self.coded(wanted)
+            tuples, counts = self.count_code_tuples(wanted)
             codes = tuples[:, wanted.index(column)]
-        return cells_at(len(values.texts) + 1, codes, counts)
+        return count_cells_at(len(values.texts) + 1, codes, counts)
 
     def n_classes(self, columns: Sequence[str]) -> int:
         """The number of classes by some columns; the engine keeps those that it has counted."""
-        known = self.known_classes(columns)
+        known = self.get_known_class_count(columns)
         if known is None:
-            known = self.opened.count(self.opened.classes(columns, self.leaving))
-            self._answers.n_classes[self.leaving, tuple(columns)] = known
+            known = self.opened.count(self.opened.classes(columns, self.omissions))
+            self._answers.n_classes[self.omissions, tuple(columns)] = known
         return known
 
-    def known_classes(self, columns: Sequence[str]) -> int | None:
+    def get_known_class_count(self, columns: Sequence[str]) -> int | None:
         """The number of classes by some columns if it is known, without a query."""
-        key, answers = (self.leaving, tuple(columns)), self._answers
+        key, answers = (self.omissions, tuple(columns)), self._answers
         if key in answers.n_classes:
             return answers.n_classes[key]
         if key in answers.frequencies:
             return answers.frequencies[key].distinct.values
         return len(answers.groups[key][1]) if key in answers.groups else None
 
-    def most_classes(self, columns: Sequence[str]) -> int:
+    def estimate_most_classes(self, columns: Sequence[str]) -> int:
         """The most classes that some columns can have, by the numbers of their values."""
         combinations = math.prod(len(self.values(column).texts) + 1 for column in columns)
         return min(self.n_records, combinations)
 
-    def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
+    def set_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
         if {**self.kinds, **kinds} == self.kinds:
             return self
         copied = copy(self)
@@ -251,22 +253,22 @@ class StoredTable:
     def _find_grouping(self, column: str) -> tuple[str, ...]:
         """The columns of a known grouping with this column, or the column alone."""
         groupings = [
-            grouping for leaving, grouping in self._answers.groups if leaving == self.leaving
+            grouping for leaving, grouping in self._answers.groups if leaving == self.omissions
         ]
         return next((grouping for grouping in groupings if column in grouping), (column,))
 
-    def coded(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def count_code_tuples(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes of some columns, and their numbers of records."""
         wanted = tuple(columns)
-        return self._answers.grouped((self.leaving, wanted), lambda: self._count_tuples(wanted))
+        return self._answers.grouped((self.omissions, wanted), lambda: self._count_tuples(wanted))
 
     def _count_tuples(self, columns: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        most = settings().classes
-        if self.most_classes(columns) > most and self.n_classes(columns) > most:
-            raise too_many_classes(self.n_classes(columns))
-        unseen = [(column, text) for column, text in self.leaving if column not in columns]
-        codes, counts = self.opened.coded(columns, unseen)
-        for column, text in self.leaving:
+        most = get_settings().classes
+        if self.estimate_most_classes(columns) > most and self.n_classes(columns) > most:
+            raise get_class_limit_error(self.n_classes(columns))
+        unseen = [(column, text) for column, text in self.omissions if column not in columns]
+        codes, counts = self.opened.count_code_tuples(columns, unseen)
+        for column, text in self.omissions:
             if column in columns:
                 stay = codes[:, columns.index(column)] != self.values(column).code(text)
                 codes, counts = codes[stay], counts[stay]
@@ -275,9 +277,11 @@ class StoredTable:
     def _list_incomplete(self, columns: Sequence[str]) -> tuple[tuple[str, None], ...]:
         check_columns(self.columns, columns)
         incomplete = [column for column in dict.fromkeys(columns) if self.values(column).missing]
-        return tuple((column, None) for column in incomplete if (column, None) not in self.leaving)
+        return tuple(
+            (column, None) for column in incomplete if (column, None) not in self.omissions
+        )
 
-    def values(self, column: str) -> Values:
+    def values(self, column: str) -> ColumnValues:
         known = self._answers.values.get(column)
         return self.opened.values(column) if known is None else known
 
@@ -285,7 +289,7 @@ class StoredTable:
         lacking = self._list_incomplete(columns)
         if not lacking:
             return 0
-        key = (self.leaving, lacking)
+        key = (self.omissions, lacking)
         if key not in self._answers.incomplete:
             complete = self.opened.count(self._filter_staying(self.expression, lacking))
             self._answers.incomplete[key] = self.n_records - complete
@@ -294,14 +298,14 @@ class StoredTable:
     def complete(self, columns: Sequence[str]) -> StoredTable:
         lacking = self._list_incomplete(columns)
         if self.n_records and self.incomplete(columns) == self.n_records:
-            blank = [name for name in columns if not self.distinct_of(name).filled]
-            raise all_records_incomplete(blank)
+            blank = [name for name in columns if not self.count_distinct(name).n_filled]
+            raise get_incomplete_error(blank)
         return self._drop_records(*lacking)
 
     def _drop_records(self, *more: tuple[str, str | None]) -> StoredTable:
         if not more:
             return self
-        leaving = tuple(dict.fromkeys([*self.leaving, *more]))
+        leaving = tuple(dict.fromkeys([*self.omissions, *more]))
         if leaving not in self._subsets:
             self._subsets[leaving] = StoredTable(
                 self.address, self.engine, self.settings, leaving, self
@@ -312,44 +316,46 @@ class StoredTable:
         """The table itself; engines do not coarsen columns."""
         if parts:
             raise TableError(
-                f"The sensitive column {quoted(parts[0].column)} cannot be coarsened by an engine: "
+                f"The sensitive column {quote(parts[0].column)} cannot be coarsened by an engine: "
                 "load the table into memory (--engine memory), or release the column unchanged."
             )
         return self
 
-    def classes_of(
+    def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
         persons_columns = [] if person is None else [person]
         check_columns(self.columns, [*columns, *sensitive, *persons_columns])
-        codes, counts = self.coded(columns)
+        codes, counts = self.count_code_tuples(columns)
         require_records(len(counts))
         for column in persons_columns:
             check_persons(column, self.incomplete([column]))
-        histograms = tuple(self.histogram(column, columns, codes) for column in sensitive)
-        persons = None if person is None else self.histogram(person, columns, codes)
+        histograms = tuple(
+            self.build_stored_histogram(column, columns, codes) for column in sensitive
+        )
+        persons = None if person is None else self.build_stored_histogram(person, columns, codes)
         return EquivalenceClasses(tuple(columns), (), codes, counts, histograms, persons)
 
-    def group_sizes(self, columns: Sequence[str]) -> Frequencies:
+    def count_class_sizes(self, columns: Sequence[str]) -> Frequencies:
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
         check_columns(self.columns, columns)
         require_records(self.n_records)
-        key = (self.leaving, tuple(columns))
+        key = (self.omissions, tuple(columns))
         if key not in self._answers.frequencies:
             self._answers.frequencies[key] = self._count_groups(columns)
         return self._answers.frequencies[key]
 
     def _count_groups(self, columns: Sequence[str]) -> Frequencies:
         try:
-            return self.opened.group_sizes(columns, self.leaving)
+            return self.opened.count_class_sizes(columns, self.omissions)
         except TableError:  # too many values, or values without text
             if len(columns) > 1:
                 raise
         alone = self.frequencies(columns[0])
-        missing = self.n_records - alone.distinct.filled
+        missing = self.n_records - alone.distinct.n_filled
         if not missing:
             return alone
         place = np.searchsorted(alone.sizes, missing)
@@ -357,23 +363,23 @@ class StoredTable:
             np.insert(alone.sizes, place, missing), np.insert(alone.values, place, 1)
         )
 
-    def histogram(
+    def build_stored_histogram(
         self, column: str, columns: Sequence[str], tuples: np.ndarray, lookup: Any = None
     ) -> Sensitive:
-        codes, counts = self.coded((*columns, column))
+        codes, counts = self.count_code_tuples((*columns, column))
         nodes = codes[:, :-1]
         if lookup is not None:
             nodes = np.stack([lookup[j][nodes[:, j]] for j in range(nodes.shape[1])], axis=1)
-        places = positions(tuples, nodes)
-        return self.sensitive_of(column, places, codes[:, -1], counts, len(tuples))
+        places = find_positions(tuples, nodes)
+        return self.build_sensitive(column, places, codes[:, -1], counts, len(tuples))
 
-    def sensitive_of(
+    def build_sensitive(
         self, column: str, places: np.ndarray, codes: np.ndarray, counts: np.ndarray, number: int
     ) -> Sensitive:
         values = self.values(column)
         present = np.unique(codes)
         filled = present[present > 0]
-        ordered, numeric, place = sensitive_values(
+        ordered, numeric, place = sort_sensitive_values(
             column, [values.texts[code - 1] for code in filled.tolist()],
             len(filled) < len(present), self.kinds.get(column),
         )  # fmt: skip
@@ -383,7 +389,7 @@ class StoredTable:
             column, ordered, numeric, places, position[codes], counts, number
         )
 
-    def without_suppressed(self) -> tuple[StoredTable, int]:
+    def remove_suppressed(self) -> tuple[StoredTable, int]:
         if SUPPRESSED not in self.columns:
             return self, 0
         marks = self.counted(SUPPRESSED)

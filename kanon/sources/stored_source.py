@@ -17,26 +17,26 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from kanon.base.progress import Progress, no_progress
-from kanon.base.values import MISSING_LABEL, canonical_texts
-from kanon.classes import EquivalenceClasses, sum_tuples, tuple_keys
-from kanon.errors import PlanError, TableError, quoted
+from kanon.base.progress import Progress, ignore_progress
+from kanon.base.values import MISSING_LABEL, encode_texts
+from kanon.classes import EquivalenceClasses, number_tuples, sum_tuples
+from kanon.errors import PlanError, TableError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.sources.addresses import Address
-from kanon.sources.coverage import check_covered, with_missing_leaf
-from kanon.sources.engine_classes import GONE, EngineClasses, EngineRecoding
-from kanon.sources.engine_groups import keyed, keys
+from kanon.sources.coverage import add_missing_leaf, check_coverage
+from kanon.sources.engine_classes import SUPPRESSED_ROW, EngineClasses, EngineRecoding
+from kanon.sources.engine_groups import add_keys, list_key_columns
 from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
-from kanon.sources.limits import check_room, growing, size_of
+from kanon.sources.limits import check_room, limit_growth, measure_path
 from kanon.sources.memory import require_records
-from kanon.sources.rows import released_rows, rise_of_rows
+from kanon.sources.rows import build_released_rows, compute_rise
 from kanon.sources.stored import StoredTable
-from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
+from kanon.sources.stored_values import EXCERPT, QUERY_PREFIX, convert_to_frame, find_positions
 from kanon.sources.tables import Excerpt
 from kanon.sources.writing import check_replaceable, keep_mode
 from kanon.stored_classes import TupleNumbers
@@ -63,14 +63,14 @@ class StoredSource:
         for column in columns:
             if column not in hierarchies:
                 raise PlanError(
-                    f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+                    f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
                 )
-            texts, records = table.values(column).texts, table.records_of(column)
+            texts, records = table.values(column).texts, table.count_records_by_code(column)
             tree, lookup = _match_nodes(column, hierarchies[column], texts, records)
             trees.append(tree)
             self._lookup.append(lookup)
-        most = settings().classes
-        if table.most_classes(columns) > most and table.n_classes(columns) > most:
+        most = get_settings().classes
+        if table.estimate_most_classes(columns) > most and table.n_classes(columns) > most:
             sensitive = schema.columns(Role.SENSITIVE)
             self.classes: EquivalenceClasses = EngineClasses(
                 table, tuple(columns), tuple(trees), self._lookup, sensitive
@@ -80,67 +80,67 @@ class StoredSource:
 
     def _fetch_classes(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
         columns = self._schema.quasi_identifiers
-        codes, counts = self.table.coded(columns)
+        codes, counts = self.table.count_code_tuples(columns)
         nodes = np.empty_like(codes)  # filled column by column: there may be millions of rows
         for j, lookup in enumerate(self._lookup):
             nodes[:, j] = lookup[codes[:, j]]
-        keys = tuple_keys(nodes, [tree.n_nodes for tree in trees])
+        keys = number_tuples(nodes, [tree.n_nodes for tree in trees])
         nodes, counts = sum_tuples(nodes, counts, keys)
         sensitive = tuple(
-            self.table.histogram(column, columns, nodes, self._lookup)
+            self.table.build_stored_histogram(column, columns, nodes, self._lookup)
             for column in self._schema.columns(Role.SENSITIVE)
         )
         return EquivalenceClasses(tuple(columns), trees, nodes, counts, sensitive)
 
-    def histogram_of(self, column: str) -> Sensitive:
+    def build_column_histogram(self, column: str) -> Sensitive:
         check_columns(self.table.columns, [column])
         columns = self.classes.attributes
-        return self.table.histogram(column, columns, self.classes.nodes, self._lookup)
+        return self.table.build_stored_histogram(column, columns, self.classes.nodes, self._lookup)
 
-    def passed_through(self) -> tuple[str, ...]:
+    def list_unchanged_columns(self) -> tuple[str, ...]:
         recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
         return tuple(column for column in self.table.columns if column not in recoded)
 
-    def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
+    def get_excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         if position is None:
             rows = self.table.head(EXCERPT)
         else:
             members = np.flatnonzero(recoding.assigned == position)
             joined = self._join_members(self.table, self.table.expression, members, {})
             fetched = self.table.opened.fetch(joined.select(*self.table.columns).limit(most))
-            rows = frame(fetched, self.table.markers)
-        row_class = positions(self.classes.nodes, self._find_nodes(rows))
+            rows = convert_to_frame(fetched, self.table.markers)
+        row_class = find_positions(self.classes.nodes, self._find_nodes(rows))
         if not self._keep_suppressed:
             visible = recoding.assigned[row_class] >= 0
             rows, row_class = rows[visible], row_class[visible]
         rows, row_class = rows.iloc[:most], row_class[:most]
         labels = {}
         for column in self.pseudonyms:
-            codes, texts = canonical_texts(rows[column])
+            codes, texts = encode_texts(rows[column])
             names = [*(f"P_{number + 1}" for number in range(len(texts))), None]
             labels[column] = np.array(names, dtype=object)[codes]
-        after = released_rows(
+        after = build_released_rows(
             rows, row_class, recoding, self._schema, labels, self._keep_suppressed
         )
-        return Excerpt(rows, after, rise_of_rows(row_class, recoding))
+        return Excerpt(rows, after, compute_rise(row_class, recoding))
 
     def _find_nodes(self, rows: pd.DataFrame) -> np.ndarray:
         columns = []
         for column, tree in zip(self.classes.attributes, self.classes.hierarchies, strict=True):
-            codes, texts = canonical_texts(rows[column])
+            codes, texts = encode_texts(rows[column])
             missing = tree.node_of.get(MISSING_LABEL, 0)
             columns.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
         return np.stack(columns, axis=1)
 
-    def fetch_row_classes(self, recoding: Recoding, most: int) -> np.ndarray | None:
+    def get_row_classes(self, recoding: Recoding, most: int) -> np.ndarray | None:
         """The class of each row of the release in the engine's order; None for too many rows."""
         table, columns = self.table, self.classes.attributes
         if self.classes.in_engine or table.n_records > most:
             return None
         cells, nodes = table.opened.fetch(table.expression.select(*columns)), []
         for column, lookup in zip(columns, self._lookup, strict=True):
-            nodes.append(lookup[table.values(column).codes_of(cells[column])])
-        row_class = positions(self.classes.nodes, np.stack(nodes, axis=1))
+            nodes.append(lookup[table.values(column).find_codes(cells[column])])
+        row_class = find_positions(self.classes.nodes, np.stack(nodes, axis=1))
         return row_class[self._keep_suppressed | (recoding.assigned[row_class] >= 0)]
 
     def released(self, recoding: Recoding, table: StoredTable, order: str) -> tuple[Any, list[str]]:
@@ -153,13 +153,13 @@ class StoredSource:
         if self.pseudonyms:
             rows = rows.mutate(**{_LAST: ibis.random()})
         for number, column in enumerate(self.pseudonyms):
-            rows = _add_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
+            rows = _add_pseudonyms(table, rows, column, f"{QUERY_PREFIX} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
             by, parts = self._build_sort_keys(recoding, recoding.released_nodes, order)
-            rows = recoding.add_released(table, rows, keeps)
+            rows = recoding.add_released_keys(table, rows, keeps)
             rows = recoding.add_labels(rows, parts, keeps)
-            return self._select_columns(table, rows, rows[GONE] if keeps else None, by)
-        place, assigned = f"{OURS} place", recoding.assigned
+            return self._select_columns(table, rows, rows[SUPPRESSED_ROW] if keeps else None, by)
+        place, assigned = f"{QUERY_PREFIX} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
         rows = self._join_members(table, rows, members, {place: places.astype(np.int32)})
@@ -173,7 +173,9 @@ class StoredSource:
             sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
             labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
         for j, tree in enumerate(recoding.hierarchies):
-            labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
+            labels[f"{QUERY_PREFIX} label {j}"] = pa.DictionaryArray.from_arrays(
+                nodes[:, j], tree.labels
+            )
         rows = _join_matching(rows, ibis.memtable(pa.table(labels)), [place])
         gone = rows[place] == recoding.n_classes if keeps else None
         return self._select_columns(table, rows, gone, by)
@@ -196,9 +198,9 @@ class StoredSource:
         import ibis
 
         numbers, key = TupleNumbers([tree.n_nodes for tree in self.classes.hierarchies]), _KEY
-        rows = keyed(table.opened, rows, self.classes.attributes, numbers, self._lookup, key)
-        names = keys(numbers, key)
-        packed = numbers.packed(self.classes.nodes[members])
+        rows = add_keys(table.opened, rows, self.classes.attributes, numbers, self._lookup, key)
+        names = list_key_columns(numbers, key)
+        packed = numbers.encode_tuples(self.classes.nodes[members])
         tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
         return _join_matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
@@ -209,11 +211,13 @@ class StoredSource:
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
-                wanted[column] = rows[f"{OURS} label {self.classes.attributes.index(column)}"]
+                wanted[column] = rows[
+                    f"{QUERY_PREFIX} label {self.classes.attributes.index(column)}"
+                ]
             elif column in self.pseudonyms:
-                wanted[column] = rows[f"{OURS} pseudonym {self.pseudonyms.index(column)}"]
+                wanted[column] = rows[f"{QUERY_PREFIX} pseudonym {self.pseudonyms.index(column)}"]
             elif column not in self._schema.columns(Role.IDENTIFIER):
-                cells = table.cleaned(rows, column)
+                cells = table.mark_missing_cells(rows, column)
                 wanted[column] = cells if gone is None else gone.ifelse(None, cells)
         if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
@@ -225,11 +229,11 @@ class StoredSource:
         """The texts of an unchanged column; None if they are many, or not texts."""
         table = self.table
         # A database may treat texts as equal that DuckDB, which sorts its rows, tells apart.
-        if table.engine == "other" or column not in self.passed_through():
+        if table.engine == "other" or column not in self.list_unchanged_columns():
             return None
         rows = table.expression
-        cells = table.cleaned(rows, column)
-        if not cells.type().is_string() or table.distinct_of(column).values > _FEW:
+        cells = table.mark_missing_cells(rows, column)
+        if not cells.type().is_string() or table.count_distinct(column).values > _FEW:
             return None
         values = rows.select(text=cells).distinct().limit(_FEW + 1)
         texts = table.opened.fetch(values)["text"].drop_null().to_pylist()
@@ -239,27 +243,27 @@ class StoredSource:
         self,
         recoding: Recoding,
         target: Address,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
         part: Path | None = None,
         replaces: bool = True,
         check: Callable[[Any, str], None] = lambda written, kind: None,
         order: str = "released",
     ) -> None:
         """Have the engine write the release, completely or not at all."""
-        kind, path = kind_written(target), target.path
+        kind, path = find_written_kind(target), target.path
         check_outside(target, self.table.address)
         check_replaceable(path)
-        table = self.table.writing_in(path.parent)
+        table = self.table.copy_for_writing(path.parent)
         written = "folder" if kind == "duckdb" else kind
         if written not in table.opened.rows.kinds:
             raise TableError(
-                f"{quoted(path.name)} cannot be written by the engine that holds the rows: give a "
+                f"{quote(path.name)} cannot be written by the engine that holds the rows: give a "
                 "folder for Parquet files."
             )
         check_room(path, self._estimate_size(recoding, table, written))
         # In the same folder, so that the last step is atomic.
-        beside = part or part_of(path)
-        progress = growing(progress, path, partial(size_of, beside))
+        beside = part or get_part_path(path)
+        progress = limit_growth(progress, path, partial(measure_path, beside))
         try:
             try:
                 rows, by = self.released(recoding, table, order)
@@ -276,16 +280,15 @@ class StoredSource:
                 else:
                     _place_new_file(beside, path)
             finally:
-                remove(beside)
+                remove_part(beside)
         except OSError as error:
             raise TableError(
-                f"{quoted(path)} cannot be written: "
-                f"{(error.strerror or 'no reason given').lower()}."
+                f"{quote(path)} cannot be written: {(error.strerror or 'no reason given').lower()}."
             ) from None
 
     def _estimate_size(self, recoding: Recoding, table: StoredTable, written: str) -> int:
         """The approximate bytes of a release, from the mean length of the first records."""
-        length = _measure_mean_length(table, self.passed_through())
+        length = _measure_mean_length(table, self.list_unchanged_columns())
         records = recoding.classes.n_records
         for tree, cells in zip(recoding.hierarchies, recoding.cells, strict=True):
             lengths = np.array([len(label) for label in tree.labels])
@@ -296,7 +299,7 @@ class StoredSource:
         return size if is_text else size // _COMPRESSION
 
 
-_KEY = f"{OURS} key"
+_KEY = f"{QUERY_PREFIX} key"
 _ROW, _LAST = f"{KEY} row", f"{KEY} last"
 """A row's place in the table; a random number, which shuffles rows that differ in pseudonyms."""
 
@@ -311,8 +314,13 @@ def _measure_mean_length(table: StoredTable, columns: Sequence[str]) -> float:
     rows = table.expression.limit(_SAMPLE_RECORDS)
     kinds = {name: rows[name].type() for name in columns}
     texts = [name for name, kind in kinds.items() if kind.is_string() or kind.is_binary()]
-    sums = {f"{OURS} {j}": rows[name].cast("string").length().sum() for j, name in enumerate(texts)}
-    totals = table.opened.fetch(rows.aggregate(**sums, **{f"{OURS} n": rows.count()})).to_pylist()
+    sums = {
+        f"{QUERY_PREFIX} {j}": rows[name].cast("string").length().sum()
+        for j, name in enumerate(texts)
+    }
+    totals = table.opened.fetch(
+        rows.aggregate(**sums, **{f"{QUERY_PREFIX} n": rows.count()})
+    ).to_pylist()
     *lengths, records = (number or 0 for number in totals[0].values())
     return sum(lengths) / max(records, 1) + _NUMBER_LENGTH * (len(columns) - len(texts))
 
@@ -323,7 +331,7 @@ def _place_new_file(part: Path, path: Path) -> None:
         os.link(part, path)
     except OSError as error:  # it is there, or the disk has no links
         if isinstance(error, FileExistsError) or path.exists():
-            raise TableError(f"{quoted(path)} exists already: give another name.") from None
+            raise TableError(f"{quote(path)} exists already: give another name.") from None
         os.replace(part, path)
 
 
@@ -334,16 +342,16 @@ def check_outside(target: Address, address: Address) -> None:
     path, table = target.path.resolve(), address.path.resolve()
     if path == table or path.is_relative_to(table):
         raise TableError(
-            f"{quoted(target.path, 200)} is the table itself, or inside it: give another place."
+            f"{quote(target.path, 200)} is the table itself, or inside it: give another place."
         )
 
 
-def part_of(path: Path) -> Path:
+def get_part_path(path: Path) -> Path:
     """The path of a release until it is complete."""
     return path.with_name(f".{uuid.uuid4().hex}.part")
 
 
-def remove(part: Path) -> None:
+def remove_part(part: Path) -> None:
     """Remove the rest of an interrupted release."""
     for _ in range(20):  # a cancelled engine may go on writing for a moment
         shutil.rmtree(part, ignore_errors=True)
@@ -354,23 +362,23 @@ def remove(part: Path) -> None:
         time.sleep(0.1)
 
 
-def kind_written(target: Address) -> str:
+def find_written_kind(target: Address) -> str:
     """The kind of release for an address: ``folder``, ``parquet``, ``csv``, ``tsv``, ``duckdb``."""
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")
     path = target.path
     if path.is_dir() and any(path.iterdir()):
-        raise TableError(f"The folder {quoted(path, 200)} is not empty: give another one.")
+        raise TableError(f"The folder {quote(path, 200)} is not empty: give another one.")
     ending = path.suffix.lower()
     kind = WRITTEN_BY_ENGINES.get(ending)
     if kind == "duckdb" and target.table is None:
         raise TableError(
-            f"{quoted(path.name)} is a database: name the new table too, such as "
-            f"{quoted(path.name + '#released')}."
+            f"{quote(path.name)} is a database: name the new table too, such as "
+            f"{quote(path.name + '#released')}."
         )
     if kind is None or (kind != "duckdb" and target.table is not None):
         raise TableError(
-            f"{quoted(path.name)} cannot be written by an engine: allowed are .parquet, .csv, "
+            f"{quote(path.name)} cannot be written by an engine: allowed are .parquet, .csv, "
             ".tsv, a folder (a name without an ending) for Parquet files, and a new table of a "
             "DuckDB file (such as data.duckdb#released)."
         )
@@ -386,7 +394,7 @@ def _add_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> An
     import ibis
 
     original, secret = f"{name}, known", secrets.token_hex(32)
-    rows = rows.mutate(**{f"{name}, given": table.cleaned(rows, column)})
+    rows = rows.mutate(**{f"{name}, given": table.mark_missing_cells(rows, column)})
     people = rows.select(**{original: rows[f"{name}, given"]}).distinct()
     people = people.filter(people[original].notnull())
     order = (ibis.literal(secret) + people[original].cast("string")).hexdigest("sha256")
@@ -401,8 +409,8 @@ def _match_nodes(
 ) -> tuple[Hierarchy, np.ndarray]:
     """The tree, with a leaf for missing cells if any, and the node of every code."""
     present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
-    check_covered(column, present, tree)
+    check_coverage(column, present, tree)
     if records[0]:
-        tree = with_missing_leaf(column, present, tree)
+        tree = add_missing_leaf(column, present, tree)
     lookup = [tree.node_of.get(MISSING_LABEL, 0) if records[0] else 0]
     return tree, np.array([*lookup, *(tree.node_of.get(text, 0) for text in texts)], dtype=np.int64)

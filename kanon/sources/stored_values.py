@@ -14,23 +14,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon.base.progress import Progress, no_progress
-from kanon.base.values import Frequencies, canonical_texts
+from kanon.base.progress import Progress, ignore_progress
+from kanon.base.values import Frequencies, encode_texts
 from kanon.classes import group_tuples, sum_tuples
-from kanon.errors import PlanError, TableError, quoted
+from kanon.errors import PlanError, TableError, quote
 from kanon.schema import check_columns
-from kanon.settings import exceeded, settings
+from kanon.settings import describe_exceeded_limit, get_settings
 from kanon.sources.limits import check_classes
-from kanon.sources.memory import alphabetical
+from kanon.sources.memory import rank_alphabetically
 from kanon.sources.missing import mark_missing
-from kanon.sources.typed_files import typed_column
+from kanon.sources.typed_files import convert_arrow_column
 from kanon.stored_classes import PartWork, TupleNumbers
 
-OURS = "kanon:"  # prefix of columns that exist only within a query
+QUERY_PREFIX = "kanon:"  # prefix of columns that exist only within a query
 
 EXCERPT = 200  # the most records of a preview
 
-_COUNT = f"{OURS} records"
+_COUNT = f"{QUERY_PREFIX} records"
 
 _CACHE_BYTES = 1 << 28
 """The most bytes of groups that are cached, so that redrawing a page needs no query."""
@@ -43,7 +43,7 @@ class StoredAnswers:
     """Answers of earlier queries; they are passed on to other processes."""
 
     sizes: dict[str, int] = field(default_factory=dict)  # ``records``, and ``blank`` rows
-    values: dict[str, Values] = field(default_factory=dict)  # by column
+    values: dict[str, ColumnValues] = field(default_factory=dict)  # by column
     # by omitted records and columns: the latest groupings, and numbers
     groups: dict[Any, Groups] = field(default_factory=dict)
     incomplete: dict[Any, int] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class StoredAnswers:
         ):
             del self.groups[next(iter(self.groups))]
 
-    def learn(self, other: StoredAnswers) -> None:
+    def collect_answers(self, other: StoredAnswers) -> None:
         for name, known in vars(self).items():
             known.update(vars(other)[name])
         self._limit_groups()
@@ -131,30 +131,30 @@ class TableConnection:
             lacking | cells.isnan() if cells.type().is_floating() and self._knows_nan else lacking
         )
 
-    def values(self, column: str) -> Values:
+    def values(self, column: str) -> ColumnValues:
         known = self.asked.values
         if column not in known:
             check_columns(self.rows.expression.columns, [column])
             rows = self.expression
             grouped = rows.group_by(value=rows[column]).aggregate(records=rows.count())
-            limit = settings().distinct_values
+            limit = get_settings().distinct_values
             fetched = self.fetch(grouped.limit(limit + 1))
             if fetched.num_rows > limit:
                 raise TableError(
-                    exceeded(
+                    describe_exceeded_limit(
                         "distinct_values",
-                        f"Column {quoted(column)} has more distinct values than a hierarchy can "
+                        f"Column {quote(column)} has more distinct values than a hierarchy can "
                         "hold (make it an identifier, or coarsen it in the table)",
                     )
                 )
-            known[column] = Values.read(column, fetched, self.markers)
+            known[column] = ColumnValues.read(column, fetched, self.markers)
         return known[column]
 
-    def coded(
+    def count_code_tuples(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         listed, wanted, numbers = self._number_tuples(columns, leaving)
-        most = settings().classes
+        most = get_settings().classes
         fetched = self.fetch(listed.limit(most + 1))
         check_classes(fetched.num_rows)
         # No record may be lost or counted twice, as with values that the engine confuses.
@@ -164,18 +164,20 @@ class TableConnection:
                 "The engine counts different numbers of records by several columns than by one: "
                 "its answers cannot be trusted for this table. Export the table as Parquet."
             )
-        tuples = columns_of(fetched, wanted)
+        tuples = stack_columns(fetched, wanted)
         counts = fetched[_COUNT].to_numpy().astype(np.int64)
         del fetched
         tuples, counts = sum_tuples(tuples, counts, tuples)
-        return numbers.unpacked(tuples), counts
+        return numbers.decode_tuples(tuples), counts
 
-    def group_sizes(
+    def count_class_sizes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> Frequencies:
         listed, wanted, _ = self._number_tuples(columns, leaving)
         classes = listed.group_by(wanted).aggregate(records=listed[_COUNT].sum())
-        return sizes_of(self.fetch(classes.group_by("records").aggregate(values=classes.count())))
+        return sort_frequencies(
+            self.fetch(classes.group_by("records").aggregate(values=classes.count()))
+        )
 
     def classes(self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]) -> Any:
         key = (tuple(leaving), tuple(columns))
@@ -189,12 +191,14 @@ class TableConnection:
             self._classes[key] = self.keep(rows, text="Counting the classes")
         return self._classes[key]
 
-    def forget_classes(
+    def drop_classes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
     ) -> None:
         self.drop(self._classes.pop((tuple(leaving), tuple(columns))))
 
-    def keep(self, wanted: Any, progress: Progress = no_progress, text: str = "Counting") -> Any:
+    def keep(
+        self, wanted: Any, progress: Progress = ignore_progress, text: str = "Counting"
+    ) -> Any:
         """The rows of an expression, computed once and kept by the engine."""
         with self._lock:
             self._check()
@@ -204,13 +208,13 @@ class TableConnection:
         with self._lock:
             self._workspace.drop(kept)
 
-    def by_part(
+    def run_by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress,
     ) -> Any:  # fmt: skip
         with self._lock:
             text = "Merging classes in parts"
-            return self._workspace.by_part(kept, part, sizes, work, schema, progress, text)
+            return self._workspace.run_by_part(kept, part, sizes, work, schema, progress, text)
 
     @property
     def _workspace(self) -> Any:
@@ -228,20 +232,20 @@ class TableConnection:
 
         rows = self.expression
         for column, text in leaving:
-            rows = rows.filter(self.values(column).staying(rows[column], text))
+            rows = rows.filter(self.values(column).select_other_cells(rows[column], text))
         grouped = rows.group_by(
-            **{f"{OURS} value {j}": rows[column] for j, column in enumerate(columns)}
+            **{f"{QUERY_PREFIX} value {j}": rows[column] for j, column in enumerate(columns)}
         ).aggregate(**{_COUNT: rows.count()})
         numbers = TupleNumbers([len(self.values(column).texts) + 1 for column in columns])
         for number in numbers.numbers:
             for j, factor in number.items():
                 values = self.values(columns[j])
-                known, part = f"{OURS} known {j}", f"{OURS} part {j}"
-                codes = ibis.memtable(values.map_of(known, part, values.codes * factor))
-                grouped = grouped.left_join(codes, [(f"{OURS} value {j}", known)])
+                known, part = f"{QUERY_PREFIX} known {j}", f"{QUERY_PREFIX} part {j}"
+                codes = ibis.memtable(values.build_lookup(known, part, values.codes * factor))
+                grouped = grouped.left_join(codes, [(f"{QUERY_PREFIX} value {j}", known)])
         wanted = {
-            f"{OURS} number {place}": reduce(
-                add, (grouped[f"{OURS} part {j}"].fill_null(0) for j in number)
+            f"{QUERY_PREFIX} number {place}": reduce(
+                add, (grouped[f"{QUERY_PREFIX} part {j}"].fill_null(0) for j in number)
             )
             for place, number in enumerate(numbers.numbers)
         }
@@ -249,18 +253,18 @@ class TableConnection:
         return selected, [*wanted], numbers
 
 
-def columns_of(table: Any, names: Sequence[str]) -> np.ndarray:
+def stack_columns(table: Any, names: Sequence[str]) -> np.ndarray:
     return np.stack([table[name].to_numpy() for name in names], axis=1)
 
 
-def sizes_of(table: Any) -> Frequencies:
+def sort_frequencies(table: Any) -> Frequencies:
     sizes, values = (table[name].to_numpy().astype(np.int64) for name in ("records", "values"))
     order = np.argsort(sizes)
     return Frequencies(sizes[order], values[order])
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class ColumnValues:
     """The distinct values of a column: of the engine, as text, and as codes."""
 
     raw: Any  # the values of the engine
@@ -269,30 +273,32 @@ class Values:
     records: np.ndarray  # per raw value its number of records
 
     @classmethod
-    def read(cls, column: str, fetched: Any, markers: Sequence[str]) -> Values:
+    def read(cls, column: str, fetched: Any, markers: Sequence[str]) -> ColumnValues:
         raw = fetched["value"].combine_chunks()
         if pa.types.is_timestamp(raw.type) and raw.type.tz is not None:
             raise TableError(
-                f"Column {quoted(column)} holds moments with a time zone, which an engine gives in "
+                f"Column {quote(column)} holds moments with a time zone, which an engine gives in "
                 "a time zone of its own: convert them to local times or days."
             )
         try:
-            cells = typed_column(pa.chunked_array([raw]), column)
+            cells = convert_arrow_column(pa.chunked_array([raw]), column)
             cells = mark_missing(pd.DataFrame({"value": cells}), markers)[0]["value"]
-            codes, texts = canonical_texts(cells)
+            codes, texts = encode_texts(cells)
         except (pa.ArrowException, ValueError, OverflowError):
             raise TableError(
-                f"Column {quoted(column)} holds values that cannot be written as text: convert it, "
+                f"Column {quote(column)} holds values that cannot be written as text: convert it, "
                 "or leave it out."
             ) from None
         if len(pc.unique(raw)) < len(raw):
             raise TableError(
-                f"Column {quoted(column)} has different values that its type treats as equal: "
+                f"Column {quote(column)} has different values that its type treats as equal: "
                 "convert it to text."
             )
-        return cls(raw, sorted(texts), alphabetical(texts)[codes], fetched["records"].to_numpy())
+        return cls(
+            raw, sorted(texts), rank_alphabetically(texts)[codes], fetched["records"].to_numpy()
+        )
 
-    def map_of(self, known: str, name: str, of_value: np.ndarray) -> Any:
+    def build_lookup(self, known: str, name: str, of_value: np.ndarray) -> Any:
         filled = self.raw.is_valid()
         return pa.table({known: self.raw.filter(filled), name: pa.array(of_value).filter(filled)})
 
@@ -308,7 +314,7 @@ class Values:
         """The number of records that lack a value."""
         return int(self.records[self.codes == 0].sum())
 
-    def codes_of(self, cells: Any) -> np.ndarray:
+    def find_codes(self, cells: Any) -> np.ndarray:
         places = pc.index_in(cells.combine_chunks().cast(self.raw.type), self.raw)
         return (
             self.codes[places.fill_null(0).to_numpy()]
@@ -319,7 +325,7 @@ class Values:
     def code(self, text: str | None) -> int:
         return 0 if text is None else self.texts.index(text) + 1
 
-    def staying(self, cells: Any, text: str | None) -> Any:
+    def select_other_cells(self, cells: Any, text: str | None) -> Any:
         """Whether cells of an expression are not this text, or not missing."""
         import ibis
 
@@ -328,10 +334,10 @@ class Values:
         return cells.notnull() & stay if text is None else cells.isnull() | stay
 
 
-def positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def find_positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """The place of each wanted tuple among distinct tuples in canonical order.
 
-    >>> positions(np.array([[0, 1], [1, 0]]), np.array([[1, 0], [0, 1], [1, 0]])).tolist()
+    >>> find_positions(np.array([[0, 1], [1, 0]]), np.array([[1, 0], [0, 1], [1, 0]])).tolist()
     [1, 0, 1]
     """
     both = np.vstack([tuples, wanted])
@@ -340,7 +346,7 @@ def positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return group[len(tuples) :]
 
 
-def frame(rows: Any, markers: Sequence[str]) -> pd.DataFrame:
+def convert_to_frame(rows: Any, markers: Sequence[str]) -> pd.DataFrame:
     """Rows as a pandas table, in which markers are missing cells."""
-    columns = {name: typed_column(rows[name], name) for name in rows.column_names}
+    columns = {name: convert_arrow_column(rows[name], name) for name in rows.column_names}
     return mark_missing(pd.DataFrame(columns), markers)[0]

@@ -40,7 +40,7 @@ class Source(Protocol):
 
     classes: EquivalenceClasses
 
-    def histogram_of(self, column: str) -> Sensitive:
+    def build_column_histogram(self, column: str) -> Sensitive:
         """How often each value of any column occurs in each class."""
 
     @property
@@ -50,10 +50,10 @@ class Source(Protocol):
     def pseudonyms(self) -> tuple[str, ...]:
         """The identifiers that are replaced by random labels instead of dropped."""
 
-    def passed_through(self) -> tuple[str, ...]:
+    def list_unchanged_columns(self) -> tuple[str, ...]:
         """The columns that are released unchanged, including sensitive ones."""
 
-    def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
+    def get_excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         """Some records of the release, or of one released class, before and after."""
 
 
@@ -74,7 +74,7 @@ class Table(Protocol):
     def distinct(self) -> dict[str, DistinctCounts]:
         """The number of distinct values of each column."""
 
-    def distinct_of(self, column: str) -> DistinctCounts:
+    def count_distinct(self, column: str) -> DistinctCounts:
         """The number of distinct values of one column."""
 
     def frequencies(self, column: str) -> Frequencies:
@@ -83,7 +83,7 @@ class Table(Protocol):
     def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
 
-    def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> Table:
+    def set_kinds(self, kinds: Mapping[str, ColumnKind]) -> Table:
         """The same table, with the texts of some columns read as these kinds."""
 
     def incomplete(self, columns: Sequence[str]) -> int:
@@ -109,7 +109,7 @@ class Table(Protocol):
             An engine has the rows.
         """
 
-    def classes_of(
+    def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
         """The classes by unchanged columns; a missing cell counts as a value.
@@ -120,7 +120,7 @@ class Table(Protocol):
             Some records lack their person.
         """
 
-    def group_sizes(self, columns: Sequence[str]) -> Frequencies:
+    def count_class_sizes(self, columns: Sequence[str]) -> Frequencies:
         """How many classes by some columns have each number of records; missing is a value.
 
         Raises
@@ -131,7 +131,7 @@ class Table(Protocol):
             The table has no records, or an engine cannot group by so many values.
         """
 
-    def without_suppressed(self) -> tuple[Table, int]:
+    def remove_suppressed(self) -> tuple[Table, int]:
         """A release without the blanked rows of suppressed records, and their number.
 
         A column ``suppressed`` of 0 and 1 marks them. They do not form a class.

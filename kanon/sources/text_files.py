@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from kanon.base.formatting import counted
-from kanon.errors import TableError, quoted
-from kanon.settings import bytes_of, exceeded, settings
+from kanon.base.formatting import count_noun
+from kanon.errors import TableError, quote
+from kanon.settings import describe_exceeded_limit, get_byte_limit, get_settings
 from kanon.sources.encodings import decode
 from kanon.sources.first_line import SAMPLE, FirstLine, is_filled, read_first_line
 from kanon.sources.limits import check_size
@@ -22,10 +22,10 @@ from kanon.sources.separators import (
     SEPARATORS,
     check_separates,
     check_separator,
+    describe_separator,
     find_separator,
     is_padded,
-    shown,
-    without_padding,
+    remove_padding,
 )
 from kanon.sources.sheet_rows import fill_notes
 from kanon.sources.text_form import TextForm
@@ -35,7 +35,7 @@ def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "
     separator_set = settings.separator
     _check_ends(data, name)  # before a line without an end takes memory
     content, encoding, guessed = decode(data, name, settings.encoding)
-    content, named_separator = without_separator_line(content)
+    content, named_separator = strip_separator_line(content)
     likely: str | None
     if separator_set is None:
         likely = named_separator or find_separator(content, separates)
@@ -50,16 +50,20 @@ def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "
     if guessed:
         remarks.append(f"{encoding.upper()} is a guess: check names with accents.")
     if is_padded(content, separator):
-        content = without_padding(content, separator)
+        content = remove_padding(content, separator)
         remarks.append("The blank after every separator was skipped.")
     content = fill_notes(content, separator)
     table, first = _parse_table(content, separator, name, settings.header)
-    form = TextForm.of_content(data, "," if separates else separator, encoding)
+    form = TextForm.find_form(data, "," if separates else separator, encoding)
     return FileContent(table, [*remarks, *first.remarks], separator, encoding, form)
 
 
 def _describe_form(separator: str | None, encoding: str, settings: ReadSettings) -> str:
-    first = f"Separator {shown(separator)}" if separator else "One column without a separator"
+    first = (
+        f"Separator {describe_separator(separator)}"
+        if separator
+        else "One column without a separator"
+    )
     second = f"encoding {encoding.upper()}"
     how = ["found" if s is None else "given" for s in (settings.separator, settings.encoding)]
     if how[0] == how[1]:
@@ -72,10 +76,10 @@ def _read_records(content: bytes, separator: str) -> Any:
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
-def without_separator_line(content: bytes) -> tuple[bytes, str | None]:
+def strip_separator_line(content: bytes) -> tuple[bytes, str | None]:
     """The content without Excel's first line ``sep=;``, and the separator that it names.
 
-    >>> without_separator_line(b"sep=;\\na;b\\n"), without_separator_line(b"sep=x,b\\n")
+    >>> strip_separator_line(b"sep=;\\na;b\\n"), strip_separator_line(b"sep=x,b\\n")
     ((b'a;b\\n', ';'), (b'sep=x,b\\n', None))
     """
     line = re.match(rb'("?)sep=(.)\1(\r\n|\n|\r)', content, re.IGNORECASE)
@@ -114,7 +118,7 @@ def _read_cells(content: bytes, separator: str, name: str, width: int) -> Any:
             pa.BufferReader(content),
             read_options=pyarrow.csv.ReadOptions(
                 column_names=[f"f{i}" for i in range(width)],
-                block_size=bytes_of("record_megabytes"),
+                block_size=get_byte_limit("record_megabytes"),
             ),
             parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
@@ -135,7 +139,7 @@ def _read_cells(content: bytes, separator: str, name: str, width: int) -> Any:
 def _check_lines(content: bytes, separator: str, name: str, width: int) -> None:
     """Check the number of records before parsing; counting line ends first is quick."""
     lines = max(content.count(b"\n"), content.count(b"\r"))
-    most = settings()
+    most = get_settings()
     if lines > most.rows or lines * width > most.cells:  # some may be blank, or inside quotes
         check_size(name, sum(map(bool, _read_records(content, separator))) - 1, width)
 
@@ -147,12 +151,12 @@ def _find_first_fault(content: bytes, separator: str, name: str, width: int | No
     try:
         for row in reader:
             if is_filled(row) and width is not None and len(row) != width:
-                where = f"Line {line} of {quoted(name)}"
+                where = f"Line {line} of {quote(name)}"
                 return _get_ragged_error(where, len(row), width, separator)
             line = reader.line_num + 1
     except csv.Error:
         return TableError(
-            f"Line {line} of {quoted(name)} has a quote that is not closed where its cell ends:"
+            f"Line {line} of {quote(name)} has a quote that is not closed where its cell ends:"
             ' inside quotes a quote is written twice ("").'
         )
     return _build_length_error(name)
@@ -160,7 +164,7 @@ def _find_first_fault(content: bytes, separator: str, name: str, width: int | No
 
 def _check_ends(content: bytes, name: str) -> None:
     """Check that no line is longer than a record may be."""
-    start, most = 0, bytes_of("record_megabytes")
+    start, most = 0, get_byte_limit("record_megabytes")
     while len(content) - start > most:
         ends = (content.rfind(end, start, start + most + 1) for end in (b"\n", b"\r"))
         end = max(ends)
@@ -170,15 +174,15 @@ def _check_ends(content: bytes, name: str) -> None:
 
 
 def _build_length_error(name: str) -> TableError:
-    what = f"{quoted(name)} has a record (a line) that is too long"
-    return TableError(exceeded("record_megabytes", what))
+    what = f"{quote(name)} has a record (a line) that is too long"
+    return TableError(describe_exceeded_limit("record_megabytes", what))
 
 
 def _get_ragged_error(line: str, cells: int, width: int, separator: str) -> TableError:
-    start = f"{line} has {counted(cells, 'cell')} where the header has {width}"
+    start = f"{line} has {count_noun(cells, 'cell')} where the header has {width}"
     if width > 1:
         return TableError(f"{start}.")
     return TableError(
-        f"{start}, with the separator {shown(separator)}: the first line must name every column; if"
+        f"{start}, with the separator {describe_separator(separator)}: the first line must name every column; if"
         " there is only one column, give a separator that does not occur."
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from kanon.errors import TableError
-from kanon.sources.formulas import neutralised
+from kanon.sources.formulas import escape_formulas
 from kanon.sources.separators import check_separator, is_padded
 
 _LONGEST_HEADER = 1 << 20
@@ -23,7 +23,7 @@ class TextForm:
     line_end: str = "\n"  # LF or CRLF
 
     @classmethod
-    def of_content(cls, content: bytes, separator: str, encoding: str) -> TextForm:
+    def find_form(cls, content: bytes, separator: str, encoding: str) -> TextForm:
         """The form of a file that was read with this separator and encoding.
 
         >>> TextForm.of_content(b"a;b\\r\\n1;2\\r\\n", ";", "utf-8")
@@ -38,7 +38,7 @@ class TextForm:
         first, end, _ = start.partition("\n")
         return cls(separator, encoding, "\r\n" if end and first.endswith("\r") else "\n")
 
-    def encoded(self, text: str) -> bytes:
+    def encode_text(self, text: str) -> bytes:
         try:
             return text.encode(self.encoding)
         except UnicodeError:
@@ -46,14 +46,14 @@ class TextForm:
                 f"{self.encoding.upper()} lacks characters of the table: write it as UTF-8."
             ) from None
 
-    def holding(self, text: str) -> TextForm:
+    def choose_encoding_for(self, text: str) -> TextForm:
         """The same form, but in UTF-8 if its encoding lacks a character of a text.
 
         >>> TextForm(";", "latin-1").holding("≥ 5")
         TextForm(separator=';', encoding='utf-8', line_end='\\n')
         """
         try:
-            self.encoded(text)
+            self.encode_text(text)
         except TableError:
             return replace(self, encoding="utf-8")
         return self
@@ -67,31 +67,31 @@ FOR_EXCEL = TextForm(";", "utf-8-sig", "\r\n")
 FORMS = {"plain": PLAIN, "excel": FOR_EXCEL}  # the forms that are not a table's own, by name
 
 
-def misread_bare(content: bytes, separator: str = ",") -> bool:
+def needs_all_quotes(content: bytes, separator: str = ",") -> bool:
     """Whether a CSV with the csv module's minimal quotes would be misread.
 
     It leaves some bytes unquoted that a reader would take for a line end, padding or a byte order
     mark.
 
-    >>> misread_bare(b"a,b\\r"), misread_bare(b"a,b\\n")
+    >>> needs_all_quotes(b"a,b\\r"), needs_all_quotes(b"a,b\\n")
     (True, False)
     """
     return b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf")
 
 
-def text_bytes(table: pd.DataFrame, form: TextForm, neutral: bool) -> bytes:
+def write_text(table: pd.DataFrame, form: TextForm, escapes_formulas: bool) -> bytes:
     """A CSV or TSV of a table, in quotes where they are needed, and throughout if neutral."""
     check_separator(form.separator)
-    table = neutralised(table) if neutral else table
+    table = escape_formulas(table) if escapes_formulas else table
 
     def write_csv(quoting: Any, line_end: str = "\n") -> str:
         return table.to_csv(
             sep=form.separator, index=False, lineterminator=line_end, quoting=quoting
         )
 
-    quoting: Any = csv.QUOTE_ALL if neutral else csv.QUOTE_MINIMAL
+    quoting: Any = csv.QUOTE_ALL if escapes_formulas else csv.QUOTE_MINIMAL
     content = write_csv(quoting)
-    if not neutral and misread_bare(content.encode(), form.separator):
+    if not escapes_formulas and needs_all_quotes(content.encode(), form.separator):
         quoting = csv.QUOTE_ALL
         content = write_csv(quoting)
-    return form.encoded(content if form.line_end == "\n" else write_csv(quoting, form.line_end))
+    return form.encode_text(content if form.line_end == "\n" else write_csv(quoting, form.line_end))

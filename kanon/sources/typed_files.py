@@ -11,31 +11,31 @@ import pyarrow.feather
 import pyarrow.parquet
 from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.base.unzipping import Unreadable
-from kanon.base.values import canonical_text
-from kanon.errors import TableError, listing, quoted
-from kanon.settings import bytes_of
+from kanon.base.values import convert_to_text
+from kanon.errors import TableError, list_names, quote
+from kanon.settings import get_byte_limit
 from kanon.sources.arrow_sizes import (
     LONGEST_FOOTER,
-    arrow_size,
-    expanded_size,
-    footer_length,
-    parquet_size,
+    measure_arrow,
+    measure_expanded_column,
+    measure_parquet,
+    read_footer_length,
 )
-from kanon.sources.first_line import SAMPLE, column_names, read_first_line
-from kanon.sources.limits import check_days, check_size, check_unpacked, far_days
+from kanon.sources.first_line import SAMPLE, read_column_names, read_first_line
+from kanon.sources.limits import check_days, check_size, check_unpacked, get_date_error
 from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.sheet_rows import (
+    count_leading_blanks,
+    drop_footer,
     find_header,
+    find_row_width,
     has_second_header,
     is_filled,
-    margin_of,
-    names_of_two_rows,
-    width_of,
-    without_footer,
+    join_header_rows,
 )
-from kanon.sources.sheets import checked_book, exact_cells
+from kanon.sources.sheets import check_book, find_exact_cells
 
 # By the cells of a sheet's column: its type without missing cells, and with some.
 _SHEET_TYPES = {
@@ -54,17 +54,20 @@ def read_arrow(
         content = open_table(data, name)
         check_size(name, content.num_rows, content.num_columns)
         content.validate(full=True)
-        check_unpacked(name, sum(map(expanded_size, content.columns)))
+        check_unpacked(name, sum(map(measure_expanded_column, content.columns)))
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError):
         raise _build_damage_error(name, title) from None
-    names = column_names(content.column_names, name)
+    names = read_column_names(content.column_names, name)
     if not names:
-        raise TableError(f"{quoted(name)} has no columns.")
+        raise TableError(f"{quote(name)} has no columns.")
     return FileContent(
         pd.DataFrame(
-            {n: typed_column(column, n) for n, column in zip(names, content.columns, strict=True)}
+            {
+                n: convert_arrow_column(column, n)
+                for n, column in zip(names, content.columns, strict=True)
+            }
         )
     )
 
@@ -88,9 +91,9 @@ def _read_parquet_table(data: bytes, name: str) -> Any:
     """The table in a Parquet file; its size is checked before anything is unpacked."""
     file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
     metadata, schema = file.metadata, file.schema_arrow
-    if footer_length(data) > LONGEST_FOOTER:
+    if read_footer_length(data) > LONGEST_FOOTER:
         raise TableError(
-            f"{quoted(name)} has too many columns and groups of rows: write it with larger groups "
+            f"{quote(name)} has too many columns and groups of rows: write it with larger groups "
             "of rows."
         )
     groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
@@ -98,9 +101,9 @@ def _read_parquet_table(data: bytes, name: str) -> Any:
     check_size(name, rows, len(schema))
     for field in schema:
         _check_single(field.type, field.name)
-    unpacked, repeated = parquet_size(data)
+    unpacked, repeated = measure_parquet(data)
     check_unpacked(name, unpacked)
-    most = bytes_of("unpacked_megabytes")
+    most = get_byte_limit("unpacked_megabytes")
     if unpacked + rows * repeated <= most:
         return file.read()
     batches, size = [], 0  # one stored value may stand for every row
@@ -119,7 +122,7 @@ def _read_arrow_table(data: bytes, name: str) -> Any:
         raise ValueError("the end of the file is missing")
     stream = memoryview(data)[8:] if is_file else memoryview(data)
     reader = pa.ipc.open_stream(pa.BufferReader(stream))
-    rows, unpacked = arrow_size(stream)
+    rows, unpacked = measure_arrow(stream)
     check_size(name, rows, len(reader.schema))
     check_unpacked(name, unpacked)
     return reader.read_all()
@@ -138,7 +141,7 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     """
     wanted, header = settings.sheet, settings.header
     try:
-        content = checked_book(data, name)
+        content = check_book(data, name)
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = map(book.get_sheet_by_name, book.sheet_names)
         sizes = {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
@@ -148,7 +151,7 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
             if sheet_name in sizes
             else []
         )
-        exact = exact_cells(content, sheet_name) if rows else {}
+        exact = find_exact_cells(content, sheet_name) if rows else {}
     except (CalamineError, Unreadable, OSError, ValueError):
         raise _build_damage_error(name, "XLSX") from None
     coded = _put_cells(rows, exact)
@@ -156,48 +159,50 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         rows.pop()
     if not rows:
         raise TableError(
-            f"{quoted(name)} has no filled sheet {quoted(sheet_name)}; choose "
-            f"{listing(sizes, most=12)}."
+            f"{quote(name)} has no filled sheet {quote(sheet_name)}; choose "
+            f"{list_names(sizes, most=12)}."
         )
     remarks = []
     if len(sizes) > 1:
         how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
-        remarks.append(f"Sheet {quoted(sheet_name)} was read, {how}.")
+        remarks.append(f"Sheet {quote(sheet_name)} was read, {how}.")
     top = find_header(rows)
     below = rows[top:]
     records = [row for row in below if is_filled(row)]
     skipped = len(below) - len(records)
-    width = max(map(width_of, records))  # further columns may be formatted
-    left = min(map(margin_of, records))
+    width = max(map(find_row_width, records))  # further columns may be formatted
+    left = min(map(count_leading_blanks, records))
     top_row, *records = (row[left:width] for row in records)
-    cells, remark = [canonical_text(cell) for cell in top_row], ""
+    cells, remark = [convert_to_text(cell) for cell in top_row], ""
     above = rows[top - 1] if top else []
     if header is not False and records and has_second_header(top_row, records[0], records[1:]):
-        cells, both = names_of_two_rows(top_row, records.pop(0))
+        cells, both = join_header_rows(top_row, records.pop(0))
         remark = (
-            f"Rows {thin(top + 1)} and {thin(top + 2)} hold the names of the columns."
+            f"Rows {write_count(top + 1)} and {write_count(top + 2)} hold the names of the columns."
             if both
             else "The row below the names was left out: it has texts, such as units, where all "
             "rows below have numbers or dates."
         )
     elif is_filled(above) and len({*cells}) < len(cells):
-        cells, _ = names_of_two_rows(above[left:width], top_row)
-        remark = f"Rows {thin(top)} and {thin(top + 1)} hold the names of the columns."
+        cells, _ = join_header_rows(above[left:width], top_row)
+        remark = (
+            f"Rows {write_count(top)} and {write_count(top + 1)} hold the names of the columns."
+        )
     if top and not remark.startswith("Rows"):
         rest = "; the rows above it were left out" if any(map(is_filled, rows[:top])) else ""
-        remarks.append(f"Row {thin(top + 1)} holds the names of the columns{rest}.")
+        remarks.append(f"Row {write_count(top + 1)} holds the names of the columns{rest}.")
     remarks += [remark] if remark else []
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
-        remarks.append(f"{thin(skipped)} empty {rows_were} skipped.")
-    records = without_footer(records, settings.footer, name)
+        remarks.append(f"{write_count(skipped)} empty {rows_were} skipped.")
+    records = drop_footer(records, settings.footer, name)
     check_size(name, len(records), width - left)
-    texts = [list(map(canonical_text, row)) for row in records[:SAMPLE]]
+    texts = [list(map(convert_to_text, row)) for row in records[:SAMPLE]]
     first = read_first_line([cells, *texts], name, header)
     remarks += first.remarks
     records = [top_row, *records] if first.is_record else records
     if coded_names := [first.names[place - left] for place in coded if left <= place < width]:
-        remarks.append(f"Read as the sheet shows them, not as numbers: {listing(coded_names)}.")
+        remarks.append(f"Read as the sheet shows them, not as numbers: {list_names(coded_names)}.")
     table = pd.DataFrame(
         {n: _build_sheet_column([row[i] for row in records]) for i, n in enumerate(first.names)}
     )
@@ -222,7 +227,7 @@ def _choose_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], 
     """The largest sheet, the first of several; a hidden one only where there is no other."""
     if not sizes:
         raise TableError(
-            f"{quoted(name)} has nothing on any sheet: it needs a header and at least one record."
+            f"{quote(name)} has nothing on any sheet: it needs a header and at least one record."
         )
     visible = {s.name for s in book.sheets_metadata if s.visible is SheetVisibleEnum.Visible}
     return max(sizes, key=lambda sheet: (sheet in visible, math.prod(sizes[sheet])))
@@ -230,11 +235,11 @@ def _choose_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], 
 
 def _build_damage_error(name: str, kind: str) -> TableError:
     return TableError(
-        f"{quoted(name)} cannot be read as {kind}: it is damaged, locked or another kind of file."
+        f"{quote(name)} cannot be read as {kind}: it is damaged, locked or another kind of file."
     )
 
 
-def typed_column(column: Any, name: str) -> pd.Series:
+def convert_arrow_column(column: Any, name: str) -> pd.Series:
     """A column of an Arrow table with its type; whole numbers stay whole beside missing cells."""
     kinds = pa.types
     if kinds.is_dictionary(column.type):
@@ -258,9 +263,9 @@ def typed_column(column: Any, name: str) -> pd.Series:
         raise
     except (pa.ArrowException, ValueError, OverflowError):
         if kinds.is_date(column.type):
-            raise far_days(name) from None
+            raise get_date_error(name) from None
         raise TableError(
-            f"Column {quoted(name)} holds values other than text, numbers, dates or yes/no: "
+            f"Column {quote(name)} holds values other than text, numbers, dates or yes/no: "
             "convert it."
         ) from None
     check_days(series, name)
@@ -270,7 +275,7 @@ def typed_column(column: Any, name: str) -> pd.Series:
 def _check_single(kind: Any, name: str) -> None:
     if pa.types.is_nested(kind):
         raise TableError(
-            f"Column {quoted(name)} holds lists or structures: every cell must be one value."
+            f"Column {quote(name)} holds lists or structures: every cell must be one value."
         )
 
 
@@ -280,7 +285,7 @@ def _build_sheet_column(cells: Sequence[Any]) -> pd.Series:
     kind = pd.api.types.infer_dtype(values, skipna=True)
     if any(isinstance(value, int) and abs(value) >= 2**53 for value in values):
         kind = "string"  # as floats, or beyond 64 bits, different numbers would become equal
-        values = [None if value is None else canonical_text(value) for value in values]
+        values = [None if value is None else convert_to_text(value) for value in values]
     if kind in _SHEET_TYPES:
         return pd.Series(values, dtype=_SHEET_TYPES[kind][None in values])
     column = pd.Series(values, dtype=object)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, quote
 from kanon.sources.formats import FORMATS
 from kanon.sources.limits import check_room
 from kanon.sources.text_form import PLAIN, TextForm
@@ -43,7 +43,7 @@ def write_whole(content: bytes, path: Path) -> None:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise TableError(
-            f"{quoted(path)} cannot be written: {(error.strerror or 'no reason given').lower()}."
+            f"{quote(path)} cannot be written: {(error.strerror or 'no reason given').lower()}."
         ) from None
 
 
@@ -61,12 +61,12 @@ def check_replaceable(path: Path) -> None:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise TableError(
-            f"{quoted(path, 200)} is a pipe or a device, not a file: give another name."
+            f"{quote(path, 200)} is a pipe or a device, not a file: give another name."
         )
     # As root, kanon could write to all files; a protected one is still refused.
     if not mode & stat.S_IWUSR or not os.access(path, os.W_OK):
         raise TableError(
-            f"{quoted(path, 200)} is write-protected: give another name, or allow writing to it."
+            f"{quote(path, 200)} is write-protected: give another name, or allow writing to it."
         )
 
 
@@ -98,11 +98,11 @@ def table_bytes(
     b'a;b\\n1;\\n'
     """
     if kind not in FORMATS:
-        raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(FORMATS)}.")
-    return FORMATS[kind].write(table, FORMATS[kind].fit_form(form), neutral)
+        raise TableError(f"Kind {quote(kind)} is not known: allowed are {', '.join(FORMATS)}.")
+    return FORMATS[kind].write(table, FORMATS[kind].set_separator(form), neutral)
 
 
-def why_not(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
+def explain_unwritable(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
     """A sentence that says why a table cannot be written as a kind; None if it can.
 
     Parameters
@@ -112,7 +112,7 @@ def why_not(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
     make
         Makes the table, if it is needed.
 
-    >>> why_not("csv", lambda: pd.DataFrame()) is None
+    >>> explain_unwritable("csv", lambda: pd.DataFrame()) is None
     True
     """
     check = FORMATS[kind].check

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 
 from kanon.base.checked_json import Strict
 from kanon.errors import ExerciseError
-from kanon.teaching.exercises import MOST_QUESTIONS, Name, validated
+from kanon.teaching.exercises import MOST_QUESTIONS, Name, validate_file
 
 MOST_CHANGES = 2_000  # the most changes in a log; later ones are not logged
 
@@ -47,10 +47,10 @@ class Answers(Strict):
         return "-".join(letters[place : place + 4] for place in (0, 4, 8))
 
     @property
-    def as_handed_in(self) -> bool:
+    def is_as_handed_in(self) -> bool:
         return self.log is not None and self.fingerprint == self.own_fingerprint
 
-    def handed_in(self) -> Answers:
+    def add_fingerprint(self) -> Answers:
         return self.model_copy(update={"fingerprint": self.own_fingerprint})
 
     def to_json(self) -> str:
@@ -63,17 +63,17 @@ class Answers(Strict):
 def read_answers(source: Path | bytes) -> Answers:
     kind = "answer file"
     try:
-        answers = validated(Answers, source, kind, "kanon-answers")
+        answers = validate_file(Answers, source, kind, "kanon-answers")
         answers.to_json()  # what was read can be written again
     except (RecursionError, ValueError):
         raise ExerciseError(f"The {kind} has lists nested too deeply.") from None
     return answers
 
 
-def name_in_file(student: str) -> str:
+def format_name_for_file(student: str) -> str:
     """A student's name as part of a file name that every system accepts.
 
-    >>> name_in_file(" Zoë O'Hara "), name_in_file("../../etc"), name_in_file("?!")
+    >>> format_name_for_file(" Zoë O'Hara "), format_name_for_file("../../etc"), format_name_for_file("?!")
     ('Zoë-O-Hara', 'etc', 'student')
     """
     text = normalize("NFC", student)

@@ -8,9 +8,9 @@ import pandas as pd
 from kanon.hierarchy import build
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from kanon.teaching.case import Case, case_of, with_release
-from kanon.teaching.prevention import required_diversity
-from kanon.teaching.small_tables import raised
+from kanon.teaching.case import Case, build_case, replace_release
+from kanon.teaching.prevention import get_assumed_model
+from kanon.teaching.small_tables import raise_to_levels
 
 _ROLES = {
     "name": Role.IDENTIFIER,
@@ -120,7 +120,7 @@ PRESETS: Mapping[str, str] = {
 """Per attack, a table that shows it, as CSV."""
 
 
-def preset(kind: str) -> Case:
+def build_attack_case(kind: str) -> Case:
     """The table that comes with kanon for an attack, with a release where it succeeds."""
     frame = _read_csv_text(PRESETS[kind])
     registers = {"linkage": _REGISTER, "downcoding": _CITIZENS}
@@ -129,14 +129,14 @@ def preset(kind: str) -> Case:
     schema = Schema({name: role for name, role in _ROLES.items() if name in frame})
     if kind == "minimality":
         town = build.groups([{"North": ["Ahlen", "Beckum"]}, {"*": ["North", "Celle"]}])
-        case = case_of(frame, schema, {"town": town}, k=2)
-        return with_release(case, 2, required_diversity(case))
+        case = build_case(frame, schema, {"town": town}, k=2)
+        return replace_release(case, 2, get_assumed_model(case))
     trees = {"age": build.intervals(sorted({*people["age"]}), [10])}
     if kind == "downcoding":
-        return case_of(frame, schema, trees, register=register)
+        return build_case(frame, schema, trees, register=register)
     trees["zip"] = build.mask(sorted({*people["zip"]}), [4, 3])
-    recoding = raised(MemorySource(frame, schema, trees).classes, {"age": 1, "zip": 2})
-    return case_of(frame, schema, trees, recoding, register=register)
+    recoding = raise_to_levels(MemorySource(frame, schema, trees).classes, {"age": 1, "zip": 2})
+    return build_case(frame, schema, trees, recoding, register=register)
 
 
 def _read_csv_text(text: str) -> pd.DataFrame:

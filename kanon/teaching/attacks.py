@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.base.formatting import counted, percent
+from kanon.base.formatting import count_noun, write_percent
 from kanon.base.rounding import write_decimals
 from kanon.cards import Card
-from kanon.errors import PlanError, quoted
-from kanon.teaching.case import Case, Shares, texts_of
-from kanon.teaching.lesson import enumerated
-from kanon.teaching.prevention import DEDUCTIONS, LARGEST_T, Prevention, prevention_of
+from kanon.errors import PlanError, quote
+from kanon.teaching.case import Case, Shares, list_texts
+from kanon.teaching.lesson import join_words
+from kanon.teaching.prevention import DEDUCTIONS, LARGEST_T, Prevention, find_prevention
 
 ATTACKS: Mapping[str, Card] = {
     card.name: card
@@ -51,7 +51,7 @@ ATTACKS: Mapping[str, Card] = {
 }  # fmt: skip
 """The attacks, in the order in which they are explained."""
 
-BY_REGISTER = ("linkage", "downcoding")  # attacks on people of a public register
+REGISTER_ATTACKS = ("linkage", "downcoding")  # attacks on people of a public register
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class AttackResult:
     card: Card  # which attack
     case: Case  # the table, its release and the register
     known: Mapping[str, str]  # what the attacker knows of the person, by column
@@ -77,30 +77,30 @@ class Scene:
     prevention: Prevention  # the model that would have prevented it
 
 
-def attack(
+def run_attack(
     kind: str,
     case: Case,
     known: Mapping[str, str] | None = None,
     ruled_out: Sequence[str] | None = None,
-) -> Scene:
+) -> AttackResult:
     if kind not in ATTACKS:
-        raise PlanError(f"The attack {quoted(kind)} is unknown; known are {', '.join(ATTACKS)}.")
+        raise PlanError(f"The attack {quote(kind)} is unknown; known are {', '.join(ATTACKS)}.")
     unknown_values = [value for value in ruled_out or () if value not in case.values]
     if unknown_values:
         raise PlanError(
-            f"Only values that occur in the column {quoted(case.sensitive)} can be ruled out."
+            f"Only values that occur in the column {quote(case.sensitive)} can be ruled out."
         )
     if known is None:
         known = _choose_target(kind, case, tuple(ruled_out or ()))
     fits = case.fits(known)
     if ruled_out is None:
         ruled_out = _choose_ruled_out(case, fits) if kind == "background" else ()
-    column = texts_of(case.released[case.sensitive])
+    column = list_texts(case.released[case.sensitive])
     left = tuple(place for place in fits if column[place] not in ruled_out)
     before, after = case.shares(), case.shares(left)
     if kind in DEDUCTIONS:
         before, after = DEDUCTIONS[kind](case, known)
-    scene = Scene(
+    scene = AttackResult(
         card=ATTACKS[kind],
         case=case,
         known=dict(known),
@@ -112,7 +112,7 @@ def attack(
         after=after,
         told=False,
         finding="",
-        prevention=prevention_of(kind, case, len(ruled_out)),
+        prevention=find_prevention(kind, case, len(ruled_out)),
     )
     succeeded, finding = _describe_finding(scene)
     return replace(scene, told=succeeded, finding=finding)
@@ -121,25 +121,25 @@ def attack(
 # Whom to attack
 
 
-def targets(kind: str, case: Case) -> tuple[Target, ...]:
+def list_targets(kind: str, case: Case) -> tuple[Target, ...]:
     people, columns = case.table, case.recoding.classes.attributes
-    if kind in BY_REGISTER:
-        people, columns = case.register, case.linkable
+    if kind in REGISTER_ATTACKS:
+        people, columns = case.register, case.linkable_columns
     columns = tuple(name for name in columns if name in people.columns)
-    texts = [texts_of(people[name]) for name in columns]
+    texts = [list_texts(people[name]) for name in columns]
     public_values = [dict(zip(columns, facts, strict=True)) for facts in zip(*texts, strict=True)]
     name_columns = [name for name in case.names if name in people.columns]
     names = [f"person {number}" for number in range(1, len(people) + 1)]
     if name_columns:
         names = list(
-            map(" ".join, zip(*(texts_of(people[name]) for name in name_columns), strict=True))
+            map(" ".join, zip(*(list_texts(people[name]) for name in name_columns), strict=True))
         )
     return tuple(Target(name, values) for name, values in zip(names, public_values, strict=True))
 
 
 def _choose_target(kind: str, case: Case, ruled_out: tuple[str, ...]) -> Mapping[str, str]:
     """The public values of the person about whom the attack reveals most; the first of equals."""
-    candidates = [target.known for target in targets(kind, case)]
+    candidates = [target.known for target in list_targets(kind, case)]
     fitting = [case.fits(values) for values in candidates]
 
     def rank_target(place: int) -> tuple[float, ...]:
@@ -166,7 +166,7 @@ def _rank_value_attack(
     largest_share = _get_largest_share(case.shares(fits))
     if kind == "homogeneity":
         return (largest_share, float(len(fits)))
-    column = texts_of(case.released[case.sensitive])
+    column = list_texts(case.released[case.sensitive])
     excluded = ruled_out or _choose_ruled_out(case, fits)
     left = [place for place in fits if column[place] not in excluded]
     return (
@@ -190,7 +190,7 @@ def _find_people(case: Case, known: Mapping[str, str]) -> tuple[int, ...]:
     fitting = np.ones(len(case.register), dtype=bool)
     for name, value in known.items():
         if name in case.register.columns:
-            fitting &= np.array(texts_of(case.register[name])) == value
+            fitting &= np.array(list_texts(case.register[name])) == value
     return tuple(np.flatnonzero(fitting).tolist())
 
 
@@ -207,12 +207,12 @@ def _get_largest_share(shares: Shares) -> float:
 # What it finds
 
 
-def _describe_finding(scene: Scene) -> tuple[bool, str]:
+def _describe_finding(scene: AttackResult) -> tuple[bool, str]:
     start = f"The release is {scene.case.k}-anonymous"
     if not scene.fits:
         return False, f"{start}, and no record matches what the attacker knows: nothing follows."
     matching = (
-        f"{counted(len(scene.fits), 'record')} {'matches' if len(scene.fits) == 1 else 'match'}"
+        f"{count_noun(len(scene.fits), 'record')} {'matches' if len(scene.fits) == 1 else 'match'}"
     )
     if not scene.left:
         return (
@@ -224,45 +224,45 @@ def _describe_finding(scene: Scene) -> tuple[bool, str]:
     return succeeded, f"{start}: {matching}, and {what_follows}."
 
 
-def _describe_guess(scene: Scene) -> str:
+def _describe_guess(scene: AttackResult) -> str:
     usual_share, best = dict(scene.before), _list_likeliest_values(scene)
-    have = enumerated([percent(100 * usual_share[value]) for value in best])
-    return f"{enumerated([f'“{value}”' for value in best])}, which {have} of all records have"
+    have = join_words([write_percent(100 * usual_share[value]) for value in best])
+    return f"{join_words([f'“{value}”' for value in best])}, which {have} of all records have"
 
 
-def _list_likeliest_values(scene: Scene) -> list[str]:
+def _list_likeliest_values(scene: AttackResult) -> list[str]:
     sure = _get_largest_share(scene.after)
     return [value for value, share in scene.after if share == sure]
 
 
-def _describe_sureness(scene: Scene) -> str:
+def _describe_sureness(scene: AttackResult) -> str:
     sure = _get_largest_share(scene.after)
     of_which = "of each of" if len(_list_likeliest_values(scene)) > 1 else "of"
-    sureness = "certain" if sure == 1 else f"{percent(100 * sure)} sure"
+    sureness = "certain" if sure == 1 else f"{write_percent(100 * sure)} sure"
     return f"{sureness} {of_which} {_describe_guess(scene)}"
 
 
-def _explain_linkage(scene: Scene) -> tuple[bool, str]:
+def _explain_linkage(scene: AttackResult) -> tuple[bool, str]:
     case = scene.case
     if len(scene.people) != 1:
-        who = f"{counted(len(scene.people), 'person', 'people')} in the register match"
+        who = f"{count_noun(len(scene.people), 'person', 'people')} in the register match"
         who = who if scene.people else "nobody in the register matches"
         return False, f"{who}, so no name follows"
     (person,) = scene.people
     name = " ".join(str(case.register[column].iloc[person]) for column in case.names)
     if len(scene.fits) > 1:
         return False, f"{name} in the register could be any of these {len(scene.fits)} records"
-    people = enumerate(targets("linkage", case))
+    people = enumerate(list_targets("linkage", case))
     could_be = [place for place, target in people if scene.fits[0] in case.fits(target.known)]
     if could_be != [person]:
-        candidates = counted(len(could_be), "person", "people")
+        candidates = count_noun(len(could_be), "person", "people")
         return False, f"{candidates} in the register could be behind it"
     return True, f"only {name} in the register can be behind it, with {_describe_guess(scene)}"
 
 
-def _explain_homogeneity(scene: Scene) -> tuple[bool, str]:
+def _explain_homogeneity(scene: AttackResult) -> tuple[bool, str]:
     if len(scene.after) > 1:
-        occur = f"they have {counted(len(scene.after), 'value')}"
+        occur = f"they have {count_noun(len(scene.after), 'value')}"
         return False, f"{occur}: the attacker is {_describe_sureness(scene)}"
     alike = "it has" if len(scene.left) == 1 else "all have"
     return (
@@ -271,40 +271,40 @@ def _explain_homogeneity(scene: Scene) -> tuple[bool, str]:
     )
 
 
-def _explain_skewness(scene: Scene) -> tuple[bool, str]:
+def _explain_skewness(scene: AttackResult) -> tuple[bool, str]:
     t, usual_share = _measure_distance_from_table(scene.case, scene.left), dict(scene.before)
     rises = {value: share - usual_share[value] for value, share in scene.after}
     most = max(rises.values())
     rises_in_words = [
-        f"“{value}” rises from {percent(100 * usual_share[value])} of all records to "
-        f"{percent(100 * share)} of these"
+        f"“{value}” rises from {write_percent(100 * usual_share[value])} of all records to "
+        f"{write_percent(100 * share)} of these"
         for value, share in scene.after
         if most > 0 and math.isclose(rises[value], most)
     ]
-    rise = enumerated(rises_in_words) if rises_in_words else "no value is more frequent there"
+    rise = join_words(rises_in_words) if rises_in_words else "no value is more frequent there"
     far = f"their shares differ from those of the table by t = {write_decimals(t, 2)}"
     return t > LARGEST_T, f"{rise}: {far}"
 
 
-def _explain_background(scene: Scene) -> tuple[bool, str]:
+def _explain_background(scene: AttackResult) -> tuple[bool, str]:
     if not scene.ruled_out:
         return _explain_homogeneity(scene)
-    out = enumerated([f"“{value}”" for value in scene.ruled_out])
-    before = percent(100 * _get_largest_share(scene.case.shares(scene.fits)))
+    out = join_words([f"“{value}”" for value in scene.ruled_out])
+    before = write_percent(100 * _get_largest_share(scene.case.shares(scene.fits)))
     number = len(scene.left)
     return len(scene.after) == 1, (
-        f"{counted(number, 'remains', 'remain')} without {out}: the attacker is "
+        f"{count_noun(number, 'remains', 'remain')} without {out}: the attacker is "
         f"{_describe_sureness(scene)}, and was at most {before} sure of any value before"
     )
 
 
-def _explain_minimality(scene: Scene) -> tuple[bool, str]:
+def _explain_minimality(scene: AttackResult) -> tuple[bool, str]:
     before, after = (
-        percent(100 * _get_largest_share(shares)) for shares in (scene.before, scene.after)
+        write_percent(100 * _get_largest_share(shares)) for shares in (scene.before, scene.after)
     )
     if _get_largest_share(scene.after) <= _get_largest_share(scene.before) + 1e-9:
         return False, "the size of their class reveals nothing more"
-    best = enumerated([f"“{value}”" for value in _list_likeliest_values(scene)])
+    best = join_words([f"“{value}”" for value in _list_likeliest_values(scene)])
     return True, (
         "k would have allowed smaller classes, so one of them must have broken Distinct "
         f"l-diversity with l = 2: the attacker is {after} sure of {best}, and was at most "
@@ -312,19 +312,19 @@ def _explain_minimality(scene: Scene) -> tuple[bool, str]:
     )
 
 
-def _explain_downcoding(scene: Scene) -> tuple[bool, str]:
+def _explain_downcoding(scene: AttackResult) -> tuple[bool, str]:
     before = dict(scene.before)
     sure = [name for name, share in scene.after if share == 1 > before[name]]
     if not sure:
         return False, "how far their values were raised reveals nothing more"
     return True, (
-        f"{counted(len(before), 'person', 'people')} in the register could be behind them, but "
-        f"without {enumerated(sure)} they would have been released with finer values. So the exact "
-        f"values of {enumerated(sure)}, which are in the register, are behind these records"
+        f"{count_noun(len(before), 'person', 'people')} in the register could be behind them, but "
+        f"without {join_words(sure)} they would have been released with finer values. So the exact "
+        f"values of {join_words(sure)}, which are in the register, are behind these records"
     )
 
 
-_EXPLANATIONS: Mapping[str, Callable[[Scene], tuple[bool, str]]] = {
+_EXPLANATIONS: Mapping[str, Callable[[AttackResult], tuple[bool, str]]] = {
     "linkage": _explain_linkage,
     "homogeneity": _explain_homogeneity,
     "skewness": _explain_skewness,

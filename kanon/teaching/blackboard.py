@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from kanon.algorithms.lattice_size import n_nodes
+from kanon.algorithms.lattice_size import count_lattice_nodes
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.errors import PlanError, quoted
+from kanon.base.formatting import write_count
+from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.hashing import tuple_hashes
+from kanon.kernels.hashing import hash_tuples
 from kanon.measures import alteration
 from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 from kanon.reference.merging import PlainMerge
@@ -36,7 +36,7 @@ class Blackboard:
     task: Task  # the input of the algorithm
     metric: Metric
     attribute_weights: tuple[float, ...] = ()
-    numbers_of: tuple[int, ...] = ()  # the number of each original class
+    class_numbers: tuple[int, ...] = ()  # the number of each original class
 
     @cached_property
     def unit(self) -> Fraction:
@@ -53,7 +53,7 @@ class Blackboard:
             if abs(int(whole[node]) - due) > 1 + 1e-6 * due:
                 raise PlanError(
                     "A lesson must know the unit of the costs: those of this task are not "
-                    f"those of the metric {quoted(self.metric.name)} with these attribute "
+                    f"those of the metric {quote(self.metric.name)} with these attribute "
                     "weights."
                 )
         return 1 / scale
@@ -65,11 +65,11 @@ class Blackboard:
         return self.task.sensitive or (columns[0].name if columns else None)
 
     def check_lattice(self) -> None:
-        size = n_nodes(self.task.classes.hierarchies)
+        size = count_lattice_nodes(self.task.classes.hierarchies)
         if size > MOST_NODES:
             raise PlanError(
-                f"The lattice of these hierarchies has {thin(size)} nodes, and a lesson searches "
-                f"at most {thin(MOST_NODES)}; take fewer quasi-identifiers or smaller hierarchies."
+                f"The lattice of these hierarchies has {write_count(size)} nodes, and a lesson searches "
+                f"at most {write_count(MOST_NODES)}; take fewer quasi-identifiers or smaller hierarchies."
             )
 
     # --- labels and costs -----------------------------------------------------------------------
@@ -85,8 +85,8 @@ class Blackboard:
         targets = None if nodes is None else tuple(map(int, nodes))
         return self.state(self.table.group(map(int, members), targets))
 
-    def called(self, state: ClassState) -> str:
-        numbers = self.numbers_of or range(1, self.task.classes.n_classes + 1)
+    def name_class(self, state: ClassState) -> str:
+        numbers = self.class_numbers or range(1, self.task.classes.n_classes + 1)
         return f"class {min(numbers[place] for place in state.classes)} ({state.label})"
 
     @cached_property
@@ -97,7 +97,10 @@ class Blackboard:
     def table(self) -> PlainTable:
         """The table as the reference algorithms take it, with exact costs."""
         task, classes = self.task, self.task.classes
-        exact, counted = task.potentials.exact, task.potentials.slack and not task.potentials.digits
+        exact, counted = (
+            task.potentials.get_exact,
+            task.potentials.slack and not task.potentials.digits,
+        )
         nodes = [tuple(row) for row in classes.nodes.tolist()]
         histograms: list[dict[int, int]] = []
         if task.sensitive is not None:
@@ -118,7 +121,7 @@ class Blackboard:
             weighted=task.weighted,
             seed=task.seed,
             order=self.order,
-            breaks=lambda members: bool(task.others) and self.breaks(members, task.others),
+            breaks=lambda members: bool(task.others) and self.is_breaking(members, task.others),
             histograms=histograms,
             slack=task.potentials.slack / task.potentials.scale if counted else Fraction(0),
         )
@@ -126,30 +129,30 @@ class Blackboard:
     def state(self, group: Group) -> ClassState:
         return ClassState(group.nodes, self.label(group.nodes), group.records, group.members)
 
-    def candidate(
+    def build_candidate(
         self, group: Group, key: tuple[Any, ...], chosen: Group | None, *figures: float | None
     ) -> Candidate:
         name = self.state(group).name
         return Candidate(name, key, group == chosen, classes=group.members, figures=figures)
 
-    def rising(
+    def list_rise_costs(
         self, state: ClassState, nodes: Sequence[int], records: int | None = None
     ) -> tuple[CostTerm, ...]:
         classes = self.task.classes
         paying = (state.records if self.task.weighted else 1) if records is None else records
         terms = []
         for j, (low, high) in enumerate(zip(state.nodes, nodes, strict=True)):
-            exact, labels = self.task.potentials.exact, classes.hierarchies[j].labels
+            exact, labels = self.task.potentials.get_exact, classes.hierarchies[j].labels
             cost = exact(j, low) - exact(j, high)
             where = classes.attributes[j], labels[low], labels[high]
             terms.append(CostTerm(state.label, *where, float(cost), paying, cost * paying))
         return tuple(terms)
 
-    def merging(
+    def list_merge_costs(
         self, state: ClassState, other: ClassState, records: int | None = None
     ) -> tuple[CostTerm, ...]:
-        met = self.table.meet(state.nodes, other.nodes)
-        return self.rising(state, met, records) + self.rising(other, met, records)
+        met = self.table.find_meeting_nodes(state.nodes, other.nodes)
+        return self.list_rise_costs(state, met, records) + self.list_rise_costs(other, met, records)
 
     def cost(self, whole: int) -> float:
         return float(whole * self.unit)
@@ -159,7 +162,7 @@ class Blackboard:
         seed, tuple_ = self.task.tie_seed, tuple(int(node) for node in nodes)
         if seed is None:
             return 0, tuple_
-        return int(tuple_hashes(np.array([tuple_], dtype=np.int32), seed)[0]), tuple_
+        return int(hash_tuples(np.array([tuple_], dtype=np.int32), seed)[0]), tuple_
 
     @property
     def first(self) -> Rule:
@@ -167,10 +170,10 @@ class Blackboard:
             return FIRST
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
-    def breaks(self, members: Iterable[int], models: Sequence[Model]) -> bool:
+    def is_breaking(self, members: Iterable[int], models: Sequence[Model]) -> bool:
         positions = np.array(sorted(members), dtype=np.int64)
         return bool(
-            broken(models, self.task.classes.pooled(positions, np.zeros_like(positions), 1))[0]
+            find_broken(models, self.task.classes.pooled(positions, np.zeros_like(positions), 1))[0]
         )
 
     # --- the table after a step -----------------------------------------------------------------
@@ -194,11 +197,11 @@ class Blackboard:
     ) -> Step:
         return Step(heading, sentence, recoding, self.numbers(recoding), tuple(choices), detail)
 
-    def recoded(self, states: Iterable[ClassState]) -> Recoding:
+    def build_recoding(self, states: Iterable[ClassState]) -> Recoding:
         targets = self.task.classes.nodes.copy()
         for state in states:
             targets[list(state.classes)] = state.nodes
         return Recoding.from_targets(self.task.classes, targets)
 
-    def recoded_by(self, merges: Sequence[PlainMerge]) -> Recoding:
-        return self.recoded(map(self.state, merges[-1].after if merges else ()))
+    def apply_merges(self, merges: Sequence[PlainMerge]) -> Recoding:
+        return self.build_recoding(map(self.state, merges[-1].after if merges else ()))

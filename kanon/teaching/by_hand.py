@@ -10,9 +10,9 @@ import numpy as np
 from kanon.errors import ExerciseError
 from kanon.measures import alteration
 from kanon.metrics import metric_named
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion, answer_of
-from kanon.teaching.small_tables import SmallTable, raised
-from kanon.teaching.worked import lost_text, most_text
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion, build_answer
+from kanon.teaching.small_tables import SmallTable, raise_to_levels
+from kanon.teaching.worked import write_lost_cost, write_most_cost
 
 Answer = list[dict[str, str]]
 
@@ -31,28 +31,28 @@ class HandRecoding:
     rows: tuple[Row, ...]
     classes: int
     k: int
-    small: int  # how many classes have fewer records than the question asks for
+    small_classes: int  # how many classes have fewer records than the question asks for
     alteration: float
     lost: str
-    most: str
+    most_text: str
 
 
-def unchanged(table: SmallTable) -> Answer:
-    return answer_of(table, raised(table.classes, {}))
+def build_unchanged_answer(table: SmallTable) -> Answer:
+    return build_answer(table, raise_to_levels(table.classes, {}))
 
 
-def by_hand(
+def measure_hand_recoding(
     question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
 ) -> HandRecoding:
     classes, source = table.classes, table.source
     try:
         release = question.read(table, answer)
     except ExerciseError:
-        release = raised(classes, {})
+        release = raise_to_levels(classes, {})
     metric = metric_named(question.metric)
-    class_of_rows = source.class_of_rows(release)
+    class_of_rows = source.get_released_positions(release)
     letter_order = list(dict.fromkeys(class_of_rows.tolist()))  # letters in the order of the table
-    values, rows = answer_of(table, release), []
+    values, rows = build_answer(table, release), []
     for place in dict.fromkeys(source.row_class.tolist()):
         records = np.flatnonzero(source.row_class == place).tolist()
         class_now = int(class_of_rows[records[0]])
@@ -73,12 +73,12 @@ def by_hand(
         release.min_k or 0,
         int((release.counts < question.k).sum()),
         alteration.value(release, metric),
-        lost_text(release, metric),
-        most_text(release, metric),
+        write_lost_cost(release, metric),
+        write_most_cost(release, metric),
     )
 
 
-def value_set(
+def set_value(
     table: SmallTable, answer: object, records: Sequence[int], column: str, value: str
 ) -> Answer:
     return [
@@ -87,7 +87,7 @@ def value_set(
     ]
 
 
-def column_stepped(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
+def step_column(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
     j = table.classes.attributes.index(column)
     tree = table.classes.hierarchies[j]
     new_answer = []
@@ -105,7 +105,7 @@ def _start_answer(table: SmallTable, answer: Any) -> Answer:
     try:
         RecodeQuestion(id="any", table="any", kind="recode", k=2).read(table, answer)
     except ExerciseError:
-        return unchanged(table)
+        return build_unchanged_answer(table)
     return [dict(record) for record in answer]
 
 

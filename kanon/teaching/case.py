@@ -10,19 +10,19 @@ import pandas as pd
 
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted
-from kanon.base.values import MISSING_LABEL, canonical_texts
-from kanon.errors import PlanError, TableError, listing, quoted
+from kanon.base.formatting import count_noun
+from kanon.base.values import MISSING_LABEL, encode_texts
+from kanon.errors import PlanError, TableError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.measures.cells import whole_potentials
-from kanon.measures.linkage import matching
+from kanon.measures.cells import scale_metric_potentials
+from kanon.measures.linkage import find_matches
 from kanon.metrics import metric_named
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
-from kanon.sources.coverage import check_covered, counted_values
+from kanon.sources.coverage import check_coverage, count_values
 from kanon.sources.memory import MemorySource
-from kanon.teaching.optimum import best_recoding
+from kanon.teaching.optimum import find_best_recoding
 from kanon.teaching.small_tables import MOST_RECORDS
 
 METRIC = metric_named("nllm")  # measures the releases that lessons make
@@ -57,7 +57,7 @@ class Case:
         return tuple(name for name in self.register.columns if name not in self.released.columns)
 
     @property
-    def linkable(self) -> tuple[str, ...]:
+    def linkable_columns(self) -> tuple[str, ...]:
         return tuple(
             name
             for name in self.released.columns
@@ -65,12 +65,12 @@ class Case:
         )
 
     @cached_property
-    def knowable(self) -> Mapping[str, tuple[str, ...]]:
+    def knowable_values(self) -> Mapping[str, tuple[str, ...]]:
         values = {}
         for name in self.released.columns:
             if name != self.sensitive:
                 columns = [frame[name] for frame in (self.table, self.register) if name in frame]
-                texts = dict.fromkeys(text for column in columns for text in texts_of(column))
+                texts = dict.fromkeys(text for column in columns for text in list_texts(column))
                 values[str(name)] = tuple(sorted(texts))
         return values
 
@@ -79,31 +79,31 @@ class Case:
         return self.recoding.classes.sensitive_named(self.sensitive).values
 
     def fits(self, known: Mapping[str, str]) -> tuple[int, ...]:
-        unknown_columns = [name for name in known if name not in self.knowable]
+        unknown_columns = [name for name in known if name not in self.knowable_values]
         if unknown_columns:
             raise PlanError(
-                f"An attacker cannot know {quoted(unknown_columns[0])}, only "
-                f"{listing(self.knowable, most=12)}."
+                f"An attacker cannot know {quote(unknown_columns[0])}, only "
+                f"{list_names(self.knowable_values, most=12)}."
             )
         attributes = self.recoding.classes.attributes
         by_tree = {name: value for name, value in known.items() if name in attributes}
-        match = matching(self.recoding.released, by_tree)
-        fitting = np.isin(self.source.class_of_rows(self.recoding), match.classes)
+        match = find_matches(self.recoding.released, by_tree)
+        fitting = np.isin(self.source.get_released_positions(self.recoding), match.classes)
         for name, value in known.items():
             if name not in attributes:
-                fitting &= np.array(texts_of(self.released[name])) == value
+                fitting &= np.array(list_texts(self.released[name])) == value
         return tuple(np.flatnonzero(fitting).tolist())
 
     def shares(self, positions: Sequence[int] | None = None) -> Shares:
         """The share of each sensitive value among these records of the release, or all."""
-        column = texts_of(self.released[self.sensitive])
+        column = list_texts(self.released[self.sensitive])
         counts = Counter(column if positions is None else [column[place] for place in positions])
         return tuple(
             (value, counts[value] / counts.total()) for value in self.values if counts[value]
         )
 
 
-def case_of(
+def build_case(
     table: pd.DataFrame,
     schema: Schema,
     hierarchies: Mapping[str, Hierarchy],
@@ -115,7 +115,7 @@ def case_of(
 ) -> Case:
     if len(table) > MOST_RECORDS:
         raise TableError(
-            f"The table has {counted(len(table), 'record')}; for an attack it may have at "
+            f"The table has {count_noun(len(table), 'record')}; for an attack it may have at "
             f"most {MOST_RECORDS}."
         )
     sensitive_columns = schema.columns(Role.SENSITIVE)
@@ -124,7 +124,7 @@ def case_of(
         raise PlanError(
             "An attack needs a sensitive column; "
             + (
-                f"the table has {listing(sensitive_columns)}."
+                f"the table has {list_names(sensitive_columns)}."
                 if sensitive_columns
                 else "the table has none."
             )
@@ -143,7 +143,7 @@ def case_of(
     case = Case(
         table, schema, source, recoding or unchanged, column, register.reset_index(drop=True)
     )
-    return with_release(case, k) if recoding is None else case
+    return replace_release(case, k) if recoding is None else case
 
 
 def _check_register(
@@ -163,19 +163,19 @@ def _check_register(
         )
     for name in schema.quasi_identifiers:
         if name in register:
-            check_covered(name, counted_values(register[name]), hierarchies[name])
+            check_coverage(name, count_values(register[name]), hierarchies[name])
 
 
-def with_release(case: Case, k: int, *models: Model) -> Case:
+def replace_release(case: Case, k: int, *models: Model) -> Case:
     """The same table with the best known release for k, or with one by GAA for other models too."""
     classes, metric = case.source.classes, METRIC
     if not models:
-        return replace(case, recoding=best_recoding(classes, metric, k).recoding)
-    task = Task(classes, whole_potentials(classes, metric), k, models=models)
+        return replace(case, recoding=find_best_recoding(classes, metric, k).recoding)
+    task = Task(classes, scale_metric_potentials(classes, metric), k, models=models)
     return replace(case, recoding=gaa.anonymise(task))
 
 
-def texts_of(column: pd.Series) -> list[str]:
-    codes, texts = canonical_texts(column)
+def list_texts(column: pd.Series) -> list[str]:
+    codes, texts = encode_texts(column)
     labels = [*texts, MISSING_LABEL]  # the code of a missing cell is -1
     return [labels[code] for code in codes]

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.reference.clustering import ClusterStep, k_member, oka
 from kanon.reference.merging import PlainMerge, kaca
 from kanon.reference.table import PlainTable
 from kanon.teaching.blackboard import FIRST, Blackboard
-from kanon.teaching.grouping import MADE, ClusterView, grouping
+from kanon.teaching.grouping import FIRST_CLUSTER, ClusterView, explain_mdav
 from kanon.teaching.lesson import Choice, ClassState, Rule, Step
-from kanon.teaching.merging import merges_for_models, write_merges
+from kanon.teaching.merging import explain_model_merges, write_merges
 
 _GROWTH, _LEAST = Rule("least growth of the cluster’s loss"), Rule("least cost")
 _FURTHEST = Rule("furthest from the others of the cluster")
@@ -22,8 +22,8 @@ def _explain_kaca(board: Blackboard) -> Iterator[Step]:
 
     def describe_draw(merge: PlainMerge) -> tuple[str, tuple[Choice, ...]]:
         return (
-            f"“{board.label(merge.picked.nodes)}” ({counted(merge.picked.records, 'record')}) is "
-            f"drawn from the {counted(len(merge.wrong), 'class', 'classes')} below k = {task.k}; "
+            f"“{board.label(merge.picked.nodes)}” ({count_noun(merge.picked.records, 'record')}) is "
+            f"drawn from the {count_noun(len(merge.breaking_classes), 'class', 'classes')} below k = {task.k}; "
             f"the seed {task.seed} repeats the draw.",
             (),
         )
@@ -31,7 +31,7 @@ def _explain_kaca(board: Blackboard) -> Iterator[Step]:
     nearest = replace(board, task=replace(task, strategy="s1"))
     merges = list(kaca(nearest.table))
     yield from write_merges(nearest, merges, describe_draw)
-    yield from merges_for_models(board, board.recoded_by(merges))
+    yield from explain_model_merges(board, board.apply_merges(merges))
 
 
 # --- k-member and OKA -------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def _write_clusters(
             board.held(members) if members else ClassState((), "", 0, ())
             for members in step.clusters
         ]
-        recoding = board.recoded(state for state in states if state.records)
+        recoding = board.build_recoding(state for state in states if state.records)
         clustered = {place for members in step.clusters for place in members}
         left = tuple(c for c in range(board.task.classes.n_classes) if c not in clustered)
         heading, sentence = _describe_cluster_step(board, step, before)
@@ -57,7 +57,7 @@ def _write_clusters(
         view = ClusterView(step.cluster + 1, step.members, tuple(states), left, met)
         yield board.step(heading, sentence, recoding, choices, view)
         before = step.clusters
-    yield from merges_for_models(board, recoding)
+    yield from explain_model_merges(board, recoding)
 
 
 def _get_chosen_number(step: ClusterStep) -> int:
@@ -74,17 +74,20 @@ def _build_cluster_choice(board: Blackboard, step: ClusterStep) -> Choice:
         "begin": (f"With which record does cluster {number} begin?", (Rule(furthest), FIRST)),
         "grow": (f"Which record joins cluster {number}?", (_GROWTH, FIRST)),
         "leave": (f"Which record leaves cluster {number}?", (_FURTHEST, FIRST)),
-        "merge": (f"With which cluster is cluster {step.other + 1} merged?", (_LEAST, MADE)),
-    }.get(step.kind, (f"Which cluster does “{label}” join?", (_GROWTH, MADE)))
+        "merge": (
+            f"With which cluster is cluster {step.other + 1} merged?",
+            (_LEAST, FIRST_CLUSTER),
+        ),
+    }.get(step.kind, (f"Which cluster does “{label}” join?", (_GROWTH, FIRST_CLUSTER)))
     candidates = []
     for option in step.options:
         first, second = option.pair
         by_class = step.kind in ("begin", "grow", "leave")
         cost = float(option.cost)
-        candidate = board.candidate(second if by_class else first, option.key, None, cost)
+        candidate = board.build_candidate(second if by_class else first, option.key, None, cost)
         name = candidate.name if by_class else f"cluster {option.number + 1}: {candidate.name}"
         records = 1 if step.kind == "begin" else None
-        terms = board.merging(board.state(first), board.state(second), records)
+        terms = board.list_merge_costs(board.state(first), board.state(second), records)
         refused = "" if option.allowed else f"fewer than k = {board.task.k} records would stay"
         chosen = option.number == _get_chosen_number(step)
         candidates.append(
@@ -98,13 +101,13 @@ def _describe_cluster_step(
 ) -> tuple[str, str]:
     k, seed, number, table = board.task.k, board.task.seed, step.cluster + 1, board.table
     state = board.held(step.members)
-    label, records = state.label, counted(state.records, "record")
+    label, records = state.label, count_noun(state.records, "record")
     if step.kind == "seeds":
         firsts = ", ".join(f"“{board.originals[place].label}”" for place in step.members)
         return (
-            counted(len(step.members), "cluster begins", "clusters begin"),
+            count_noun(len(step.members), "cluster begins", "clusters begin"),
             f"{sum(table.records)} records are enough for "
-            f"{counted(sum(table.records) // k, 'cluster')} of k = {k}. Records are "
+            f"{count_noun(sum(table.records) // k, 'cluster')} of k = {k}. Records are "
             f"drawn until that many different ones came up (the seed {seed} repeats the draws); "
             f"each begins a cluster: {firsts}.",
         )
@@ -117,7 +120,7 @@ def _describe_cluster_step(
             f"Records are compared by the cost of merging one of them with one of {from_}. "
             f"“{label}” begins the cluster",
         )
-    size_before = counted(table.size(before[step.cluster]), "record")
+    size_before = count_noun(table.size(before[step.cluster]), "record")
     if step.kind == "grow":
         return (
             f"Cluster {number}: {label} joins",
@@ -127,7 +130,7 @@ def _describe_cluster_step(
         rest = sum(table.records) - sum(map(table.size, before))
         return (
             f"{label} is left over",
-            f"{counted(rest, 'record is', 'records are')} left, fewer than k = {k}: they "
+            f"{count_noun(rest, 'record is', 'records are')} left, fewer than k = {k}: they "
             f"join in random order. “{label}” joins cluster {number}",
         )
     if step.kind == "leave":
@@ -157,5 +160,5 @@ REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "kaca": _explain_kaca,
     "k-member": lambda board: _write_clusters(board, k_member),
     "oka": lambda board: _write_clusters(board, oka),
-    "mdav": grouping,
+    "mdav": explain_mdav,
 }

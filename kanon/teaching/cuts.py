@@ -9,7 +9,7 @@ import numpy as np
 from kanon.algorithms import mondrian
 from kanon.algorithms.lines import ValueOrder
 from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.recoding import Recoding, Trace
 from kanon.reference.mondrian import Mondrian, PlainCut
 from kanon.teaching.blackboard import Blackboard
@@ -34,7 +34,7 @@ class Rectangle:
 
 
 @dataclass(frozen=True)
-class Regions:
+class RegionView:
     axes: tuple[Axis, ...]  # the quasi-identifiers
     region: Rectangle  # the region that is looked at
     attribute: int | None  # the axis of the cut
@@ -89,7 +89,7 @@ class _RegionSpace:
         """What axes are compared by: width in percent, distinct values, or the larger part."""
         region, dimension = tuple(members), self.board.task.option(DIMENSION)
         if dimension == "best-balance":
-            return self.reference.largest_part(region, j)
+            return self.reference.measure_largest_part(region, j)
         worth = self.reference.worth(region, j)
         return 100 * worth if dimension == "widest" else worth or 1
 
@@ -107,7 +107,7 @@ class _RegionSpace:
             return f"{cut.place} {label}"
         middle = self.reference.median(tuple(members), cut.attribute)
         tied = sum(self.at[cut.attribute][place] == middle for place in cut.parts[0])
-        return f"below {label} and {counted(tied, 'class', 'classes')} at it"
+        return f"below {label} and {count_noun(tied, 'class', 'classes')} at it"
 
     def explain_refusal(self, parts: Sequence[Sequence[int]]) -> str:
         task = self.board.task
@@ -115,7 +115,7 @@ class _RegionSpace:
             return "there would be only one part"
         sizes = [self.count_records(part) for part in parts]
         if min(sizes) < task.k:
-            return f"a part would hold {counted(min(sizes), 'record')}"
+            return f"a part would hold {count_noun(min(sizes), 'record')}"
         if any(map(self.board.table.breaks, parts)):
             return "a part would break another model"
         return ""
@@ -126,14 +126,16 @@ class _RegionSpace:
         return mondrian.released(self.board.task, self.lines, order, starts, Trace())
 
 
-def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
+def build_region_view(
+    board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int
+) -> RegionView:
     space = _RegionSpace(board)
     regions = tuple(space.build_rectangle(members, is_final=True) for members in groups)
     region = regions[looked_at]
-    return Regions(space.axes, region, None, "", regions, (region,))
+    return RegionView(space.axes, region, None, "", regions, (region,))
 
 
-def cutting(board: Blackboard) -> Iterator[Step]:
+def explain_mondrian(board: Blackboard) -> Iterator[Step]:
     space = _RegionSpace(board)
     everything = space.reference.everything
     regions = [everything]
@@ -143,12 +145,12 @@ def cutting(board: Blackboard) -> Iterator[Step]:
 
     def build_view(
         region: tuple[int, ...], cut: PlainCut | None, parts: Sequence[tuple[int, ...]]
-    ) -> Regions:
+    ) -> RegionView:
         rectangles = {
             members: space.build_rectangle(members, members in final_regions) for members in regions
         }
         axis = None if cut is None else cut.attribute
-        return Regions(
+        return RegionView(
             space.axes,
             space.build_rectangle(region),
             axis,
@@ -168,7 +170,7 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         axes = _build_axis_choices(space, region, cut)
         if cut is None:
             final_regions.add(region)
-            heading = counted(space.count_records(region), "record stays", "records stay")
+            heading = count_noun(space.count_records(region), "record stays", "records stay")
             stays, now = _explain_why_it_stays(space, region), space.release_regions(regions)
             yield board.step(heading, stays, now, axes, build_view(region, None, [region]))
             continue
@@ -200,7 +202,7 @@ _AXIS_RULES = {
 
 
 def _count_records(space: _RegionSpace, region: Sequence[int]) -> str:
-    return counted(space.count_records(region), "record")
+    return count_noun(space.count_records(region), "record")
 
 
 def _build_axis_choices(
@@ -211,7 +213,7 @@ def _build_axis_choices(
     plain = space.reference
     candidates = []
     for j, name in enumerate(space.board.task.classes.attributes):
-        tried = list(plain.cuts_on(region, j)) if plain.width(region, j) else []
+        tried = list(plain.list_cuts_on(region, j)) if plain.width(region, j) else []
         refused = space.explain_refusal(tried[0].parts) if tried else "it has only one value"
         candidates.append(
             Candidate(
@@ -220,7 +222,7 @@ def _build_axis_choices(
                 refused="" if any(map(plain.is_allowed, tried)) else refused,
             )
         )  # fmt: skip
-    tried = list(plain.cuts_on(region, cut.attribute))
+    tried = list(plain.list_cuts_on(region, cut.attribute))
     # Two candidates may be the same cut: the first of them counts.
     first = next(i for i, option in enumerate(tried) if {*option.parts} == {*cut.parts})
     return (
@@ -254,6 +256,6 @@ def _explain_why_it_stays(space: _RegionSpace, region: tuple[int, ...]) -> str:
         f"{names[j]} {space.name(region, option)}, as {space.explain_refusal(option.parts)}"
         for j in range(len(names))
         if space.reference.width(region, j)
-        for option in space.reference.cuts_on(region, j)
+        for option in space.reference.list_cuts_on(region, j)
     ]
     return f"No cut is allowed: not {'; nor '.join(reasons)}."

@@ -8,19 +8,19 @@ import pandas as pd
 from pydantic import BaseModel, Field
 
 from kanon.base.checked_json import Strict
-from kanon.base.formatting import thin
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import ExerciseError, KanonError, listing, quoted
+from kanon.base.formatting import write_count
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import ExerciseError, KanonError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import parse_nodes, to_nodes
-from kanon.hierarchy.outline import parse_outline, to_outline
+from kanon.hierarchy.outline import parse_outline, write_outline
 from kanon.schema import Role
 from kanon.settings import MEGABYTE
-from kanon.teaching.exercises import MEGABYTES, ExerciseSet, Name, validated_content
+from kanon.teaching.exercises import MEGABYTES, ExerciseSet, Name, validate_content
 from kanon.teaching.handout import MOST_LEAVES
-from kanon.teaching.question import heading
+from kanon.teaching.question import format_question_heading
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import MOST_RECORDS, Cell, ExerciseTable, SmallTable
 
@@ -28,7 +28,7 @@ FormField = Mapping[str, Any]  # a property of a JSON schema, without references
 
 
 @cache
-def form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
+def list_form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
     """The fields with a title, each as a property of a JSON schema: those of a form.
 
     Their types and limits are those that the file is checked by; ``json_schema_extra`` says what a
@@ -51,14 +51,14 @@ def form_fields(model: type[BaseModel]) -> Mapping[str, FormField]:
     return fields
 
 
-def first_value(field: FormField) -> Any:
+def get_first_value(field: FormField) -> Any:
     if field["type"] == "object":
         return {}
     allowed = field.get("enum", [field.get("const", field.get("minimum"))])
     return field.get("default", allowed[0])
 
 
-def counts_with(field: FormField, values: Mapping[str, Any]) -> bool:
+def is_field_used(field: FormField, values: Mapping[str, Any]) -> bool:
     return all(values.get(name) in allowed for name, allowed in field.get("only", {}).items())
 
 
@@ -101,18 +101,18 @@ class ColumnFields(Strict):
 
 
 # --- from sets and tables -------------------------------------------------------------------
-def draft_of(exercises: ExerciseSet, own: bool = False) -> Draft:
+def draft_set(exercises: ExerciseSet, own: bool = False) -> Draft:
     content = exercises.model_dump(mode="json", exclude_none=True, include={*EMPTY})
-    tables = [table_draft(name, table, own) for name, table in exercises.tables.items()]
+    tables = [build_table_draft(name, table, own) for name, table in exercises.tables.items()]
     return {**content, "tables": tables}
 
 
-def table_draft(name: str, table: ExerciseTable, own: bool = False) -> Draft:
+def build_table_draft(name: str, table: ExerciseTable, own: bool = False) -> Draft:
     columns = [
         {
             "name": title,
             "role": column.role.value,
-            "tree": "" if column.nodes is None else to_outline(parse_nodes(column.nodes)),
+            "tree": "" if column.nodes is None else write_outline(parse_nodes(column.nodes)),
             "cells": list(cells),
         }
         for (title, column), cells in zip(
@@ -122,7 +122,7 @@ def table_draft(name: str, table: ExerciseTable, own: bool = False) -> Draft:
     return {"name": name, "columns": columns, "own": own}
 
 
-def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
+def draft_small_table(name: str, table: SmallTable, own: bool = False) -> Draft:
     classes = table.classes
     trees = {}
     for j, (column, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
@@ -130,7 +130,7 @@ def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
         spare = [leaf for leaf in tree.labels[: tree.n_leaves] if leaf not in occurring]
         few = tree.n_leaves <= MOST_LEAVES or not spare
         trees[column] = tree if few else remove_leaves(tree, spare)
-    return table_draft(name, ExerciseTable.of(table.frame, table.schema, trees), own)
+    return build_table_draft(name, ExerciseTable.of(table.frame, table.schema, trees), own)
 
 
 # --- changes --------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def put_in(draft: Any, value: object, *path: str | int) -> Any:
     return copy
 
 
-def free_name(start: str, taken: Iterable[object]) -> str:
+def find_free_name(start: str, taken: Iterable[object]) -> str:
     used, stem = {*taken}, start.rstrip("0123456789")
     name, number = start, 1
     while name in used:
@@ -151,7 +151,7 @@ def free_name(start: str, taken: Iterable[object]) -> str:
     return name
 
 
-def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
+def replace_records(table: Draft, cells: pd.DataFrame) -> Draft:
     rows = [
         ["" if pd.isna(cell) else str(cell).strip() for cell in row]
         for row in cells.to_numpy(dtype=object).tolist()
@@ -163,18 +163,18 @@ def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
     return {**table, "columns": columns}
 
 
-def new_question(draft: Draft) -> Draft:
+def build_new_question(draft: Draft) -> Draft:
     taken = [question["id"] for question in draft["questions"]]
     first = {"table": draft["tables"][0]["name"], "kind": next(iter(KINDS))}
     before = draft["questions"][-1] if taken else first
-    name = free_name(f"q{len(taken) + 1}", taken)
+    name = find_free_name(f"q{len(taken) + 1}", taken)
     return {"id": name, "table": before["table"], "kind": before["kind"]}
 
 
 def rename_table(draft: Draft, place: int, name: str) -> Draft:
     names = [table["name"] for table in draft["tables"]]
     old = names.pop(place)
-    new = free_name(name, names)
+    new = find_free_name(name, names)
     questions = [
         {**question, "table": new} if question["table"] == old else question
         for question in draft["questions"]
@@ -183,29 +183,29 @@ def rename_table(draft: Draft, place: int, name: str) -> Draft:
 
 
 # --- to a set -------------------------------------------------------------------------------
-def records_of(table: Draft) -> list[tuple[str, ...]]:
+def list_records(table: Draft) -> list[tuple[str, ...]]:
     return list(zip(*(column["cells"] for column in table["columns"]), strict=True))
 
 
-def tree_of(column: Draft) -> Hierarchy:
+def build_column_tree(column: Draft) -> Hierarchy:
     if column["tree"].strip():
         return parse_outline(column["tree"])
     return suppression(list(dict.fromkeys(column["cells"])))
 
 
-def called(number: int, question: Draft) -> str:
+def get_draft_heading(number: int, question: Draft) -> str:
     """The heading of a question of a draft.
 
-    >>> called(1, {"id": "q", "table": "", "kind": "recode", "k": 2})
+    >>> get_draft_heading(1, {"id": "q", "table": "", "kind": "recode", "k": 2})
     '1 Recode the table'
     """
     try:
-        return heading(number, _build_question(number, question))
+        return format_question_heading(number, _build_question(number, question))
     except ExerciseError:  # it is not one yet
         return f"{number} {question.get('title') or question['kind']}"
 
 
-def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
+def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
     """The set that a draft describes; :func:`checked_set` also checks that it can be answered."""
     title = draft["title"].strip()
     if not title and only is None:
@@ -220,8 +220,8 @@ def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
             name = question["table"].strip()
             if name not in tables:
                 raise ExerciseError(
-                    f"Question {number}: there is no table {quoted(question['table'])}; known are "
-                    f"{listing(tables, most=len(tables))}."
+                    f"Question {number}: there is no table {quote(question['table'])}; known are "
+                    f"{list_names(tables, most=len(tables))}."
                 )
             questions.append(_build_question(number, {**question, "table": name}, tables[name]))
     if only is not None:
@@ -233,59 +233,63 @@ def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
         "tables": {name: _build_table(table) for name, table in tables.items()},
         "questions": questions,
     }
-    exercises = validated_content(ExerciseSet, content, "exercise set")
+    exercises = validate_content(ExerciseSet, content, "exercise set")
     assert exercises.made, "its tables are counted, or what they lack is said"
     return exercises
 
 
-def checked_set(draft: Draft, progress: Progress = no_progress) -> ExerciseSet:
-    exercises = set_of(draft)
+def check_draft(draft: Draft, progress: Progress = ignore_progress) -> ExerciseSet:
+    exercises = build_exercise_set(draft)
     size = len(exercises.to_json().encode())
     if size > MEGABYTES * MEGABYTE:
-        raise ExerciseError(f"The set has {thin(size)} bytes; the most allowed is {MEGABYTES} MB.")
-    exercises.check(progress, lambda number, question: f"Question {heading(number, question)}")
+        raise ExerciseError(
+            f"The set has {write_count(size)} bytes; the most allowed is {MEGABYTES} MB."
+        )
+    exercises.check(
+        progress, lambda number, question: f"Question {format_question_heading(number, question)}"
+    )
     return exercises
 
 
 def _build_table(draft: Draft) -> ExerciseTable:
     try:
-        names, records = _check_names(draft, "columns"), records_of(draft)
+        names, records = _check_names(draft, "columns"), list_records(draft)
         if not 1 <= len(records) <= MOST_RECORDS:
             raise ExerciseError(f"{len(records)} records; a table has 1 to {MOST_RECORDS}.")
         for name, column in zip(names, draft["columns"], strict=True):
             for number, cell in enumerate(column["cells"], start=1):
                 if not 1 <= len(cell) <= _LONGEST_CELL:
                     raise ExerciseError(
-                        f"the cell of {quoted(name)} in record {number} has {len(cell)} "
+                        f"the cell of {quote(name)} in record {number} has {len(cell)} "
                         f"characters; a cell has 1 to {_LONGEST_CELL}."
                     )
         columns = {
             name: {"role": column["role"], "nodes": _build_nodes(column)}
             for name, column in zip(names, draft["columns"], strict=True)
         }
-        return validated_content(ExerciseTable, {"columns": columns, "records": records}, "table")
+        return validate_content(ExerciseTable, {"columns": columns, "records": records}, "table")
     except KanonError as error:
-        raise error.within(f"Table {quoted(draft['name'])}") from None
+        raise error.add_place(f"Table {quote(draft['name'])}") from None
 
 
 def _build_nodes(column: Draft) -> list[dict[str, Any]] | None:
     if column["role"] != Role.QUASI_IDENTIFIER.value:
         return None
     try:
-        return to_nodes(tree_of(column))
+        return to_nodes(build_column_tree(column))
     except KanonError as error:
-        raise error.within(f"Tree of {quoted(column['name'])}") from None
+        raise error.add_place(f"Tree of {quote(column['name'])}") from None
 
 
 def _build_question(number: int, draft: Draft, table: Draft | None = None) -> AnyQuestion:
     model = KINDS[draft["kind"]]
-    first = {name: first_value(field) for name, field in form_fields(model).items()}
+    first = {name: get_first_value(field) for name, field in list_form_fields(model).items()}
     content = first | {key: value for key, value in draft.items() if key in model.model_fields}
     if table is not None and "levels" in content:
         columns = [c["name"] for c in table["columns"] if c["role"] == "quasi-identifier"]
         levels = content["levels"].items()
         content["levels"] = {name: level for name, level in levels if name in columns}
-    question: Any = validated_content(model, content, f"question {number}")
+    question: Any = validate_content(model, content, f"question {number}")
     return question
 
 
@@ -295,5 +299,5 @@ def _check_names(draft: Draft, key: str) -> Sequence[str]:
         raise ExerciseError(f"The {kind} {names.index('') + 1} has no name; type one.")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ExerciseError(f"Two {kind}s are called {quoted(twice[0])}; give each its own name.")
+        raise ExerciseError(f"Two {kind}s are called {quote(twice[0])}; give each its own name.")
     return names

@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
-from kanon.base.checked_json import Strict, problem, read_json
-from kanon.base.formatting import thin
-from kanon.base.own_files import own_file
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import ExerciseError, KanonError, PlanError, listing, quoted
+from kanon.base.checked_json import Strict, describe_problem, read_json
+from kanon.base.formatting import write_count
+from kanon.base.own_files import find_own_file
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import ExerciseError, KanonError, PlanError, list_names, quote
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.teaching.question import Mark
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import ExerciseTable, SmallTable
 
-BUILT_IN = own_file("sample_data", "exercises", "first-set.json")
+BUILT_IN = find_own_file("sample_data", "exercises", "first-set.json")
 """The exercise set that comes with kanon."""
 
 MOST_QUESTIONS = 50  # the most questions of a set
@@ -59,7 +59,7 @@ class ExerciseSet(Strict):
             try:
                 tables[name] = table.made()
             except KanonError as error:
-                raise error.within(f"Table {quoted(name)}") from None
+                raise error.add_place(f"Table {quote(name)}") from None
         return tables
 
     @cached_property
@@ -73,35 +73,35 @@ class ExerciseSet(Strict):
     def points(self) -> float:
         return sum(question.points for question in self.questions)
 
-    def table_of(self, question: AnyQuestion) -> SmallTable:
+    def get_table(self, question: AnyQuestion) -> SmallTable:
         return self.made[question.table]
 
     def mark(self, question: AnyQuestion, answer: Any) -> Mark:
         if answer is None:
             return Mark(0.0, "Not answered.")
-        return question.mark(self.table_of(question), answer)
+        return question.mark(self.get_table(question), answer)
 
     def check(
         self,
-        progress: Progress = no_progress,
-        describe: Callable[[int, AnyQuestion], str] = lambda _, q: f"Question {quoted(q.id)}",
+        progress: Progress = ignore_progress,
+        describe: Callable[[int, AnyQuestion], str] = lambda _, q: f"Question {quote(q.id)}",
     ) -> None:
         """Check what no single key shows: tables, names, and that all questions have an answer."""
         names = [question.id for question in self.questions]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ExerciseError(f"Two questions have the id {quoted(twice[0])}; give each its own.")
-        known = listing(self.made, most=_MOST_TABLES)
+            raise ExerciseError(f"Two questions have the id {quote(twice[0])}; give each its own.")
+        known = list_names(self.made, most=_MOST_TABLES)
         for number, question in enumerate(self.questions, start=1):
             place = describe(number, question)
             if question.table not in self.made:
                 raise ExerciseError(
-                    f"{place}: there is no table {quoted(question.table)}; tables are {known}."
+                    f"{place}: there is no table {quote(question.table)}; tables are {known}."
                 )
             try:
-                question.check(self.table_of(question))
+                question.check(self.get_table(question))
             except KanonError as error:
-                raise error.within(place) from None
+                raise error.add_place(place) from None
             progress(number / len(self.questions), f"Question {number} of {len(self.questions)}")
 
     def to_json(self) -> str:
@@ -109,20 +109,20 @@ class ExerciseSet(Strict):
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
-    exercises = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
+def read_exercises(source: Path | bytes, progress: Progress = ignore_progress) -> ExerciseSet:
+    exercises = validate_file(ExerciseSet, source, "exercise file", "kanon-exercises")
     exercises.check(progress)
     return exercises
 
 
-def validated(model: type[M], source: Path | bytes, kind: str, name: str) -> M:
+def validate_file(model: type[M], source: Path | bytes, kind: str, name: str) -> M:
     content = _read_checked_json(source, kind)
     if not isinstance(content, dict) or content.get("format") != name:
         raise ExerciseError(f"This is no {kind}: it must be an object with the format '{name}'.")
-    return validated_content(model, content, kind)
+    return validate_content(model, content, kind)
 
 
-def validated_content(model: type[M], content: Any, kind: str) -> M:
+def validate_content(model: type[M], content: Any, kind: str) -> M:
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -135,7 +135,7 @@ def validated_content(model: type[M], content: Any, kind: str) -> M:
             raise ExerciseError(
                 f"{kind.capitalize()} key {path}.kind must be one of {', '.join(KINDS)}."
             ) from None
-        raise problem(first, path, kind, ExerciseError) from None
+        raise describe_problem(first, path, kind, ExerciseError) from None
 
 
 def _read_checked_json(source: Path | bytes, kind: str) -> Any:
@@ -150,7 +150,7 @@ def _read_checked_json(source: Path | bytes, kind: str) -> Any:
         raise ExerciseError(f"The {kind} cannot be read; it has to be JSON in UTF-8.") from None
     if size > MEGABYTES * MEGABYTE:
         raise ExerciseError(
-            f"The {kind} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB."
+            f"The {kind} has {write_count(size)} bytes; the most allowed is {MEGABYTES} MB."
         )
     try:
         return read_json(text, f"The {kind}")

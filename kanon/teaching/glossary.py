@@ -26,7 +26,7 @@ class Term:
     name: str  # the term, as it would begin a sentence
     told: str  # what it means, in one or two plain sentences
     where: tuple[str, ...]  # the titles of the pages that use it, or :data:`EVERYWHERE`
-    see: tuple[str, ...] = ()  # the names of other terms
+    related_terms: tuple[str, ...] = ()  # the names of other terms
     source: str = ""  # where it was defined
 
 
@@ -65,7 +65,7 @@ def _collect_terms() -> Iterable[Term]:
 
 
 @cache
-def glossary() -> Mapping[str, Term]:
+def load_glossary() -> Mapping[str, Term]:
     return MappingProxyType(
         {term.name: term for term in sorted(_collect_terms(), key=_get_sort_key)}
     )
@@ -75,19 +75,19 @@ def _get_sort_key(term: Term) -> tuple[str, str]:
     return re.sub(r"\W", "", term.name).casefold(), term.name
 
 
-def looked_up(text: str) -> tuple[Term, ...]:
+def find_terms(text: str) -> tuple[Term, ...]:
     """The terms with all typed words in their name, then those with them in their text.
 
-    >>> [term.name for term in looked_up("attack link")]
+    >>> [term.name for term in find_terms("attack link")]
     ['Linkage attack']
-    >>> looked_up("l divers")[0].name, looked_up("no such word"), looked_up(" ")
+    >>> find_terms("l divers")[0].name, find_terms("no such word"), find_terms(" ")
     ('Distinct l-diversity', (), ())
     """
     parts = text.casefold().split()
     if not parts:
         return ()
     named, mentioned = [], []
-    for term in glossary().values():
+    for term in load_glossary().values():
         name = term.name.casefold()
         if all(part in name for part in parts):
             named.append((not name.startswith(parts[0]), term))
@@ -107,15 +107,17 @@ metrics, strategies, privacy models, algorithms and measures.
 """
 
 
-def as_markdown() -> str:
-    return "\n".join([_ABOUT, *map(_format_section, glossary().values())])
+def write_glossary_page() -> str:
+    return "\n".join([_ABOUT, *map(_format_section, load_glossary().values())])
 
 
 def _format_section(term: Term) -> str:
     met = f"Used on {', '.join(f'*{page}*' for page in term.where)}."
     if term.where == (EVERYWHERE,):
         met = f"Used on {EVERYWHERE}."
-    listed = ", ".join(f"[{_escape_markdown(name)}](#{_format_anchor(name)})" for name in term.see)
+    listed = ", ".join(
+        f"[{_escape_markdown(name)}](#{_format_anchor(name)})" for name in term.related_terms
+    )
     parts = [met, f"See {listed}." if listed else "", f"Source: {term.source}." * bool(term.source)]
     paragraphs = _escape_markdown(term.told), " ".join(filter(None, parts))
     return "\n\n".join([f"## {_escape_markdown(term.name)}", *paragraphs]) + "\n"
@@ -130,4 +132,4 @@ def _escape_markdown(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(as_markdown().encode())
+    sys.stdout.buffer.write(write_glossary_page().encode())

@@ -8,12 +8,12 @@ from math import sqrt
 import numpy as np
 
 from kanon.algorithms import mdav
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.teaching.blackboard import FIRST, Blackboard
-from kanon.teaching.cuts import Regions, regions_of
-from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step, written
+from kanon.teaching.cuts import RegionView, build_region_view
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step, write_number
 
-MADE = Rule("the first cluster to begin")  # decides ties between clusters
+FIRST_CLUSTER = Rule("the first cluster to begin")  # decides ties between clusters
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class ClusterView:
     open: tuple[int, ...]  # the classes that are in no cluster, as positions
     # the two classes whose merge was paid for, such as a cluster and the record that joins it
     met: tuple[ClassState, ClassState] | None = None
-    regions: Regions | None = None  # the clusters as rectangles, where distances are compared
+    regions: RegionView | None = None  # the clusters as rectangles, where distances are compared
 
 
-def grouping(board: Blackboard) -> Iterator[Step]:
+def explain_mdav(board: Blackboard) -> Iterator[Step]:
     """Groups from the outside inwards, two in each round."""
     groups, k = _Groups(board), board.task.k
     while groups.left:
@@ -81,7 +81,7 @@ class _Groups:
             mean = Fraction(total, records)
             part = float(int(column.values[place]) - mean)
             label = classes.hierarchies[j].labels[classes.nodes[place, j]]
-            middle = written(float(column.lowest + mean / column.unit))
+            middle = write_number(float(column.lowest + mean / column.unit))
             terms.append(
                 CostTerm(
                     f"{label} to {to}", classes.attributes[j], label, middle,
@@ -174,7 +174,7 @@ class _Groups:
             label = self.board.originals[joins].label
             yield self._build_group_step(
                 f"Group {number + 1}: {label} joins",
-                f"The group holds {counted(size, 'record')}, fewer than k = {self.board.task.k}. "
+                f"The group holds {count_noun(size, 'record')}, fewer than k = {self.board.task.k}. "
                 f"“{label}” joins: {choice.reason}.",
                 [joins],
                 choice,
@@ -187,7 +187,7 @@ class _Groups:
             self._move_to_group(number, place)
         return self._build_group_step(
             f"Group {number + 1}: the rest",
-            f"{counted(n_left, 'record is', 'records are')} left, at least k = "
+            f"{count_noun(n_left, 'record is', 'records are')} left, at least k = "
             f"{self.board.task.k} and fewer than 2 k: they form a group.",
             joined,
         )
@@ -246,7 +246,7 @@ class _Groups:
                 ClassState(nodes, label, self.count_records(members), tuple(sorted(members)))
             )
         number = next(at for at, members in enumerate(self.members) if joined[0] in members)
-        regions = regions_of(self.board, self.members, number)
+        regions = build_region_view(self.board, self.members, number)
         left = tuple(self.left)
         view = ClusterView(number + 1, tuple(joined), tuple(states), left, regions=regions)
         return self.board.step(heading, sentence, now, choices, view)

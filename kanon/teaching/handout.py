@@ -12,10 +12,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.question import heading
+from kanon.teaching.question import format_question_heading
 from kanon.teaching.questions import AnyQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable
-from kanon.teaching.worked import costs_shown
+from kanon.teaching.worked import round_costs
 
 MOST_IN_MATRIX = 9
 """The most rows of a printed cost matrix; larger trees show only the costs of their steps."""
@@ -49,7 +49,9 @@ class TreePicture:
     left_out: int  # how many leaves are not drawn
 
 
-def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False) -> str:
+def write_handout(
+    exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False
+) -> str:
     tables = []
     for name in dict.fromkeys(question.table for question in exercises.questions):
         table = exercises.made[name]
@@ -79,14 +81,14 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
         tables=tables,
         matrices=any(table["matrices"] for table in tables),
         questions=[
-            _describe_question(number, question, exercises.table_of(question))
+            _describe_question(number, question, exercises.get_table(question))
             for number, question in enumerate(exercises.questions, start=1)
         ],
         solutions=solutions,
     )
 
 
-def drawn(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) -> TreeLayout:
+def lay_out_tree(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) -> TreeLayout:
     order = [node for node in range(tree.n_nodes) if node in {*nodes}]
     top = int(tree.level[tree.root])
     widths = [0] * (top + 1)
@@ -124,7 +126,7 @@ def drawn(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) -> TreeLa
     )
 
 
-def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
+def draw_tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
     picture = _load_templates().get_template("tree.html")
     opening = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
     return tuple(
@@ -146,14 +148,16 @@ def _group_columns_by_role(table: SmallTable) -> dict[str, list[str]]:
 
 
 def _list_metrics(questions: Sequence[AnyQuestion]) -> list[str]:
-    metrics = dict.fromkeys(question.goes_by for question in questions if question.goes_by)
+    metrics = dict.fromkeys(
+        question.needed_metric for question in questions if question.needed_metric
+    )
     return list(metrics) or ["nllm"]
 
 
 def _draw_trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
-    exact_costs, write = costs_shown(potentials(metric, classes.hierarchies, records))
+    exact_costs, write = round_costs(potentials(metric, classes.hierarchies, records))
     drawings = []
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
         all_nodes = range(tree.n_nodes)
@@ -167,7 +171,7 @@ def _draw_trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
             [write(costs[row] - costs[int(tree.lca(row, other))]) for other in all_nodes]
             for row in rows
         ]
-        picture = drawn(
+        picture = lay_out_tree(
             tree, all_nodes if tree.n_leaves <= MOST_LEAVES else sorted(occurring), [*up, ""]
         )
         drawings.append({"name": name, "drawn": picture, "labels": tree.labels, "matrix": matrix})
@@ -183,16 +187,16 @@ def _estimate_text_width(text: str) -> int:
 
 def _describe_question(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
     return {
-        "heading": heading(number, question),
+        "heading": format_question_heading(number, question),
         "table": question.table,
         "text": question.text,
         "asked": question.asked(table),
         "points": f"{question.points:g} {'point' if question.points == 1 else 'points'}",
-        "space": question.space(table),
+        "space": question.get_answer_space(table),
         "worked": not (
             isinstance(question, NumberQuestion) and question.whole
         ),  # room for arithmetic
-        "solved": question.solved(table),
+        "solved": question.describe_solution(table),
     }
 
 

@@ -4,20 +4,25 @@ from typing import assert_never
 
 import numpy as np
 
-from kanon.base.formatting import counted, joined
+from kanon.base.formatting import count_noun, join_words
 from kanon.errors import ExerciseError
 from kanon.metrics import metric_named
 from kanon.recoding import Recoding
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import labels_of
+from kanon.teaching.question import get_labels
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
-from kanon.teaching.small_tables import SmallTable, raised, tuple_text
-from kanon.teaching.worked import before, loss_text, meeting, most_text
+from kanon.teaching.small_tables import SmallTable, format_tuple, raise_to_levels
+from kanon.teaching.worked import (
+    find_meeting_nodes,
+    list_earlier_merges,
+    write_loss,
+    write_most_cost,
+)
 
 _MOST = 5  # the most classes or candidates that are named
 
 
-def hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:
+def get_hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:
     match question:
         case RecodeQuestion() | LevelsQuestion():
             return _explain_least(question, table, answer)
@@ -35,23 +40,23 @@ def _explain_least(
     try:
         release = question.read(table, answer)
     except ExerciseError:
-        release = raised(table.classes, {})
+        release = raise_to_levels(table.classes, {})
     small = np.flatnonzero(release.counts < question.k)
     if not len(small):
         metric = metric_named(question.metric)
         return (
             f"Every class has at least {question.k} records. The alteration is "
-            f"{loss_text(release, metric)}. It is less if a value can go a step down while every "
+            f"{write_loss(release, metric)}. It is less if a value can go a step down while every "
             f"class keeps at least {question.k} records."
         )
     named = [
-        f"{tuple_text(labels_of(release, release.nodes[place]))} has {release.counts[place]}"
+        f"{format_tuple(get_labels(release, release.nodes[place]))} has {release.counts[place]}"
         for place in small[:_MOST]
     ]
-    others = counted(len(small) - _MOST, "other class is", "other classes are")
+    others = count_noun(len(small) - _MOST, "other class is", "other classes are")
     more = [f"{others} too small"] if len(small) > _MOST else []
     return (
-        f"Every class needs {counted(question.k, 'record')}: {joined([*named, *more])}. "
+        f"Every class needs {count_noun(question.k, 'record')}: {join_words([*named, *more])}. "
         f"{_describe_meetings(release, int(small[0]))}"
     )
 
@@ -68,39 +73,41 @@ def _describe_meetings(release: Recoding, small: int) -> str:
         elif others:
             meetings = {node: tree.lca(own, node) for node in others}
             lowest = min(meetings.values(), key=lambda node: (tree.level[node], node))
-            nearest = joined(
+            nearest = join_words(
                 tree.labels[node] for node in sorted(meetings) if meetings[node] == lowest
             )
             parts.append(
                 f"in {name}, {tree.labels[own]} meets {nearest} lowest, at {tree.labels[lowest]}"
             )
-    return f"Of {tuple_text(labels_of(release, release.nodes[small]))}: {'; '.join(parts)}."
+    return f"Of {format_tuple(get_labels(release, release.nodes[small]))}: {'; '.join(parts)}."
 
 
 def _explain_number(question: NumberQuestion, table: SmallTable) -> str:
-    release = raised(table.classes, question.levels)
-    of_rows = table.source.class_of_rows(release)
+    release = raise_to_levels(table.classes, question.levels)
+    of_rows = table.source.get_released_positions(release)
     first = int(of_rows[0])
-    first_text = tuple_text(labels_of(release, release.nodes[first]))
+    first_text = format_tuple(get_labels(release, release.nodes[first]))
     match question.number:
         case "alteration":
             metric = metric_named(question.metric)
-            own = labels_of(release, release.original.nodes[table.source.row_class[0]])
+            own = get_labels(release, release.original.nodes[table.source.row_class[0]])
             return (
                 "It is what all records lose, as a share of what they would lose with everything "
-                f"at the root, which is {most_text(release, metric)} here. Record 1, "
-                f"{tuple_text(own)}, becomes {first_text}: add up the steps of each column."
+                f"at the root, which is {write_most_cost(release, metric)} here. Record 1, "
+                f"{format_tuple(own)}, becomes {first_text}: add up the steps of each column."
             )
         case "k" | "classes" | "unique":
             together = np.flatnonzero(of_rows == first) + 1
-            members = f"the records {joined(together)}" if len(together) > 1 else "no other record"
+            members = (
+                f"the records {join_words(together)}" if len(together) > 1 else "no other record"
+            )
             return (
-                f"Records with the same values of {joined(release.classes.attributes)} are one "
+                f"Records with the same values of {join_words(release.classes.attributes)} are one "
                 f"class. Record 1 is {first_text}, and that class has {members}."
             )
         case _:
             sensitive = release.released.sensitive_named(question.column(table))
-            mix = joined(
+            mix = join_words(
                 f"{value} {count} of {int(release.counts[first])}"
                 for value, count in zip(sensitive.values, sensitive.dense()[first], strict=True)
                 if count
@@ -109,24 +116,26 @@ def _explain_number(question: NumberQuestion, table: SmallTable) -> str:
 
 
 def _explain_choice(question: ChoiceQuestion, table: SmallTable) -> str:
-    step, earlier = question.step(table), before(question, table)[:1]
+    step, earlier = question.step(table), list_earlier_merges(question, table)[:1]
     if question.choose == "smallest":
         rule = (
             "GAA takes the class with the fewest records; of several, the one that comes first in "
             "tree order."
         )
         return " ".join([rule, *(f"Do the earlier merges first. {merge}" for merge in earlier)])
-    unraised, taken = raised(table.classes, {}), step.options.index(step.smallest)
+    unraised, taken = raise_to_levels(table.classes, {}), step.options.index(step.smallest)
     others = [place for place in range(len(step.options)) if place != taken]
     meetings = [
-        f"{tuple_text(step.options[place])} at "
-        + tuple_text(
-            labels_of(unraised, meeting(table.classes, step.nodes[taken], step.nodes[place]))
+        f"{format_tuple(step.options[place])} at "
+        + format_tuple(
+            get_labels(
+                unraised, find_meeting_nodes(table.classes, step.nodes[taken], step.nodes[place])
+            )
         )
         for place in others[:_MOST]
     ]
     more = [f"{len(others) - _MOST} more"] if len(others) > _MOST else []
     return (
         "All records of both classes rise to where their values meet, and each pays for every "
-        f"step. {tuple_text(step.smallest)} meets {', '.join([*meetings, *more])}."
+        f"step. {format_tuple(step.smallest)} meets {', '.join([*meetings, *more])}."
     )

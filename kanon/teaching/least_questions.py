@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, StrictInt
 
-from kanon.base.formatting import counted, percent
-from kanon.errors import ExerciseError, listing, quoted
+from kanon.base.formatting import count_noun, write_percent
+from kanon.errors import ExerciseError, list_names, quote
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding
-from kanon.teaching.optimum import BestRelease, best_levels, best_recoding
-from kanon.teaching.question import NOT_ALLOWED, TOLERANCE, Mark, Question, labels_of
-from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
+from kanon.teaching.optimum import BestRelease, find_best_levels, find_best_recoding
+from kanon.teaching.question import NOT_ALLOWED, TOLERANCE, Mark, Question, get_labels
+from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, format_tuple, raise_to_levels
 
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
 
@@ -27,7 +27,7 @@ class LeastQuestion(Question):
     metric: str = Field(default="nllm", title="Metric", json_schema_extra={"choices": "metrics"})
 
     @property
-    def goes_by(self) -> str:
+    def needed_metric(self) -> str:
         return self.metric
 
     def check(self, table: SmallTable) -> None:
@@ -48,7 +48,7 @@ class LeastQuestion(Question):
             release = self.read(table, answer)
         except ExerciseError:
             return NOT_ALLOWED
-        altered = percent(alteration.value(release, metric_named(self.metric)))
+        altered = write_percent(alteration.value(release, metric_named(self.metric)))
         return f"{self.chosen(release, answer)}: k = {release.min_k}, alteration {altered}"
 
     @abstractmethod
@@ -65,17 +65,19 @@ class LeastQuestion(Question):
         if lacking:
             return Mark(0.0, lacking)
         best, altered = self.best(table), alteration.value(release, metric_named(self.metric))
-        start = f"The table is {release.min_k}-anonymous with an alteration of {percent(altered)}"
+        start = (
+            f"The table is {release.min_k}-anonymous with an alteration of {write_percent(altered)}"
+        )
         if altered <= best.alteration * (1 + TOLERANCE):
             least = "the least possible" if best.proven else "as good as the best known"
             return Mark(1.0, f"{start}, {least}.")
         share = _HALF + (1 - _HALF) * (100 - altered) / (100 - best.alteration)
         least = "the least possible" if best.proven else "the best known"
-        return Mark(share, f"{start}, where {percent(best.alteration)} is {least}.")
+        return Mark(share, f"{start}, where {write_percent(best.alteration)} is {least}.")
 
     def _describe_least(self, best: BestRelease) -> str:
         least = "the least possible" if best.proven else "the best known of too many to try all"
-        return f"alteration {percent(best.alteration)}, {least}"
+        return f"alteration {write_percent(best.alteration)}, {least}"
 
     def _describe_metric(self) -> str:
         return f"as {metric_named(self.metric).card.title} counts it"
@@ -95,26 +97,26 @@ class RecodeQuestion(LeastQuestion):
             "stay together, and all are kept."
         )
 
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
+    def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:
         columns = list(table.classes.attributes)
         return {"columns": columns, "rows": table.frame[columns].to_numpy().tolist()}
 
     def best(self, table: SmallTable) -> BestRelease:
-        return table.once(
+        return table.get_or_compute(
             ("recoding", self.metric, self.k),
-            lambda: best_recoding(table.classes, metric_named(self.metric), self.k),
+            lambda: find_best_recoding(table.classes, metric_named(self.metric), self.k),
         )
 
     def solution(self, table: SmallTable) -> list[dict[str, str]]:
-        return answer_of(table, self.best(table).recoding)
+        return build_answer(table, self.best(table).recoding)
 
-    def solved(self, table: SmallTable) -> str:
+    def describe_solution(self, table: SmallTable) -> str:
         best = self.best(table)
         return f"{self.chosen(best.recoding, None)}: {self._describe_least(best)}."
 
     def chosen(self, release: Recoding, answer: Any) -> str:
         return "; ".join(
-            f"{tuple_text(labels_of(release, nodes))} × {count}"
+            f"{format_tuple(get_labels(release, nodes))} × {count}"
             for nodes, count in zip(release.nodes, release.counts, strict=True)
         )
 
@@ -122,8 +124,8 @@ class RecodeQuestion(LeastQuestion):
         classes, size = table.classes, len(table.frame)
         if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != size:
             raise ExerciseError(
-                f"The answer must be a list of {counted(size, 'record')}, each with a value for "
-                f"{listing(classes.attributes, most=12)}."
+                f"The answer must be a list of {count_noun(size, 'record')}, each with a value for "
+                f"{list_names(classes.attributes, most=12)}."
             )
         targets = np.full_like(classes.nodes, -1)
         first: dict[int, int] = {}
@@ -145,18 +147,18 @@ class RecodeQuestion(LeastQuestion):
         if not isinstance(values, Mapping) or set(values) != set(classes.attributes):
             raise ExerciseError(
                 f"Record {number} must have a value for each of "
-                f"{listing(classes.attributes, most=12)}, and nothing else."
+                f"{list_names(classes.attributes, most=12)}, and nothing else."
             )
         for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
             node = tree.node_of.get(values[name]) if isinstance(values[name], str) else None
             if node is None:
                 raise ExerciseError(
-                    f"Record {number}: {{cells}} is not in the tree of {quoted(name)}.",
+                    f"Record {number}: {{cells}} is not in the tree of {quote(name)}.",
                     [values[name]],
                 )
             if not tree.is_ancestor(node, int(classes.nodes[place, j])):
                 raise ExerciseError(
-                    f"Record {number}: in the tree of {quoted(name)}, {{cells}} is not above the "
+                    f"Record {number}: in the tree of {quote(name)}, {{cells}} is not above the "
                     "value of the record; values may only be raised.",
                     [values[name]],
                 )
@@ -181,13 +183,13 @@ class LevelsQuestion(LeastQuestion):
             f"{self.k}-anonymous with the least alteration, {self._describe_metric()}."
         )
 
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
+    def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:
         return {"levels": table.classes.attributes}
 
     def best(self, table: SmallTable) -> BestRelease:
-        return table.once(
+        return table.get_or_compute(
             ("levels", self.metric, self.k),
-            lambda: best_levels(table.classes, metric_named(self.metric), self.k),
+            lambda: find_best_levels(table.classes, metric_named(self.metric), self.k),
         )
 
     def solution(self, table: SmallTable) -> dict[str, int]:
@@ -195,7 +197,7 @@ class LevelsQuestion(LeastQuestion):
         assert node is not None, "every record was raised to the same levels"
         return dict(zip(table.classes.attributes, map(int, node), strict=True))
 
-    def solved(self, table: SmallTable) -> str:
+    def describe_solution(self, table: SmallTable) -> str:
         best = self.best(table)
         levels = self.chosen(best.recoding, self.solution(table))
         return f"Levels {levels}: {self._describe_least(best)}."
@@ -211,14 +213,14 @@ class LevelsQuestion(LeastQuestion):
         if not isinstance(answer, Mapping) or not whole or set(answer) != set(names):
             raise ExerciseError(
                 "The answer must be a level, a whole number, for each of "
-                f"{listing(names, most=12)}, and for nothing else."
+                f"{list_names(names, most=12)}, and for nothing else."
             )
-        return raised(table.classes, answer)
+        return raise_to_levels(table.classes, answer)
 
 
-def answer_of(table: SmallTable, release: Recoding) -> list[dict[str, str]]:
+def build_answer(table: SmallTable, release: Recoding) -> list[dict[str, str]]:
     names, targets = table.classes.attributes, release.targets[table.source.row_class]
-    return [dict(zip(names, labels_of(release, nodes), strict=True)) for nodes in targets]
+    return [dict(zip(names, get_labels(release, nodes), strict=True)) for nodes in targets]
 
 
 def _describe_small_classes(release: Recoding, k: int) -> str:
@@ -226,9 +228,9 @@ def _describe_small_classes(release: Recoding, k: int) -> str:
     small = order[release.counts[order] < k]
     if not len(small):
         return ""
-    size, labels = int(release.counts[small[0]]), labels_of(release, release.nodes[small[0]])
-    more = f", and {counted(len(small) - 1, 'other class is', 'other classes are')} too small"
+    size, labels = int(release.counts[small[0]]), get_labels(release, release.nodes[small[0]])
+    more = f", and {count_noun(len(small) - 1, 'other class is', 'other classes are')} too small"
     return (
-        f"Not {k}-anonymous: the class {tuple_text(labels)} has {counted(size, 'record')}"
+        f"Not {k}-anonymous: the class {format_tuple(labels)} has {count_noun(size, 'record')}"
         f"{more if len(small) > 1 else ''}."
     )

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
@@ -45,7 +45,9 @@ class Candidate:
     chosen: bool  # whether the algorithm chose it
     cost: float | None = None  # its cost or distance, in the metric's own unit
     terms: tuple[CostTerm, ...] = ()  # the arithmetic of the cost: the sum of their products
-    second: float | None = None  # the l or t that it would leave, for strategies that look at it
+    level_left: float | None = (
+        None  # the l or t that it would leave, for strategies that look at it
+    )
     classes: tuple[int, ...] = ()  # the original classes that it is about, as positions
     figures: tuple[float | None, ...] = ()  # the number that each rule compares
     refused: str = ""  # why it must not be chosen; empty where it may
@@ -70,7 +72,7 @@ class Choice:
         return next(candidate for candidate in self.candidates if candidate.chosen)
 
     @property
-    def ranked(self) -> tuple[Candidate, ...]:
+    def ranked_candidates(self) -> tuple[Candidate, ...]:
         """The chosen candidate, then the others, best first, then the refused ones."""
         order = sorted(self.candidates, key=lambda c: (not c.chosen, bool(c.refused), c.key))
         return tuple(order)
@@ -94,7 +96,7 @@ class Choice:
         if len(self.candidates) > 1:
             alone = f"the {'first' if passed else 'only one'} that is allowed"
         chosen, text = self.chosen, ""
-        left = [candidate for candidate in self.ranked if not candidate.refused]
+        left = [candidate for candidate in self.ranked_candidates if not candidate.refused]
         for place in range(len(self.rules)):
             if len(left) < 2:
                 break
@@ -114,7 +116,7 @@ class Choice:
         if figure is None:
             return rule.best if worse else ""
         figures = [figure, *(candidate.figure(place) or 0 for candidate in worse)]
-        best, *rest = (f"{number}{rule.unit}" for number in apart(figures))
+        best, *rest = (f"{number}{rule.unit}" for number in write_apart(figures))
         others = [number for number in rest if number != best]
         text = f"{rule.best}, {best}"
         if len(alike) > 1:
@@ -124,9 +126,9 @@ class Choice:
         elif len(others) > _LISTED:
             text += f" against {others[0]} to {others[-1]} for {len(others)} others"
         elif others:
-            text += f" against {enumerated(others)}"
+            text += f" against {join_words(others)}"
         if len(rest) > len(others):
-            close = counted(len(rest) - len(others), "other differs", "others differ")
+            close = count_noun(len(rest) - len(others), "other differs", "others differ")
             text += f"; {close} by less than these digits show"
         return text
 
@@ -147,7 +149,7 @@ _NAMED = 36  # the most characters of names; candidates with longer names are co
 
 def _name_candidates(candidates: Sequence[Candidate]) -> str:
     names = [f"“{candidate.name}”" for candidate in candidates]
-    return enumerated(names) if sum(map(len, names)) <= _NAMED else ""
+    return join_words(names) if sum(map(len, names)) <= _NAMED else ""
 
 
 def _name_tied_candidates(alike: Sequence[Candidate], worse: int) -> str:
@@ -155,10 +157,10 @@ def _name_tied_candidates(alike: Sequence[Candidate], worse: int) -> str:
     return _name_candidates(alike) or (f"{len(alike)} of {len(alike) + worse}" if worse else every)
 
 
-def enumerated(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """A list of words for a sentence.
 
-    >>> enumerated(["a"]), enumerated(["a", "b", "c"])
+    >>> join_words(["a"]), join_words(["a", "b", "c"])
     ('a', 'a, b and c')
     """
     *first, last = words
@@ -174,7 +176,7 @@ class ClassState:
 
     @property
     def name(self) -> str:
-        return f"{self.label} ({counted(self.records, 'record')})"
+        return f"{self.label} ({count_noun(self.records, 'record')})"
 
 
 @dataclass(frozen=True)
@@ -208,15 +210,15 @@ class Lesson:
     unit: Fraction  # what 1 of the task's whole numbers is worth, in the metric's own unit
     complete: bool = True  # whether there is a step for everything that the algorithm decided
 
-    def paid(self, attribute: int, low: int, high: int) -> float:
+    def get_cost(self, attribute: int, low: int, high: int) -> float:
         depth = self.task.potentials[attribute]
         return float((int(depth[low]) - int(depth[high])) * self.unit)
 
 
-def written(number: float | None, digits: int = 4) -> str:
+def write_number(number: float | None, digits: int = 4) -> str:
     """A number for a sentence, with four significant digits.
 
-    >>> written(4.0), written(2 / 3), written(12345.6), written(None)
+    >>> write_number(4.0), write_number(2 / 3), write_number(12345.6), write_number(None)
     ('4', '0.6667', '12346', '–')
     """
     if number is None:
@@ -226,15 +228,15 @@ def written(number: float | None, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def apart(numbers: Sequence[float]) -> list[str]:
+def write_apart(numbers: Sequence[float]) -> list[str]:
     """Numbers with enough digits to tell the first from all that differ.
 
-    >>> apart([1 / 3, 0.33334, 2.0]), apart([2 / 3, 2 / 3 + 2**-52])
+    >>> write_apart([1 / 3, 0.33334, 2.0]), write_apart([2 / 3, 2 / 3 + 2**-52])
     (['0.33333', '0.33334', '2'], ['0.6667', '0.6667'])
     """
     same = [math.isclose(number, numbers[0], rel_tol=1e-11) for number in numbers]
     for digits in range(4, 13):
-        texts = [written(number, digits) for number in numbers]
+        texts = [write_number(number, digits) for number in numbers]
         if [text == texts[0] for text in texts] == same:
             break
     return texts

@@ -8,13 +8,13 @@ from types import ModuleType
 
 import kanon.teaching
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.errors import PlanError
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Lesson, Step
-from kanon.teaching.worked import loss_text
+from kanon.teaching.worked import write_loss
 
 FEWEST, MOST = 2, 30  # records of the table of a lesson
 
@@ -23,7 +23,7 @@ MOST_STEPS = 300  # longer lessons are refused: nobody goes through them
 Replay = Callable[[Blackboard], Iterator[Step]]
 
 
-def lesson_of(
+def build_lesson(
     module: ModuleType,
     task: Task,
     metric: Metric,
@@ -34,7 +34,7 @@ def lesson_of(
     if not FEWEST <= records <= MOST:
         raise PlanError(
             f"A lesson is for {FEWEST} to {MOST} records, so that every step can be followed; this "
-            f"table has {thin(records)}."
+            f"table has {write_count(records)}."
         )
     check = getattr(module, "check", None)
     if check is not None:
@@ -42,13 +42,13 @@ def lesson_of(
     task.check()
     board = Blackboard(task, metric, tuple(attribute_weights), tuple(numbers))
     steps = [_build_first_step(board)]
-    replay = replay_of(module)
+    replay = find_replay(module)
     if replay is not None:
         steps += islice(replay(board), MOST_STEPS)
         if len(steps) > MOST_STEPS:
             raise PlanError(
                 f"A lesson of {module.CARD.title} on this table would have more than "
-                f"{thin(MOST_STEPS)} steps; take fewer quasi-identifiers or smaller hierarchies."
+                f"{write_count(MOST_STEPS)} steps; take fewer quasi-identifiers or smaller hierarchies."
             )
         release = steps[-1].recoding
     else:
@@ -66,7 +66,7 @@ def lesson_of(
     )
 
 
-def replay_of(module: ModuleType) -> Replay | None:
+def find_replay(module: ModuleType) -> Replay | None:
     families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
     if module.CARD.family not in families:
         return None
@@ -80,29 +80,27 @@ def _build_first_step(board: Blackboard) -> Step:
     small = int(classes.counts[classes.counts < task.k].sum())
     sizes = f"Every class already holds at least k = {task.k} records."
     if small:
-        sizes = (
-            f"{counted(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
-        )
+        sizes = f"{count_noun(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
     return board.step(
         "The table",
-        f"{counted(classes.n_records, 'record')} in "
-        f"{counted(classes.n_classes, 'class', 'classes')}"
+        f"{count_noun(classes.n_records, 'record')} in "
+        f"{count_noun(classes.n_classes, 'class', 'classes')}"
         f": records with the same quasi-identifiers are one class. {sizes}",
-        board.recoded(()),
+        board.build_recoding(()),
     )
 
 
 def _build_last_step(board: Blackboard, release: Recoding, has_steps: bool) -> Step:
     numbers, suppressed, smallest = board.numbers(release), "", "nothing is released"
     if numbers.suppressed:
-        suppressed = f" {counted(numbers.suppressed, 'record is', 'records are')} suppressed."
+        suppressed = f" {count_noun(numbers.suppressed, 'record is', 'records are')} suppressed."
     if numbers.min_k is not None:
-        smallest = f"the smallest holds {counted(numbers.min_k, 'record')}"
-    altered = f"{board.metric.card.title}: {loss_text(release, board.metric)}"
+        smallest = f"the smallest holds {count_noun(numbers.min_k, 'record')}"
+    altered = f"{board.metric.card.title}: {write_loss(release, board.metric)}"
     return board.step(
         "The release",
         ("" if has_steps else "The steps of this algorithm are not shown, only its release. ")
-        + f"{counted(numbers.classes, 'class', 'classes')}; {smallest}, and k = {board.task.k} was "
+        + f"{count_noun(numbers.classes, 'class', 'classes')}; {smallest}, and k = {board.task.k} was "
         f"required.{suppressed} Alteration, measured by {altered} of what could be lost.",
         release,
     )

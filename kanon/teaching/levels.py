@@ -20,20 +20,20 @@ from kanon.algorithms import (
     samarati,
 )
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import LOSS, NodeTags, begin, with_precision
-from kanon.base.formatting import counted
-from kanon.base.progress import no_progress
+from kanon.algorithms.search import LOSS, NodeTags, begin_search, replace_by_precision
+from kanon.base.formatting import count_noun
+from kanon.base.progress import ignore_progress
 from kanon.measures import precision
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Rule, Step, enumerated, written
+from kanon.teaching.lesson import Candidate, Choice, Rule, Step, join_words, write_number
 from kanon.teaching.nodes import (
     FIRST_LEVELS,
-    Nodes,
-    least_loss,
-    loss_at,
-    loss_in_unit,
-    lost_at,
-    terms_at,
+    LatticeNodes,
+    choose_least_loss,
+    compute_loss,
+    compute_unsuppressed_loss,
+    convert_loss,
+    list_node_costs,
 )
 
 
@@ -41,7 +41,7 @@ from kanon.teaching.nodes import (
 def _explain_datafly(board: Blackboard) -> Iterator[Step]:
     trace = datafly.anonymise(board.task).trace
     limit = board.task.suppression
-    lattice = Nodes(board, board.task.k if limit is None else limit)
+    lattice = LatticeNodes(board, board.task.k if limit is None else limit)
     yield from _explain_walk(
         lattice, trace.walk, (_DISTINCT,), lambda node, j: (_count_distinct(lattice, node)[j],)
     )
@@ -49,13 +49,13 @@ def _explain_datafly(board: Blackboard) -> Iterator[Step]:
 
 def _explain_improved_greedy(board: Blackboard) -> Iterator[Step]:
     trace = improved_greedy.anonymise(board.task).trace
-    lattice = Nodes(board, board.task.suppression or 0)
+    lattice = LatticeNodes(board, board.task.suppression or 0)
     yield from _explain_walk(
         lattice,
         trace.walk,
         (Rule("largest k reached", "k reached ↑"), _DISTINCT),
         lambda node, j: (
-            lattice.look(_raise_column(node, j)).reached,
+            lattice.count_node(_raise_column(node, j)).reached,
             _count_distinct(lattice, node)[j],
         ),
     )
@@ -65,14 +65,16 @@ _DISTINCT = Rule("most distinct values", "Distinct values ↑")
 
 
 def _explain_walk(
-    lattice: Nodes,
+    lattice: LatticeNodes,
     walk: tuple[Node, ...],
     rules: tuple[Rule, ...],
     figures: Callable[[Node, int], tuple[int, ...]],
 ) -> Iterator[Step]:
     board = lattice.board
     names, tops = board.task.classes.attributes, lattice.shape.tops
-    yield lattice.step(lattice.look(walk[0], walk[:1]), "The search begins with nothing raised.")
+    yield lattice.step(
+        lattice.count_node(walk[0], walk[:1]), "The search begins with nothing raised."
+    )
     for place in range(1, len(walk)):
         low, high = walk[place - 1 : place + 1]
         before, candidates = set(lattice.counted), []
@@ -86,10 +88,10 @@ def _explain_walk(
             "Which column is raised?", (*rules, Rule("the first column")), tuple(candidates)
         )
         also = sorted(lattice.counted - before - {high})
-        look = replace(lattice.look(high, walk[: place + 1]), also=tuple(map(lattice.look, also)))
-        then = (
-            f" {counted(len(also), 'other node was', 'other nodes were')} counted for this choice."
+        look = replace(
+            lattice.count_node(high, walk[: place + 1]), also=tuple(map(lattice.count_node, also))
         )
+        then = f" {count_noun(len(also), 'other node was', 'other nodes were')} counted for this choice."
         why = f"{choice.chosen.name} is raised by one level: {choice.reason}."
         yield lattice.step(look, why, [choice], then if also else "")
     yield lattice.last(walk[-1], "It is the first node on the way that satisfies.", walk)
@@ -99,14 +101,14 @@ def _raise_column(node: Node, j: int) -> Node:
     return (*node[:j], node[j] + 1, *node[j + 1 :])
 
 
-def _count_distinct(lattice: Nodes, node: Node) -> list[int]:
+def _count_distinct(lattice: LatticeNodes, node: Node) -> list[int]:
     return [len(set(column.tolist())) for column in lattice.shape.targets(node).T]
 
 
 # --- searches of the whole lattice ------------------------------------------------------------
-def _check_search(board: Blackboard) -> Nodes:
+def _check_search(board: Blackboard) -> LatticeNodes:
     board.check_lattice()
-    return Nodes(board, board.task.suppression or 0)
+    return LatticeNodes(board, board.task.suppression or 0)
 
 
 def _explain_samarati(board: Blackboard) -> Iterator[Step]:
@@ -116,8 +118,8 @@ def _explain_samarati(board: Blackboard) -> Iterator[Step]:
     low, high = 0, sum(lattice.shape.tops)
     for place, node in enumerate(visited):
         height = sum(node)
-        look = replace(lattice.look(node), heights=(low, high))
-        level = list(lattice.shape.at_height(height))
+        look = replace(lattice.count_node(node), heights=(low, high))
+        level = list(lattice.shape.list_nodes_at_height(height))
         position = f"This is node {level.index(node) + 1} of {len(level)} there."
         if low == high:
             why = f"Only height {height} is left: all its nodes are counted. {position}"
@@ -140,7 +142,7 @@ def _explain_samarati(board: Blackboard) -> Iterator[Step]:
     chosen = trace.node
     assert chosen is not None
     lowest = [node for node in lattice.good if sum(node) == sum(chosen)]
-    yield lattice.last(chosen, least_loss(lattice, lowest, chosen))
+    yield lattice.last(chosen, choose_least_loss(lattice, lowest, chosen))
 
 
 def _describe_remaining_heights(low: int, high: int) -> str:
@@ -148,7 +150,7 @@ def _describe_remaining_heights(low: int, high: int) -> str:
 
 
 def _explain_ola(board: Blackboard) -> Iterator[Step]:
-    def explain_node(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
+    def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
         low, high = between
         if node == low:
             return f"It is next below {lattice.name(high)}, which satisfies."
@@ -161,7 +163,7 @@ def _explain_ola(board: Blackboard) -> Iterator[Step]:
 
 
 def _explain_flash(board: Blackboard) -> Iterator[Step]:
-    def explain_node(lattice: Nodes, node: Node, between: Sequence[Node]) -> str:
+    def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
         if len(between) == 1:
             return (
                 "It is the only node left on an upward path of nodes about which nothing is known."
@@ -169,14 +171,14 @@ def _explain_flash(board: Blackboard) -> Iterator[Step]:
         return (
             f"It lies in the middle of an upward path of nodes about which nothing is known, from "
             f"{lattice.name(between[0])} to {lattice.name(between[-1])}, "
-            f"{counted(len(between), 'node')}."
+            f"{count_noun(len(between), 'node')}."
         )
 
     yield from _explain_halving(board, flash, explain_node)
 
 
 def _explain_halving(
-    board: Blackboard, module: ModuleType, why: Callable[[Nodes, Node, Sequence[Node]], str]
+    board: Blackboard, module: ModuleType, why: Callable[[LatticeNodes, Node, Sequence[Node]], str]
 ) -> Iterator[Step]:
     lattice = _check_search(board)
     trace = module.anonymise(board.task).trace
@@ -185,13 +187,13 @@ def _explain_halving(
     def keep_ends(node: Node, ends: Sequence[Node]) -> None:
         between[node] = tuple(ends)
 
-    search = begin(board.task, no_progress)
+    search = begin_search(board.task, ignore_progress)
     module.search(search, NodeTags(search), keep_ends)
     for node in map(tuple, trace.visited.tolist()):
         reason = why(lattice, node, between[node]) if node in between else _AGAIN
-        look = replace(lattice.look(node), between=between.get(node, ()))
-        yield lattice.step(lattice.conclude(look), reason)
-    yield lattice.last(trace.node, least_loss(lattice, lattice.good, trace.node))
+        look = replace(lattice.count_node(node), between=between.get(node, ()))
+        yield lattice.step(lattice.add_conclusions(look), reason)
+    yield lattice.last(trace.node, choose_least_loss(lattice, lattice.good, trace.node))
 
 
 _AGAIN = "It is already known to satisfy; it is counted because it might lose least."
@@ -205,18 +207,26 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
     lattice = _check_search(board)
     task = board.task
     depths = (
-        with_precision(task).potentials if task.option(LOSS) == "precision" else task.potentials
+        replace_by_precision(task).potentials
+        if task.option(LOSS) == "precision"
+        else task.potentials
     )
-    bounds = {node: lost_at(lattice, node, depths) for node in lattice.shape.nodes()}
+    bounds = {
+        node: compute_unsuppressed_loss(lattice, node, depths) for node in lattice.shape.nodes()
+    }
     last, good, counted_nodes = trace.walk[-1], lattice.good, lattice.counted
     for node in map(tuple, trace.visited.tolist()):
         choices = []
         if not counted_nodes:
             why = "The search begins at the highest node, where everything is lost."
-        elif node in trace.walk or node in lattice.shape.below(last) or last not in counted_nodes:
+        elif (
+            node in trace.walk
+            or node in lattice.shape.list_nodes_below(last)
+            or last not in counted_nodes
+        ):
             open_to = [
                 below
-                for below in lattice.shape.below(good[-1])
+                for below in lattice.shape.list_nodes_below(good[-1])
                 if below not in lattice.failing and below not in counted_nodes
             ]
             choices = [_build_node_choice(lattice, "least", bounds, open_to, node)]
@@ -225,7 +235,7 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
                 f"{choices[0].reason}."
             )
         else:
-            best = min((loss_at(lattice, satisfying), satisfying) for satisfying in good)
+            best = min((compute_loss(lattice, satisfying), satisfying) for satisfying in good)
             open_to = [
                 other
                 for other, bound in bounds.items()
@@ -236,22 +246,26 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
             choices = [_build_node_choice(lattice, "highest", bounds, open_to, node)]
             why = (
                 "Of the nodes not known to fail that could lose less than the best so far, "
-                f"{written(loss_in_unit(board, best[0]))} (or as much, at levels that come first): "
+                f"{write_number(convert_loss(board, best[0]))} (or as much, at levels that come first): "
                 f"{choices[0].reason}. If it fails, all nodes below it fail too."
             )
-        yield lattice.step(lattice.conclude(lattice.look(node)), why, choices)
-    yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
+        yield lattice.step(lattice.add_conclusions(lattice.count_node(node)), why, choices)
+    yield lattice.last(trace.node, choose_least_loss(lattice, good, trace.node))
 
 
 def _build_node_choice(
-    lattice: Nodes, which: str, bounds: Mapping[Node, int], open_to: Sequence[Node], chosen: Node
+    lattice: LatticeNodes,
+    which: str,
+    bounds: Mapping[Node, int],
+    open_to: Sequence[Node],
+    chosen: Node,
 ) -> Choice:
     rule = Rule(f"{which} loss with nothing suppressed", "Loss, nothing suppressed")
     sign = 1 if which == "least" else -1
     candidates = [
         Candidate(
             lattice.name(node), (sign * bounds[node], node), node == chosen,
-            figures=(loss_in_unit(lattice.board, bounds[node]),),
+            figures=(convert_loss(lattice.board, bounds[node]),),
         )
         for node in open_to
     ]  # fmt: skip
@@ -268,12 +282,12 @@ def _explain_incognito(board: Blackboard) -> Iterator[Step]:
         why, choices = _AGAIN, list[Choice]()
         if node not in lattice.satisfying:
             choice = _build_columns_choice(lattice, within, node)
-            columns = enumerated([f"{names[j]} {node[j]}" for j in within])
+            columns = join_words([f"{names[j]} {node[j]}" for j in within])
             left = "" if len(within) == len(tops) else " and all others at their roots"
-            why = f"Sets of {counted(len(within), 'column')}, {columns}{left}: {choice.reason}."
+            why = f"Sets of {count_noun(len(within), 'column')}, {columns}{left}: {choice.reason}."
             choices = [choice]
-        yield lattice.step(lattice.conclude(lattice.look(node), within), why, choices)
-    yield lattice.last(trace.node, least_loss(lattice, lattice.good, trace.node))
+        yield lattice.step(lattice.add_conclusions(lattice.count_node(node), within), why, choices)
+    yield lattice.last(trace.node, choose_least_loss(lattice, lattice.good, trace.node))
 
 
 def _find_columns(node: Node, tops: Node) -> tuple[int, ...]:
@@ -286,7 +300,7 @@ def _find_columns(node: Node, tops: Node) -> tuple[int, ...]:
     return own or (min(range(len(tops)), key=tops.__getitem__),)
 
 
-def _build_columns_choice(lattice: Nodes, within: tuple[int, ...], chosen: Node) -> Choice:
+def _build_columns_choice(lattice: LatticeNodes, within: tuple[int, ...], chosen: Node) -> Choice:
     tops, known, candidates = lattice.shape.tops, lattice.counted | lattice.satisfying, []
     for node in lattice.shape.nodes():
         own = _find_columns(node, tops)
@@ -306,7 +320,7 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
     lattice = _check_search(board)
     for node in map(tuple, trace.visited.tolist()):
         known = lattice.satisfying | lattice.failing
-        lowest = [low for low in lattice.shape.at_height(sum(node)) if low not in known]
+        lowest = [low for low in lattice.shape.list_nodes_at_height(sum(node)) if low not in known]
         choice = Choice(
             "Which node is next?",
             (FIRST_LEVELS,),
@@ -316,10 +330,12 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
             f"Lowest heights first: of the nodes of height {sum(node)} that are not counted yet "
             f"and above none that satisfies, {choice.reason}."
         )
-        yield lattice.step(lattice.conclude(lattice.look(node)), why, [choice])
+        yield lattice.step(lattice.add_conclusions(lattice.count_node(node)), why, [choice])
     task = board.task
-    levels_lost = with_precision(task).potentials
-    lost = {node: lost_at(lattice, node, task.potentials) for node in lattice.good}
+    levels_lost = replace_by_precision(task).potentials
+    lost = {
+        node: compute_unsuppressed_loss(lattice, node, task.potentials) for node in lattice.good
+    }
     choice = Choice(
         "Which of the minimal satisfying nodes is released?",
         (
@@ -331,10 +347,15 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
         tuple(
             Candidate(
                 lattice.name(node),
-                (lost_at(lattice, node, levels_lost), node != task.node, lost[node], node),
+                (
+                    compute_unsuppressed_loss(lattice, node, levels_lost),
+                    node != task.node,
+                    lost[node],
+                    node,
+                ),
                 node == chosen,
                 board.cost(lost[node]),
-                terms_at(lattice, lattice.at(node)),
+                list_node_costs(lattice, lattice.at(node)),
                 figures=(100 * precision.value(lattice.at(node)), None, board.cost(lost[node])),
             )
             for node in sorted(lost)
@@ -346,8 +367,8 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
 def _explain_levels(board: Blackboard) -> Iterator[Step]:
     node = levels.anonymise(board.task).trace.node
     assert node is not None
-    lattice = Nodes(board, board.task.suppression or 0)
-    yield lattice.step(lattice.look(node), "These levels were chosen by hand.")
+    lattice = LatticeNodes(board, board.task.suppression or 0)
+    yield lattice.step(lattice.count_node(node), "These levels were chosen by hand.")
     yield lattice.last(node, "These are the chosen levels.")
 
 

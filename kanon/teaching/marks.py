@@ -9,12 +9,12 @@ from unicodedata import category, normalize
 
 import pandas as pd
 
-from kanon.base.formatting import joined
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import ExerciseError, listing, on_one_line, quoted
+from kanon.base.formatting import join_words
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import ExerciseError, join_lines, list_names, quote
 from kanon.teaching.answers import MOST_CHANGES, Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.question import heading
+from kanon.teaching.question import format_question_heading
 
 _LONGEST = 200  # the most letters of an answer that are shown
 
@@ -60,17 +60,17 @@ class ClassMarks:
         return lines
 
 
-def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
+def mark_answers(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
     if answers.set != exercises.fingerprint:
         raise ExerciseError(
-            f"These answers belong to another exercise set, {quoted(answers.set)}; this one, "
-            f"{quoted(exercises.title)}, is {quoted(exercises.fingerprint)}."
+            f"These answers belong to another exercise set, {quote(answers.set)}; this one, "
+            f"{quote(exercises.title)}, is {quote(exercises.fingerprint)}."
         )
     ids = {question.id for question in exercises.questions}
     unknown_ids = [name for name in answers.answers if name not in ids]
     if unknown_ids:
         raise ExerciseError(
-            f"The answers have a question {quoted(unknown_ids[0])} that the set does not have."
+            f"The answers have a question {quote(unknown_ids[0])} that the set does not have."
         )
     marks = []
     for question in exercises.questions:
@@ -80,10 +80,10 @@ def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
     return StudentMarks(answers.student, tuple(marks))
 
 
-def marked_class(
+def mark_class(
     exercises: ExerciseSet,
     files: Sequence[tuple[str, Path | bytes]],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> ClassMarks:
     """Mark the files of a class; the row of one that cannot be marked says why."""
     rows: list[dict[str, Any]] = []
@@ -95,7 +95,7 @@ def marked_class(
             file = _AnswerFile(name, read_answers(source), row)
             read.append(file)
             row["student"] = file.answers.student
-            file.marks = score(exercises, file.answers)
+            file.marks = mark_answers(exercises, file.answers)
         except ExerciseError as error:
             row["problem"] = error.sentence
         progress(number / len(files), f"File {number} of {len(files)}")
@@ -155,7 +155,7 @@ def _add_remarks(exercises: ExerciseSet, files: Sequence[_AnswerFile]) -> None:
         first = contents.setdefault(file.answers.own_fingerprint, file)
         if first is not file:
             file.again = True
-            file.remarks.append(f"The same answers as in {quoted(first.name, 100)}.")
+            file.remarks.append(f"The same answers as in {quote(first.name, 100)}.")
             continue
         if exercises.exam and file.marks:
             file.remarks.extend(_find_exam_problems(exercises, file.answers))
@@ -164,7 +164,7 @@ def _add_remarks(exercises: ExerciseSet, files: Sequence[_AnswerFile]) -> None:
         for file in group:
             others = [other.name for other in group if other is not file]
             if others:
-                file.remarks.append(f"The same name is in {listing(others)}.")
+                file.remarks.append(f"The same name is in {list_names(others)}.")
 
 
 def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[st
         if answers.answers.get(question.id) is not None and question.id not in logged
     ]
     if missing and len(answers.log) < MOST_CHANGES:
-        yield f"Its log has no answer to question {joined(missing)}."
+        yield f"Its log has no answer to question {join_words(missing)}."
     times = [change.at for change in answers.log]
     if times != sorted(times):
         yield "Its log goes back in time."
@@ -190,7 +190,7 @@ def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[st
 def _build_question_table(exercises: ExerciseSet, files: Sequence[_AnswerFile]) -> pd.DataFrame:
     rows = []
     for place, question in enumerate(exercises.questions):
-        table = exercises.table_of(question)
+        table = exercises.get_table(question)
         points, answer_counts, wrong_counts = [], Counter[str](), Counter[str]()
         for file in files:
             assert file.marks, "only files that were marked are counted"
@@ -198,12 +198,12 @@ def _build_question_table(exercises: ExerciseSet, files: Sequence[_AnswerFile]) 
             points.append(mark.points)
             answer = file.answers.answers.get(question.id)
             if answer is not None:
-                text = on_one_line(question.told(table, answer))
+                text = join_lines(question.told(table, answer))
                 answer_counts[text] += 1
                 wrong_counts[text] += mark.points < mark.most
         rows.append(
             {
-                "question": heading(place + 1, question),
+                "question": format_question_heading(place + 1, question),
                 "mean": round(sum(points) / len(points), 2) if points else None,
                 "of": question.points,
                 "answered": answer_counts.total(),

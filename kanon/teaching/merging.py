@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms import gaa, gaa_small
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 from kanon.reference import merging as reference
@@ -14,9 +14,9 @@ from kanon.reference.merging import Partner
 from kanon.reference.table import Group
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Choice, ClassState, Rule, Step, written
+from kanon.teaching.lesson import Choice, ClassState, Rule, Step, write_number
 
-Picking = Callable[[reference.PlainMerge], tuple[str, tuple[Choice, ...]]]
+PickExplainer = Callable[[reference.PlainMerge], tuple[str, tuple[Choice, ...]]]
 """Explains the pick of a class in a sentence and a choice; no choice where it was drawn."""
 
 
@@ -33,7 +33,7 @@ class Merge:
 
 
 def write_merges(
-    board: Blackboard, merges: Iterable[reference.PlainMerge], picking: Picking
+    board: Blackboard, merges: Iterable[reference.PlainMerge], picking: PickExplainer
 ) -> Iterator[Step]:
     for number, plain in enumerate(merges, start=1):
         reason, picks = picking(plain)
@@ -42,15 +42,15 @@ def write_merges(
         picked, partner, joined = map(board.state, (plain.picked, plain.partner, plain.joined))
         merge = Merge(picked, partner, third, joined)
         yield board.step(
-            f"Merge {number}: {board.called(picked)} + {board.called(partner)}",
+            f"Merge {number}: {board.name_class(picked)} + {board.name_class(partner)}",
             f"{reason} {_explain_partner(board, merge, choice)}",
-            board.recoded(map(board.state, plain.after)),
+            board.build_recoding(map(board.state, plain.after)),
             (*picks, choice),
             merge,
         )
 
 
-def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
+def explain_model_merges(board: Blackboard, before: Recoding) -> Iterator[Step]:
     task, table = board.task, board.table
     groups = [
         table.group(np.flatnonzero(before.assigned == number).tolist(), tuple(nodes))
@@ -60,7 +60,7 @@ def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
 
     def pick_class(merge: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
         choice = _build_smallest_choice(
-            board, merge.wrong, merge.picked, "Which class breaking a model is picked?"
+            board, merge.breaking_classes, merge.picked, "Which class breaking a model is picked?"
         )
         return (
             f"Of the classes that do not meet {models}, {_quote_group(merge.picked, board)} is "
@@ -71,7 +71,7 @@ def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
     merges = reference.merge(
         table,
         groups,
-        lambda group: bool(task.models) and board.breaks(group.members, task.models),
+        lambda group: bool(task.models) and board.is_breaking(group.members, task.models),
         reference.pick_smallest(table),
         task.strategy,
         task.scope,
@@ -87,7 +87,9 @@ def _build_smallest_choice(
         question,
         (Rule("fewest records"), board.first),
         tuple(
-            board.candidate(group, (group.records, board.order(group.nodes)), picked, group.records)
+            board.build_candidate(
+                group, (group.records, board.order(group.nodes)), picked, group.records
+            )
             for group in open_to
         ),
     )
@@ -104,12 +106,15 @@ def _explain_smallest(
 def _explain_first(
     board: Blackboard, merge: reference.PlainMerge
 ) -> tuple[str, tuple[Choice, ...]]:
-    classes_below_k, picked = merge.wrong, merge.picked
+    classes_below_k, picked = merge.breaking_classes, merge.picked
     candidates = (
-        board.candidate(group, (board.order(group.nodes),), picked) for group in classes_below_k
+        board.build_candidate(group, (board.order(group.nodes),), picked)
+        for group in classes_below_k
     )
     choice = Choice("Which class below k is picked?", (board.first,), tuple(candidates))
-    start = f"Of the {counted(len(classes_below_k), 'class', 'classes')} below k = {board.task.k}"
+    start = (
+        f"Of the {count_noun(len(classes_below_k), 'class', 'classes')} below k = {board.task.k}"
+    )
     return f"{start}, {_quote_group(picked, board)} is picked: {choice.reason}.", (choice,)
 
 
@@ -145,9 +150,9 @@ def _build_partner_choice(board: Blackboard, merge: reference.PlainMerge) -> Cho
     for partner in merge.partners:
         cost, left = float(partner.cost), _compute_level_left(board, partner)
         figures = (_compute_figure(quantity, cost, left) for quantity in compared)
-        candidate = board.candidate(partner.group, partner.key, merge.partner, *figures)
-        terms = board.merging(board.state(merge.picked), board.state(partner.group))
-        candidates.append(replace(candidate, cost=cost, terms=terms, second=left))
+        candidate = board.build_candidate(partner.group, partner.key, merge.partner, *figures)
+        terms = board.list_merge_costs(board.state(merge.picked), board.state(partner.group))
+        candidates.append(replace(candidate, cost=cost, terms=terms, level_left=left))
     return Choice(
         f"With which class is {_quote_group(merge.picked, board)} merged?",
         (*(_RULES[quantity] for quantity in compared), board.first),
@@ -170,15 +175,17 @@ def _compute_figure(compared: str, cost: float, left: float | None) -> float:
 def _explain_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
     strategy, chosen = board.task.strategy, choice.chosen
     looks_at = LOOKS_AT[strategy]
-    paid = f" at cost {written(chosen.cost)}" if looks_at or len(choice.candidates) == 1 else ""
+    paid = (
+        f" at cost {write_number(chosen.cost)}" if looks_at or len(choice.candidates) == 1 else ""
+    )
     if looks_at:
         where = "the merged class" if board.task.scope == "class" else "the table"
-        paid += f", which leaves {where} with {looks_at} = {written(chosen.second)}"
+        paid += f", which leaves {where} with {looks_at} = {write_number(chosen.level_left)}"
     sentence = f"It is merged with “{merge.partner.label}”{paid}: {choice.reason}"
     sentence += f". All rise to “{merge.joined.label}”"
     if merge.third is not None:
         sentence += (
-            f", which {counted(merge.third.records, 'record')} had already; "
+            f", which {count_noun(merge.third.records, 'record')} had already; "
             "records that look the same are one class"
         )
     return f"{sentence}."
@@ -195,14 +202,14 @@ def _explain_gaa(board: Blackboard) -> Iterator[Step]:
         raise PlanError("A lesson shows GAA as published, in one part; choose parts '1'.")
     merges = list(reference.gaa(board.table, task.strategy, task.scope))
     yield from write_merges(board, merges, lambda merge: _explain_smallest(board, merge))
-    yield from merges_for_models(board, board.recoded_by(merges))
+    yield from explain_model_merges(board, board.apply_merges(merges))
 
 
 def _explain_gaa_small(board: Blackboard) -> Iterator[Step]:
     gaa_small.check(board.task)
     merges = list(reference.gaa_small(board.table))
     yield from write_merges(board, merges, lambda merge: _explain_first(board, merge))
-    yield from merges_for_models(board, board.recoded_by(merges))
+    yield from explain_model_merges(board, board.apply_merges(merges))
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {

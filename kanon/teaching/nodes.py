@@ -11,10 +11,10 @@ import numpy as np
 
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import LOSS, with_precision
-from kanon.base.formatting import counted
-from kanon.base.progress import no_progress
-from kanon.privacy.conjunction import broken
+from kanon.algorithms.search import LOSS, replace_by_precision
+from kanon.base.formatting import count_noun
+from kanon.base.progress import ignore_progress
+from kanon.privacy.conjunction import find_broken
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, CostTerm, Rule, Step
@@ -31,7 +31,7 @@ class NodeView:
     limit: int  # how many records may be suppressed
     satisfies: bool  # whether no more than that would have to be
     # the nodes that are known from now on to satisfy too (or, if this one fails, to fail)
-    concluded: tuple[Node, ...] = ()
+    implied_nodes: tuple[Node, ...] = ()
     walk: tuple[Node, ...] = ()  # the nodes that the search moved through so far
     # where the search was looking: between a low and a high node (OLA), or on a path (Flash)
     between: tuple[Node, ...] = ()
@@ -41,7 +41,7 @@ class NodeView:
 
 
 @dataclass(eq=False)
-class Nodes:
+class LatticeNodes:
     board: Blackboard  # the task
     limit: int  # how many records may be suppressed
     # the nodes that are known so far to satisfy, or to fail
@@ -52,21 +52,21 @@ class Nodes:
 
     def __post_init__(self) -> None:
         # Only for its shape and its raised values; it counts nothing.
-        self.shape = Lattice(self.board.task, self.limit, no_progress)
+        self.shape = Lattice(self.board.task, self.limit, ignore_progress)
 
     def at(self, node: Node) -> Recoding:
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node))
 
     def bad(self, whole: Recoding) -> np.ndarray:
         task = self.board.task
-        return (whole.counts < task.k) | broken(task.others, whole.released)
+        return (whole.counts < task.k) | find_broken(task.others, whole.released)
 
     def release(self, node: Node) -> Recoding:
         whole = self.at(node)
         gone = self.bad(whole)[whole.assigned]
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)
 
-    def look(self, node: Node, walk: Iterable[Node] = ()) -> NodeView:
+    def count_node(self, node: Node, walk: Iterable[Node] = ()) -> NodeView:
         self.counted.add(node)
         whole = self.at(node)
         gone = int(whole.counts[self.bad(whole)].sum())
@@ -81,7 +81,7 @@ class Nodes:
         n = whole.classes.n_records
         return max(k for k in range(1, n + 1) if whole.counts[whole.counts < k].sum() <= self.limit)
 
-    def conclude(self, look: NodeView, within: Iterable[int] | None = None) -> NodeView:
+    def add_conclusions(self, look: NodeView, within: Iterable[int] | None = None) -> NodeView:
         free = range(len(look.node)) if within is None else tuple(within)
         known = self.satisfying if look.satisfies else self.failing
         tops = self.shape.tops
@@ -97,7 +97,7 @@ class Nodes:
             if node not in known and node != look.node and all(map(is_implied, node, count()))
         )
         known.update(implied_nodes, [look.node])
-        return replace(look, concluded=implied_nodes)
+        return replace(look, implied_nodes=implied_nodes)
 
     # --- words ----------------------------------------------------------------------------------
     def name(self, node: Node) -> str:
@@ -112,7 +112,7 @@ class Nodes:
             )
         if not look.too_small:
             return f"It satisfies: no record is in {wrong}."
-        records_in_words = f"{counted(look.too_small, 'record is', 'records are')} in {wrong}"
+        records_in_words = f"{count_noun(look.too_small, 'record is', 'records are')} in {wrong}"
         allowed = f"{self.limit} may be" if self.limit else "none may be"
         if look.satisfies:
             return f"It satisfies: {records_in_words} and would be suppressed; {allowed}."
@@ -120,13 +120,13 @@ class Nodes:
             f"It does not satisfy: {records_in_words} and would have to be suppressed; {allowed}."
         )
 
-    def conclusion(self, look: NodeView) -> str:
-        if not look.concluded:
+    def describe_conclusion(self, look: NodeView) -> str:
+        if not look.implied_nodes:
             return ""
         where, verb, why = "below it", "fail", "lowering values only splits classes"
         if look.satisfies:
             where, verb, why = "above it", "satisfy", "raising values only joins classes"
-        size = len(look.concluded)
+        size = len(look.implied_nodes)
         nodes = f"the {size} nodes {where} {verb}"
         if size == 1:
             nodes = f"the node {where} {'satisfies' if look.satisfies else 'fails'}"
@@ -137,17 +137,17 @@ class Nodes:
     ) -> Step:
         return self.board.step(
             f"Look at {self.name(look.node)}",
-            f"{why} {self.verdict(look)}{self.conclusion(look)}{then}",
+            f"{why} {self.verdict(look)}{self.describe_conclusion(look)}{then}",
             self.at(look.node),
             tuple(choices),
             look,
         )
 
     def last(self, node: Node, reason: Choice | str, walk: Iterable[Node] = ()) -> Step:
-        look = replace(self.look(node, walk), released=True)
+        look = replace(self.count_node(node, walk), released=True)
         gone = " Nothing is suppressed."
         if look.too_small:
-            gone = f" {counted(look.too_small, 'record is', 'records are')} suppressed."
+            gone = f" {count_noun(look.too_small, 'record is', 'records are')} suppressed."
         choices = [reason] if isinstance(reason, Choice) else []
         why = f"Of the counted nodes that satisfy: {choices[0].reason}." if choices else reason
         sizes = f" {len(self.counted)} of {self.shape.size} nodes were counted."
@@ -156,29 +156,29 @@ class Nodes:
         )
 
 
-def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
+def collect_known_nodes(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
     """Whether nodes satisfy, and whether they were counted, as known after these steps.
 
     >>> first = NodeView((0, 1), 1, 4, 0, False, ((0, 0),))
     >>> second = NodeView((0, 0), 1, 4, 0, False)
-    >>> known_by([first]), known_by([first, second])[0, 0]
+    >>> collect_known_nodes([first]), collect_known_nodes([first, second])[0, 0]
     ({(0, 0): (False, False), (0, 1): (False, True)}, (False, True))
     """
     known: dict[Node, tuple[bool, bool]] = {}
     for look in looks:
-        known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
+        known |= {node: (look.satisfies, False) for node in look.implied_nodes if node not in known}
         known |= {view.node: (view.satisfies, True) for view in (look, *look.also)}
     return known
 
 
-def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
+def choose_least_loss(lattice: LatticeNodes, nodes: Iterable[Node], chosen: Node) -> Choice:
     board = lattice.board
     kind = board.task.option(LOSS)
     candidates = []
     for node in sorted(set(nodes)):
-        loss = loss_at(lattice, node)
-        cost = loss_in_unit(board, loss)
-        terms = terms_at(lattice, lattice.release(node)) if kind == "metric" else ()
+        loss = compute_loss(lattice, node)
+        cost = convert_loss(board, loss)
+        terms = list_node_costs(lattice, lattice.release(node)) if kind == "metric" else ()
         name, key = lattice.name(node), (loss, node)
         candidates.append(Candidate(name, key, node == chosen, cost, terms, figures=(cost,)))
     return Choice(
@@ -188,7 +188,7 @@ def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
     )
 
 
-def loss_at(lattice: Nodes, node: Node) -> int | Fraction:
+def compute_loss(lattice: LatticeNodes, node: Node) -> int | Fraction:
     task = lattice.board.task
     release = lattice.release(node)
     n, gone = task.classes.n_records, release.suppressed_records
@@ -197,15 +197,17 @@ def loss_at(lattice: Nodes, node: Node) -> int | Fraction:
         return sum(size * size for size in release.counts.tolist()) + gone * n
     if kind == "class-size":
         return Fraction(n - gone, release.n_classes) if release.n_classes else Fraction(n + 1)
-    depths = with_precision(task).potentials if kind == "precision" else task.potentials
-    return summed(release, depths)
+    depths = replace_by_precision(task).potentials if kind == "precision" else task.potentials
+    return sum_costs(release, depths)
 
 
-def lost_at(lattice: Nodes, node: Node, depths: Iterable[np.ndarray]) -> int:
-    return summed(lattice.at(node), depths)
+def compute_unsuppressed_loss(
+    lattice: LatticeNodes, node: Node, depths: Iterable[np.ndarray]
+) -> int:
+    return sum_costs(lattice.at(node), depths)
 
 
-def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
+def sum_costs(release: Recoding, depths: Iterable[np.ndarray]) -> int:
     rows = zip(
         release.classes.counts.tolist(),
         release.classes.nodes.tolist(),
@@ -220,17 +222,17 @@ def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
     )
 
 
-def terms_at(lattice: Nodes, release: Recoding) -> tuple[CostTerm, ...]:
+def list_node_costs(lattice: LatticeNodes, release: Recoding) -> tuple[CostTerm, ...]:
     """The costs of all records at a node; suppressed records pay up to the roots."""
     board, targets = lattice.board, release.targets.tolist()
     return tuple(
         term
         for state, nodes in zip(board.originals, targets, strict=True)
-        for term in board.rising(state, nodes, state.records)
+        for term in board.list_rise_costs(state, nodes, state.records)
         if term.low != term.high
     )
 
 
-def loss_in_unit(board: Blackboard, loss: int | Fraction) -> float:
+def convert_loss(board: Blackboard, loss: int | Fraction) -> float:
     """The loss that a search minimises, in the metric's own unit where the metric counts it."""
     return board.cost(int(loss)) if board.task.option(LOSS) == "metric" else float(loss)

@@ -8,7 +8,7 @@ from kanon.algorithms import gaa, optimal
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.measures import alteration
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
@@ -23,12 +23,12 @@ class BestRelease:
     proven: bool  # whether no allowed release can alter less
 
 
-def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
-    depths = whole_potentials(classes, metric)
+def find_best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
+    depths = scale_metric_potentials(classes, metric)
     task = Task(classes, depths, k)
     task.check()
     if classes.n_classes > MOST_CLASSES:
-        candidates = [gaa.anonymise(task), best_levels(classes, metric, k).recoding]
+        candidates = [gaa.anonymise(task), find_best_levels(classes, metric, k).recoding]
         best = min(candidates, key=lambda recoding: alteration.value(recoding, metric))
         return BestRelease(best, alteration.value(best, metric), proven=False)
     targets = _find_least_cost(classes, depths, k)
@@ -36,8 +36,10 @@ def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRe
     return BestRelease(best, alteration.value(best, metric), proven=True)
 
 
-def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
-    best = optimal.anonymise(Task(classes, whole_potentials(classes, metric), k, suppression=0))
+def find_best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
+    best = optimal.anonymise(
+        Task(classes, scale_metric_potentials(classes, metric), k, suppression=0)
+    )
     return BestRelease(best, alteration.value(best, metric), proven=True)
 
 

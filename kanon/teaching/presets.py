@@ -8,12 +8,12 @@ from types import ModuleType
 
 import pandas as pd
 
-from kanon.base.own_files import own_file
+from kanon.base.own_files import find_own_file
 from kanon.hierarchy.files import read_hierarchy
-from kanon.hierarchy.ranges import flat
+from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.schema import Role, Schema
-from kanon.sources.coverage import counted_values
-from kanon.sources.limits import of_our_own
+from kanon.sources.coverage import count_values
+from kanon.sources.limits import lift_size_limits
 from kanon.sources.memory import MemorySource
 from kanon.sources.reading import read_table
 from kanon.teaching.small_tables import SmallTable
@@ -75,7 +75,7 @@ PRESETS: Mapping[str, Preset] = {
 """Every small table; the first lesson's comes first."""
 
 
-def preset_table(name: str) -> SmallTable:
+def load_preset_table(name: str) -> SmallTable:
     # Results are cached in the table, so every caller gets its own.
     return SmallTable(*_read_preset(name))
 
@@ -87,12 +87,13 @@ def _read_preset(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
     if preset.content:
         frame = pd.read_csv(io.StringIO(preset.content), sep=";", dtype="str")
         trees = {
-            column: flat(list(counted_values(frame[column]))) for column in schema.quasi_identifiers
+            column: build_flat_hierarchy(list(count_values(frame[column])))
+            for column in schema.quasi_identifiers
         }
     else:
-        with of_our_own():
-            frame = read_table(own_file("sample_data", f"{name}.csv")).table
-        folder = own_file("hierarchies", name)
+        with lift_size_limits():
+            frame = read_table(find_own_file("sample_data", f"{name}.csv")).table
+        folder = find_own_file("hierarchies", name)
         trees = {
             column: read_hierarchy(next(folder.glob(f"{column}.*"))).hierarchy
             for column in schema.quasi_identifiers
@@ -100,11 +101,11 @@ def _read_preset(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
     return frame, schema, MemorySource(frame, schema, trees)
 
 
-def preset_for(module: ModuleType) -> str:
+def choose_preset(module: ModuleType) -> str:
     """The table that shows an algorithm best.
 
     >>> from kanon.algorithms import datafly, gaa, mondrian
-    >>> [preset_for(module) for module in (gaa, datafly, mondrian)]
+    >>> [choose_preset(module) for module in (gaa, datafly, mondrian)]
     ['animals-m23', 'hospital', 'points']
     """
     if not module.CARD.needs_hierarchies:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
-from kanon.base.formatting import percent
-from kanon.errors import Unsatisfiable, listing
+from kanon.base.formatting import write_percent
+from kanon.errors import Unsatisfiable, list_names
 from kanon.hierarchy import build
 from kanon.measures import alteration
 from kanon.measures.minimality import Minimality, measure_minimality
@@ -17,29 +17,29 @@ from kanon.privacy.model import Model, rounded
 from kanon.privacy.t_closeness import TCloseness
 from kanon.recoding import Trace
 from kanon.schema import Role, Schema
-from kanon.sources.memory import MemorySource, classes_of_columns
-from kanon.teaching.case import METRIC, Case, Shares, texts_of, with_release
-from kanon.teaching.small_tables import raised
+from kanon.sources.memory import MemorySource, build_column_classes
+from kanon.teaching.case import METRIC, Case, Shares, list_texts, replace_release
+from kanon.teaching.small_tables import raise_to_levels
 
 _MOST_WAYS = 2_000  # the most ways to choose people from a register that are tried
 
 
-def required_diversity(case: Case) -> DistinctLDiversity:
+def get_assumed_model(case: Case) -> DistinctLDiversity:
     """The model that is assumed to be required if a release meets it."""
     return DistinctLDiversity(2, case.sensitive)
 
 
-def minimality_of(case: Case) -> Minimality | None:
+def measure_release_minimality(case: Case) -> Minimality | None:
     """What a release that meets that model reveals by being minimal."""
-    model = required_diversity(case)
+    model = get_assumed_model(case)
     holds = model.holds(case.recoding.released)
     return measure_minimality(case.recoding, [model], case.k) if holds else None
 
 
-def deduce_values(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]:
+def estimate_value_chances(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]:
     """The chances of a person's sensitive values, by the class alone and by minimality too."""
     classes, before = case.recoding.classes, case.shares(case.fits(known))
-    result = minimality_of(case)
+    result = measure_release_minimality(case)
     if result is None or not {*classes.attributes} <= {*known}:
         return before, before
     trees = zip(classes.hierarchies, classes.attributes, strict=True)
@@ -51,7 +51,7 @@ def deduce_values(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]
     return before, before
 
 
-def deduce_people(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]:
+def estimate_people_chances(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]:
     """The chances of people in the register to be in a person's class, before and after.
 
     Before, all ways to choose its records from the matching people are equally likely; after, only
@@ -59,7 +59,7 @@ def deduce_people(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]
     """
     recoding, register, places = case.recoding, case.register, list(case.fits(known))
     names, trees = recoding.classes.attributes, recoding.classes.hierarchies
-    class_positions = {*case.source.class_of_rows(recoding)[places].tolist()}
+    class_positions = {*case.source.get_released_positions(recoding)[places].tolist()}
     if len(class_positions) != 1 or recoding.trace.node is not None or not {*names} <= {*register}:
         return (), ()
     node = recoding.nodes[place := class_positions.pop()].tolist()
@@ -68,7 +68,7 @@ def deduce_people(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]
     def shared(*tuples: list[int]) -> list[int]:
         return [reduce(tree.lca, nodes) for tree, *nodes in zip(trees, *tuples, strict=True)]
 
-    labels = zip(*(texts_of(register[name]) for name in names), strict=True)
+    labels = zip(*(list_texts(register[name]) for name in names), strict=True)
     people = [
         [tree.node_of[label] for tree, label in zip(trees, row, strict=True)] for row in labels
     ]
@@ -86,8 +86,8 @@ def deduce_people(case: Case, known: Mapping[str, str]) -> tuple[Shares, Shares]
 
 
 DEDUCTIONS: Mapping[str, Callable[[Case, Mapping[str, str]], tuple[Shares, Shares]]] = {
-    "minimality": deduce_values,
-    "downcoding": deduce_people,
+    "minimality": estimate_value_chances,
+    "downcoding": estimate_people_chances,
 }
 """The attacks that follow from how far values were raised."""
 
@@ -107,24 +107,24 @@ class Prevention:
     sentence: str  # all of that in words
 
 
-def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
+def find_prevention(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
     return _PREVENTIONS[kind](case, ruled_out)
 
 
 def _prevent_linkage(case: Case, ruled_out: int) -> Prevention:
     model = KAnonymity(max(case.k, 2))
-    reached = classes_of_columns(case.released, case.linkable).min_k or 0
-    more = [name for name in case.linkable if name not in case.recoding.classes.attributes]
+    reached = build_column_classes(case.released, case.linkable_columns).min_k or 0
+    more = [name for name in case.linkable_columns if name not in case.recoding.classes.attributes]
     roles = Schema({**case.schema.roles, **dict.fromkeys(more, Role.QUASI_IDENTIFIER)})
     trees = dict(zip(case.source.classes.attributes, case.source.classes.hierarchies, strict=True))
-    trees |= {name: build.suppression(case.knowable[name]) for name in more}
+    trees |= {name: build.suppression(case.knowable_values[name]) for name in more}
     return _build_prevention(
         case,
-        f"{model.sentence} by {listing(case.linkable, most=12)}",
+        f"{model.sentence} by {list_names(case.linkable_columns, most=12)}",
         f"k is {reached}",
         reached,
         reached >= model.k,
-        lambda: with_release(
+        lambda: replace_release(
             replace(case, schema=roles, source=MemorySource(case.table, roles, trees)), model.k
         ),
     )
@@ -139,16 +139,18 @@ def _prevent_by_model(model: Model, symbol: str, case: Case) -> Prevention:
         f"{symbol} is {rounded(reached, model.card.direction == 'lower')}",
         reached,
         model.holds(case.recoding.released),
-        lambda: with_release(case, max(case.k, 2), model),
+        lambda: replace_release(case, max(case.k, 2), model),
     )
 
 
 def _prevent_minimality(case: Case, _: int) -> Prevention:
     """The least k of a release from which nothing follows."""
     k, safer = case.k, case
-    while (result := minimality_of(safer)) and (result.worst or result.unreckoned):
+    while (result := measure_release_minimality(safer)) and (
+        result.worst or result.n_without_conclusion
+    ):
         k += 1
-        safer = with_release(case, k, required_diversity(case))
+        safer = replace_release(case, k, get_assumed_model(case))
     model, level = KAnonymity(k).sentence, f"k is {case.k}"
     return _build_prevention(case, model, level, case.k, safer is case, lambda: safer)
 
@@ -159,7 +161,7 @@ def _prevent_downcoding(case: Case, _: int) -> Prevention:
     level, classes = f"records were raised as little as k = {case.k} allows", case.recoding.classes
     trees = zip(classes.hierarchies, case.recoding.nodes.T, strict=True)
     levels = tuple(int(tree.level[nodes].max()) for tree, nodes in trees)
-    same = raised(classes, dict(zip(classes.attributes, levels, strict=True)))
+    same = raise_to_levels(classes, dict(zip(classes.attributes, levels, strict=True)))
     safer = replace(case, recoding=same.with_trace(Trace(node=levels)))
     holds = case.recoding.trace.node is not None
     return _build_prevention(case, model, level, case.k, holds, lambda: safer)
@@ -195,9 +197,11 @@ def _build_prevention(
         return Prevention(model, reached, False, None, None, sentence)
     cost = _measure_alteration(other)
     same = other.schema is case.schema
-    comparison = f", where this one alters {percent(_measure_alteration(case))}" if same else ""
+    comparison = (
+        f", where this one alters {write_percent(_measure_alteration(case))}" if same else ""
+    )
     sentence = (
-        f"{start}; a release of this table that meets it alters {percent(cost)} of all that could "
+        f"{start}; a release of this table that meets it alters {write_percent(cost)} of all that could "
         f"be lost, measured by {METRIC.card.title}{comparison}."
     )
     return Prevention(model, reached, False, other, cost, sentence)

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, StringConstraints
 
 from kanon.base.checked_json import Strict
-from kanon.errors import on_one_line
+from kanon.errors import join_lines
 from kanon.recoding import Recoding
 from kanon.teaching.small_tables import SmallTable
 
@@ -43,7 +43,7 @@ class Question(Strict):
     )
 
     @property
-    def goes_by(self) -> str | None:
+    def needed_metric(self) -> str | None:
         """The metric whose costs the answer needs; None if it needs none."""
         return None
 
@@ -61,10 +61,10 @@ class Question(Strict):
         """An answer worth all points, in the format of answer files."""
 
     @abstractmethod
-    def solved(self, table: SmallTable) -> str:
+    def describe_solution(self, table: SmallTable) -> str:
         """That answer in a sentence."""
 
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
+    def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:
         return {}
 
     @abstractmethod
@@ -79,9 +79,9 @@ class Question(Strict):
         self.solution(table)
 
 
-def heading(number: int, question: Question) -> str:
-    return f"{number} {on_one_line(question.title) or question.usual_title}"
+def format_question_heading(number: int, question: Question) -> str:
+    return f"{number} {join_lines(question.title) or question.usual_title}"
 
 
-def labels_of(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:
+def get_labels(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:
     return tuple(tree.labels[node] for tree, node in zip(release.hierarchies, nodes, strict=True))

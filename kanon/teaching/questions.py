@@ -11,15 +11,15 @@ from pydantic import Discriminator, Field, StrictInt
 
 from kanon.algorithms.gaa import merge_path
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted
-from kanon.errors import ExerciseError, listing, quoted
+from kanon.base.formatting import count_noun
+from kanon.errors import ExerciseError, list_names, quote
 from kanon.measures import alteration
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.measures.privacy import sensitive_measures
 from kanon.metrics import metric_named
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import NOT_ALLOWED, Labels, Mark, Number, Question, labels_of
-from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
+from kanon.teaching.question import NOT_ALLOWED, Labels, Mark, Number, Question, get_labels
+from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, format_tuple, raise_to_levels
 
 Level = Annotated[StrictInt, Field(ge=0)]
 
@@ -86,7 +86,7 @@ class NumberQuestion(Question):
         return self.TITLES[self.number]
 
     @property
-    def allowed(self) -> float:
+    def allowed_error(self) -> float:
         """How far off an answer may be: as in the file, else 0 for counts and 0.05 for others."""
         if self.tolerance is not None:
             return self.tolerance
@@ -97,7 +97,7 @@ class NumberQuestion(Question):
         return self.number in self._WHOLE
 
     @property
-    def goes_by(self) -> str | None:
+    def needed_metric(self) -> str | None:
         return self.metric if self.number == "alteration" else None
 
     def asked(self, table: SmallTable) -> str:
@@ -108,12 +108,14 @@ class NumberQuestion(Question):
         if self.number == "alteration":
             end = f" as {metric_named(self.metric).card.title} counts it?"
         elif self.number in self.SENSITIVE:
-            end = f" of {quoted(self.column(table))}?"
-        tolerance = f" An answer up to {self.allowed:g} off is right." if self.allowed else ""
+            end = f" of {quote(self.column(table))}?"
+        tolerance = (
+            f" An answer up to {self.allowed_error:g} off is right." if self.allowed_error else ""
+        )
         return f"{start}{self.NAMES[self.number]}{end}{tolerance}"
 
     def solution(self, table: SmallTable) -> float | int:
-        release = raised(table.classes, self.levels)
+        release = raise_to_levels(table.classes, self.levels)
         match self.number:
             case "k":
                 return int(release.counts.min())
@@ -128,9 +130,13 @@ class NumberQuestion(Question):
         assert solution is not None, "only infinite levels are None"
         return solution
 
-    def solved(self, table: SmallTable) -> str:
+    def describe_solution(self, table: SmallTable) -> str:
         solution = self.solution(table)
-        return f"{shown(solution)}." if isinstance(solution, int) else f"About {shown(solution)}."
+        return (
+            f"{write_decimal(solution)}."
+            if isinstance(solution, int)
+            else f"About {write_decimal(solution)}."
+        )
 
     def told(self, table: SmallTable, answer: object) -> str:
         return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
@@ -142,9 +148,9 @@ class NumberQuestion(Question):
             return Mark(0.0, "The answer must be a finite number.")
         right = self.solution(table)
         # A number whose last decimal was rounded the other way counts as within.
-        if abs(answer - right) <= self.allowed * (1 + 1e-9) + 1e-9:
-            return Mark(1.0, f"Right: it is {shown(right)}.")
-        return Mark(0.0, f"It is {shown(right)}, not {shown(answer)}.")
+        if abs(answer - right) <= self.allowed_error * (1 + 1e-9) + 1e-9:
+            return Mark(1.0, f"Right: it is {write_decimal(right)}.")
+        return Mark(0.0, f"It is {write_decimal(right)}, not {write_decimal(answer)}.")
 
     def check(self, table: SmallTable) -> None:
         metric_named(self.metric)
@@ -156,7 +162,7 @@ class NumberQuestion(Question):
             return known[0]
         if self.sensitive not in known:
             raise ExerciseError(
-                f"The key sensitive must be one of the sensitive columns ({listing(known)})."
+                f"The key sensitive must be one of the sensitive columns ({list_names(known)})."
                 if known
                 else "The table has no sensitive column."
             )
@@ -183,20 +189,20 @@ class ChoiceQuestion(Question):
         return "The class that GAA takes" if self.choose == "smallest" else "The cheapest partner"
 
     @property
-    def goes_by(self) -> str | None:
+    def needed_metric(self) -> str | None:
         return self.metric if self.merges or self.choose == "partner" else None
 
     def asked(self, table: SmallTable) -> str:
-        after = f"After {counted(self.merges, 'merge')}" if self.merges else "At first"
+        after = f"After {count_noun(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
             return f"{after}, which class does GAA take, to merge it with another one?"
         step = self.step(table)
         return (
-            f"{after}, GAA takes the class {tuple_text(step.smallest)}. With which class does it "
+            f"{after}, GAA takes the class {format_tuple(step.smallest)}. With which class does it "
             f"merge it, with costs by {metric_named(self.metric).card.title}?"
         )
 
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
+    def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:
         return {"options": [", ".join(labels) for labels in self.options(table)]}
 
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
@@ -209,17 +215,17 @@ class ChoiceQuestion(Question):
         step = self.step(table)
         return list(step.smallest if self.choose == "smallest" else step.partner)
 
-    def solved(self, table: SmallTable) -> str:
+    def describe_solution(self, table: SmallTable) -> str:
         solution = tuple(self.solution(table))
         others = [
-            tuple_text(labels) for labels in self._list_right_choices(table) if labels != solution
+            format_tuple(labels) for labels in self._list_right_choices(table) if labels != solution
         ]
         equal = f"; equally good: {', '.join(others)}" if others else ""
-        return f"{tuple_text(solution)}{equal}."
+        return f"{format_tuple(solution)}{equal}."
 
     def told(self, table: SmallTable, answer: object) -> str:
         chosen = self._read_choice(table, answer)
-        return tuple_text(chosen) if chosen else NOT_ALLOWED
+        return format_tuple(chosen) if chosen else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
         options, chosen = self.options(table), self._read_choice(table, answer)
@@ -227,21 +233,21 @@ class ChoiceQuestion(Question):
             return Mark(
                 0.0,
                 "The answer must be one of the classes, as a list of its values: "
-                f"{', '.join(map(tuple_text, options))}.",
+                f"{', '.join(map(format_tuple, options))}.",
             )
         solution = tuple(self.solution(table))
         right = self._list_right_choices(table)
         reason = "the smallest" if self.choose == "smallest" else "the cheapest"
         reason = reason if len(right) == 1 else f"one of {reason}"
         if chosen == solution:
-            return Mark(1.0, f"Right: {tuple_text(solution)} is {reason}.")
+            return Mark(1.0, f"Right: {format_tuple(solution)} is {reason}.")
         if chosen in right:
             return Mark(
                 1.0,
-                f"Right: {tuple_text(chosen)} is as good as {tuple_text(solution)}, which GAA "
+                f"Right: {format_tuple(chosen)} is as good as {format_tuple(solution)}, which GAA "
                 "takes because it comes first in tree order.",
             )
-        return Mark(0.0, f"It is {tuple_text(solution)}, {reason}, not {tuple_text(chosen)}.")
+        return Mark(0.0, f"It is {format_tuple(solution)}, {reason}, not {format_tuple(chosen)}.")
 
     def _read_choice(self, table: SmallTable, answer: object) -> Labels:
         is_list = isinstance(answer, Sequence) and not isinstance(answer, str)
@@ -254,7 +260,9 @@ class ChoiceQuestion(Question):
 
     def step(self, table: SmallTable) -> MergeStep:
         about = ("step", self.metric, self.merges)
-        return table.once(about, lambda: _build_merge_step(table, self.metric, self.merges))
+        return table.get_or_compute(
+            about, lambda: _build_merge_step(table, self.metric, self.merges)
+        )
 
 
 AnyQuestion = Annotated[
@@ -284,13 +292,13 @@ class MergeStep:
 
 def _build_merge_step(table: SmallTable, metric: str, merges: int) -> MergeStep:
     classes = table.classes
-    depths = whole_potentials(classes, metric_named(metric))
+    depths = scale_metric_potentials(classes, metric_named(metric))
     path = merge_path(Task(classes, depths, k=classes.n_records))
     if not len(path.parts):
         raise ExerciseError("The table has one class, so there is nothing to merge.")
     if merges >= len(path.parts):
         raise ExerciseError(
-            f"After {counted(merges, 'merge')} nothing is left to merge; merges must be "
+            f"After {count_noun(merges, 'merge')} nothing is left to merge; merges must be "
             f"below {len(path.parts)}."
         )
     release = path.after(merges)
@@ -303,27 +311,29 @@ def _build_merge_step(table: SmallTable, metric: str, merges: int) -> MergeStep:
     def cost(other: tuple[int, ...]) -> Fraction:
         loss = Fraction(0)
         for j, tree in enumerate(classes.hierarchies):
-            root_cost = depths.exact(j, tree.lca(taken[j], other[j]))
-            loss += (depths.exact(j, taken[j]) - root_cost) * sizes[taken]
-            loss += (depths.exact(j, other[j]) - root_cost) * sizes[other]
+            root_cost = depths.get_exact(j, tree.lca(taken[j], other[j]))
+            loss += (depths.get_exact(j, taken[j]) - root_cost) * sizes[taken]
+            loss += (depths.get_exact(j, other[j]) - root_cost) * sizes[other]
         return loss
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
     irrational = depths.slack > 0 and not depths.digits
     least = min(costs.values()) + (depths.slack / depths.scale if irrational else 0)
     return MergeStep(
-        options=tuple(labels_of(release, nodes) for nodes in sizes),
+        options=tuple(get_labels(release, nodes) for nodes in sizes),
         nodes=tuple(sizes),
         sizes=tuple(sizes.values()),
         costs=tuple(costs.get(nodes) for nodes in sizes),
-        smallest=labels_of(release, taken),
-        partner=labels_of(release, partner),
+        smallest=get_labels(release, taken),
+        partner=get_labels(release, partner),
         smallest_ones=tuple(
-            labels_of(release, nodes)
+            get_labels(release, nodes)
             for nodes, size in sizes.items()
             if size == min(sizes.values())
         ),
-        cheapest=tuple(labels_of(release, nodes) for nodes, paid in costs.items() if paid <= least),
+        cheapest=tuple(
+            get_labels(release, nodes) for nodes, paid in costs.items() if paid <= least
+        ),
     )
 
 
@@ -333,10 +343,10 @@ def _is_number(answer: object) -> TypeGuard[int | float]:
     return abs(answer) <= _LARGEST
 
 
-def shown(number: float) -> str:
+def write_decimal(number: float) -> str:
     """A number with up to three decimals.
 
-    >>> shown(3), shown(18.4375), shown(2.0)
+    >>> write_decimal(3), write_decimal(18.4375), write_decimal(2.0)
     ('3', '18.438', '2')
     """
     return f"{number:.3f}".rstrip("0").rstrip(".") if isinstance(number, float) else str(number)

@@ -7,19 +7,19 @@ from kanon.algorithms import lattice_sweep
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.lattice_sweep import merging_on
 from kanon.algorithms.lattice_sweep_better import total_loss
-from kanon.algorithms.lattice_sweep_order import in_group_order
-from kanon.algorithms.lattice_sweep_walk import walked
-from kanon.base.formatting import counted
-from kanon.reference.sweep import Visit, join, released_by, walk
+from kanon.algorithms.lattice_sweep_order import sweep_by_groups
+from kanon.algorithms.lattice_sweep_walk import walk_lattice
+from kanon.base.formatting import count_noun
+from kanon.reference.sweep import Visit, collect_released_groups, join, walk
 from kanon.teaching.blackboard import FIRST, Blackboard
-from kanon.teaching.cuts import cutting
-from kanon.teaching.lesson import Candidate, Choice, ClassState, Rule, Step, written
-from kanon.teaching.merging import merges_for_models
+from kanon.teaching.cuts import explain_mondrian
+from kanon.teaching.lesson import Candidate, Choice, ClassState, Rule, Step, write_number
+from kanon.teaching.merging import explain_model_merges
 from kanon.teaching.nodes import FIRST_LEVELS
 
 
 @dataclass(frozen=True)
-class Sweep:
+class SweepView:
     node: Node | None  # the levels at which the remaining records are grouped
     loss: float | None  # of raising the whole table to them, in the metric's own unit
     groups: tuple[ClassState, ...]  # the released groups of the node, or the class that was joined
@@ -28,7 +28,7 @@ class Sweep:
     met: tuple[ClassState, ClassState] | None = None
 
 
-def sweeping(board: Blackboard) -> Iterator[Step]:
+def explain_lattice_sweep(board: Blackboard) -> Iterator[Step]:
     board.check_lattice()
     task = lattice_sweep.by_least_k(board.task)
     board = replace(board, task=task)
@@ -37,8 +37,8 @@ def sweeping(board: Blackboard) -> Iterator[Step]:
     yield from _explain_joining(board, visits)
     if task.option(lattice_sweep.EFFORT) == "fast":
         return
-    first = lattice_sweep.finished(task, walked(task))
-    order = lattice_sweep.finished(task, in_group_order(task))
+    first = lattice_sweep.finished(task, walk_lattice(task))
+    order = lattice_sweep.finished(task, sweep_by_groups(task))
     losses = [total_loss(task, release) for release in (first, order)]
     best = min(range(2), key=losses.__getitem__)
     names = "in the order of the nodes", "in the order of the groups’ cost per record"
@@ -64,7 +64,7 @@ def sweeping(board: Blackboard) -> Iterator[Step]:
     yield board.step(
         "Improvement",
         "Classes are dissolved into others, or merged with near ones and split again, wherever "
-        f"that costs less: {written(board.cost(saved))} less in all."
+        f"that costs less: {write_number(board.cost(saved))} less in all."
         if saved
         else "Neither dissolving a class nor merging and splitting near ones would cost less.",
         final,
@@ -97,14 +97,14 @@ def _explain_sweep_walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[
         rules = Rule("least loss of the whole table"), FIRST_LEVELS
         choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
-            f"Levels {board.levels(visit.levels)}: {counted(len(groups), 'group')}",
-            f"Raising the whole table to these levels would lose {written(choice.chosen.cost)}. "
+            f"Levels {board.levels(visit.levels)}: {count_noun(len(groups), 'group')}",
+            f"Raising the whole table to these levels would lose {write_number(choice.chosen.cost)}. "
             f"They are next: {choice.reason}. Of the remaining records, groups of at least "
             f"k = {task.k} that look the same at these levels are released: "
             f"{', '.join(f'“{group.label}” ({group.records})' for group in groups)}.",
-            board.recoded(released),
+            board.build_recoding(released),
             (choice,),
-            Sweep(visit.levels, float(visit.loss), groups, table.size(visit.left)),
+            SweepView(visit.levels, float(visit.loss), groups, table.size(visit.left)),
         )
 
 
@@ -112,7 +112,7 @@ def _explain_joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Ste
     """Remaining classes join the cheapest released ones; those that none can take are merged."""
     board, left = replace(board, task=replace(board.task, weighted=True)), list(visits[-1].left)
     aside = list[int]()
-    now = released_by(visits, board.table)
+    now = collect_released_groups(visits, board.table)
     for joining in join(board.table, now, tuple(left)):
         remaining = left.pop(0)
         if joining.place is None:
@@ -125,12 +125,12 @@ def _explain_joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Ste
             (Rule("least cost"), FIRST),
             tuple(
                 replace(
-                    board.candidate(
+                    board.build_candidate(
                         place.group, (place.cost, place.group.nodes), joining.place.group,
                         float(place.cost),
                     ),
                     cost=float(place.cost),
-                    terms=board.merging(state, board.state(place.group)),
+                    terms=board.list_merge_costs(state, board.state(place.group)),
                     refused="" if place.allowed else "another model would break",
                 )
                 for place in joining.places
@@ -138,19 +138,19 @@ def _explain_joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Ste
         )  # fmt: skip
         yield board.step(
             f"“{state.label}” joins",
-            f"{counted(state.records, 'record')} of “{state.label}” "
+            f"{count_noun(state.records, 'record')} of “{state.label}” "
             f"{'is' if state.records == 1 else 'are'} left over and joins “{joined.label}”, the "
             f"class that it costs least to widen: {choice.reason}. It becomes “{widened.label}”.",
-            board.recoded(map(board.state, now)),
+            board.build_recoding(map(board.state, now)),
             (choice,),
-            Sweep(None, None, (widened,), board.table.size([*aside, *left]), (joined, state)),
+            SweepView(None, None, (widened,), board.table.size([*aside, *left]), (joined, state)),
         )
     if aside:
         merging = replace(board, task=merging_on(board.task))
-        yield from merges_for_models(merging, board.recoded(map(board.state, now)))
+        yield from explain_model_merges(merging, board.build_recoding(map(board.state, now)))
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
-    "mondrian": cutting,
-    "lattice-sweep": sweeping,
+    "mondrian": explain_mondrian,
+    "lattice-sweep": explain_lattice_sweep,
 }

@@ -9,7 +9,7 @@ import numpy as np
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.merging import Merge
-from kanon.teaching.question import Labels, labels_of
+from kanon.teaching.question import Labels, get_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +37,22 @@ class SideBySide:
     def last(self) -> int:
         return max(self._ends)
 
-    def positions(self, place: int) -> tuple[int, int]:
+    def get_positions(self, place: int) -> tuple[int, int]:
         first, second = (
             place * end // self.last if self.rule == "share" else min(place, end)
             for end in self._ends
         )
         return first, second
 
-    def first_at(self, side: int, position: int) -> int:
+    def find_first_place(self, side: int, position: int) -> int:
         """The first place at which a side (0 or 1) has reached a position of its lesson."""
-        places = (place for place in range(self.last) if self.positions(place)[side] >= position)
+        places = (
+            place for place in range(self.last) if self.get_positions(place)[side] >= position
+        )
         return next(places, self.last)
 
     @cached_property
-    def parting(self) -> int | None:
+    def parting_place(self) -> int | None:
         """The first place at which the classes differ; None if there is none."""
         return next(
             (place for place in range(self.last + 1) if not self._has_same_classes(place)), None
@@ -71,20 +73,20 @@ class SideBySide:
         return len(self.one.steps) - 1, len(self.other.steps) - 1
 
     def _has_same_classes(self, place: int) -> bool:
-        position, other_position = self.positions(place)
+        position, other_position = self.get_positions(place)
         return _list_classes(self.one.steps[position].recoding) == _list_classes(
             self.other.steps[other_position].recoding
         )
 
 
-def cost_so_far(lesson: Lesson, position: int) -> float:
+def sum_cost_so_far(lesson: Lesson, position: int) -> float:
     """The costs of all records up to a step, in the metric's own unit."""
     recoding = lesson.steps[position].recoding
     classes = recoding.classes
     ends = np.array([[tree.root for tree in classes.hierarchies]] * classes.n_classes)
     to = ends if recoding.ranged else recoding.targets
     paid = sum(
-        records * lesson.paid(j, low, high)
+        records * lesson.get_cost(j, low, high)
         for records, lows, highs in zip(
             classes.counts.tolist(), classes.nodes.tolist(), to.tolist(), strict=True
         )
@@ -107,4 +109,4 @@ def _list_classes(recoding: Recoding) -> frozenset[frozenset[int]]:
 
 
 def _list_labels(recoding: Recoding) -> list[Labels]:
-    return [labels_of(recoding, row) for row in recoding.targets]
+    return [get_labels(recoding, row) for row in recoding.targets]

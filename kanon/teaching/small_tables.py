@@ -9,10 +9,10 @@ from typing import Annotated, Any, TypeVar
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from kanon.algorithms.lattice_size import raised_to
+from kanon.algorithms.lattice_size import compute_nodes_by_level
 from kanon.base.checked_json import Strict
 from kanon.classes import EquivalenceClasses
-from kanon.errors import ExerciseError, KanonError, quoted
+from kanon.errors import ExerciseError, KanonError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import parse_nodes, to_nodes
 from kanon.hierarchy.lines import check_number
@@ -65,13 +65,13 @@ class ExerciseTable(Strict):
                 continue
             if column.nodes is None:
                 raise ExerciseError(
-                    f"The quasi-identifier {quoted(name)} has no tree; write it as its 'nodes'."
+                    f"The quasi-identifier {quote(name)} has no tree; write it as its 'nodes'."
                 )
             try:
                 check_number("nodes", len(column.nodes))
                 trees[name] = parse_nodes(column.nodes)
             except KanonError as error:
-                raise error.within(f"Hierarchy of column {quoted(name)}") from None
+                raise error.add_place(f"Hierarchy of column {quote(name)}") from None
         schema = Schema({name: column.role for name, column in self.columns.items()})
         return SmallTable(frame, schema, MemorySource(frame, schema, trees))
 
@@ -87,29 +87,29 @@ class SmallTable:
     def classes(self) -> EquivalenceClasses:
         return self.source.classes
 
-    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+    def get_or_compute(self, key: Hashable, compute: Callable[[], T]) -> T:
         if key not in self._results:
             self._results[key] = compute()
         result: T = self._results[key]
         return result
 
 
-def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
+def raise_to_levels(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
     """Raise every value to the level of its column; other columns stay."""
     unknown_columns = [name for name in levels if name not in classes.attributes]
     if unknown_columns:
-        raise ExerciseError(f"The column {quoted(unknown_columns[0])} is not a quasi-identifier.")
+        raise ExerciseError(f"The column {quote(unknown_columns[0])} is not a quasi-identifier.")
     targets = classes.nodes.copy()
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
         level = levels.get(name, 0)
         if not 0 <= level < tree.height:
             raise ExerciseError(
-                f"The column {quoted(name)} has no level {level}; its levels are 0 to "
+                f"The column {quote(name)} has no level {level}; its levels are 0 to "
                 f"{tree.height - 1}."
             )
-        targets[:, j] = raised_to(tree)[level][targets[:, j]]
+        targets[:, j] = compute_nodes_by_level(tree)[level][targets[:, j]]
     return Recoding.from_targets(classes, targets)
 
 
-def tuple_text(labels: tuple[str, ...]) -> str:
+def format_tuple(labels: tuple[str, ...]) -> str:
     return f"({', '.join(labels)})"

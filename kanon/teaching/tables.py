@@ -9,29 +9,29 @@ import pandas as pd
 
 from kanon.recoding import Recoding
 from kanon.schema import Role
-from kanon.teaching.lesson import Candidate, Lesson, Step, written
+from kanon.teaching.lesson import Candidate, Lesson, Step, write_number
 from kanon.teaching.small_tables import SmallTable
 
 _TERMS = 8  # of more products, equal ones are added up
 
 
-def own_numbers(table: SmallTable) -> np.ndarray:
+def number_classes(table: SmallTable) -> np.ndarray:
     _, first = np.unique(table.source.row_class, return_index=True)
     return np.asarray(first.argsort().argsort() + 1)
 
 
-def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
+def get_class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     """The number of the current class of each original class.
 
-    >>> from kanon.teaching.presets import preset_table
-    >>> from kanon.teaching.small_tables import raised
-    >>> table = preset_table("animals-m23")
-    >>> class_numbers(table, raised(table.classes, {})).tolist()
+    >>> from kanon.teaching.presets import load_preset_table
+    >>> from kanon.teaching.small_tables import raise_to_levels
+    >>> table = load_preset_table("animals-m23")
+    >>> get_class_numbers(table, raise_to_levels(table.classes, {})).tolist()
     [2, 1, 3, 4]
-    >>> class_numbers(table, raised(table.classes, {"race": 2})).tolist()
+    >>> get_class_numbers(table, raise_to_levels(table.classes, {"race": 2})).tolist()
     [1, 1, 3, 3]
     """
-    own = own_numbers(table)
+    own = number_classes(table)
     numbers = np.zeros(len(own), dtype=np.int64)
     for position in range(recoding.n_classes):
         members = recoding.assigned == position
@@ -39,11 +39,11 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     return numbers
 
 
-def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
+def build_records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
     rows = table.source.row_class
     columns: list[tuple[str, list[object]]] = [
         ("record", list(range(1, len(rows) + 1))),
-        ("class", class_numbers(table, recoding)[rows].tolist()),
+        ("class", get_class_numbers(table, recoding)[rows].tolist()),
     ]
     for j, (name, tree) in enumerate(
         zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
@@ -58,7 +58,7 @@ def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
     )  # a column may be called "class"
 
 
-def arithmetic(candidate: Candidate) -> tuple[str, ...]:
+def write_arithmetic(candidate: Candidate) -> tuple[str, ...]:
     paid = [term for term in candidate.terms if term.product]
     if candidate.cost is None or not candidate.terms:
         return ()
@@ -75,16 +75,16 @@ def arithmetic(candidate: Candidate) -> tuple[str, ...]:
         products_by_name = [(name, cost, records) for (name, cost), records in together.items()]
     lines, products = [], Fraction()
     for name, cost, records in products_by_name:
-        factor, product = written(cost), written(cost * records)
+        factor, product = write_number(cost), write_number(cost * records)
         lines.append(
             f"{name}: {factor} × {records} {_write_equals(Fraction(factor) * records, product)}"
         )
         products += Fraction(product)
     total = math.fsum(term.product for term in paid)
-    sum_text = f"sum {_write_equals(products, written(total))}"
+    sum_text = f"sum {_write_equals(products, write_number(total))}"
     if math.isclose(total, candidate.cost, rel_tol=1e-6):
         return (*lines, sum_text)
-    root, square = written(candidate.cost), written(total)  # a distance
+    root, square = write_number(candidate.cost), write_number(total)  # a distance
     sign = "=" if Fraction(root) ** 2 == Fraction(square) else "≈"
     return (*lines, sum_text, f"√{square} {sign} {root}")
 
@@ -98,16 +98,16 @@ def _write_equals(result: Fraction, text: str) -> str:
     return f"{'=' if result == Fraction(text) else '≈'} {text}"
 
 
-def candidates_table(step: Step) -> pd.DataFrame:
+def build_candidates_table(step: Step) -> pd.DataFrame:
     rows: list[Mapping[str, object]] = []
     for choice in step.choices:
         for candidate in choice.candidates:
             about = {
                 "question": choice.question, "candidate": candidate.name,
                 "chosen": int(candidate.chosen),
-                "cost": candidate.cost, "l, t or k": candidate.second,
+                "cost": candidate.cost, "l, t or k": candidate.level_left,
                 "compared": "; ".join(
-                    f"{rule.best}: {written(figure)}{rule.unit}"
+                    f"{rule.best}: {write_number(figure)}{rule.unit}"
                     for rule, figure in zip(choice.rules, candidate.figures, strict=False)
                     if figure is not None
                 ),
@@ -126,7 +126,7 @@ def candidates_table(step: Step) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def numbers_table(lesson: Lesson) -> pd.DataFrame:
+def build_numbers_table(lesson: Lesson) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"step": place, "heading": step.heading, **vars(step.numbers)}

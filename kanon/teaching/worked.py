@@ -9,16 +9,16 @@ from typing import assert_never
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.classes import EquivalenceClasses
 from kanon.measures import alteration
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
 from kanon.recoding import Recoding
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import labels_of
-from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion, shown
-from kanon.teaching.small_tables import SmallTable, raised, tuple_text
+from kanon.teaching.question import get_labels
+from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion, write_decimal
+from kanon.teaching.small_tables import SmallTable, format_tuple, raise_to_levels
 
 _LARGEST_DENOMINATOR = 100  # costs with a larger one are shown as decimals
 
@@ -28,16 +28,16 @@ Costs = Sequence[Sequence[Fraction]]
 """Per quasi-identifier and node, the cost of raising it to the root."""
 
 
-def costs_shown(depths: Sequence[np.ndarray]) -> tuple[Costs, Callable[[Fraction], str]]:
+def round_costs(depths: Sequence[np.ndarray]) -> tuple[Costs, Callable[[Fraction], str]]:
     """The costs of all trees as displayed numbers, so that their displayed sums are right.
 
-    >>> (costs,), write = costs_shown([np.array([1, 2 / 3, 0])])
+    >>> (costs,), write = round_costs([np.array([1, 2 / 3, 0])])
     >>> [write(costs[0] - costs[1]), write(costs[1]), write(costs[0])]
     ['1/3', '2/3', '1']
-    >>> (costs,), write = costs_shown([np.array([2.25, 0.5, 0])])
+    >>> (costs,), write = round_costs([np.array([2.25, 0.5, 0])])
     >>> [write(costs[0] - costs[1]), write(costs[1]), write(costs[0])]
     ['1.75', '0.5', '2.25']
-    >>> (costs,), write = costs_shown([np.log2([7, 4, 1])])
+    >>> (costs,), write = round_costs([np.log2([7, 4, 1])])
     >>> [write(costs[0] - costs[1]), write(costs[1]), write(costs[0])]
     ['0.807', '2', '2.807']
     """
@@ -56,7 +56,7 @@ def costs_shown(depths: Sequence[np.ndarray]) -> tuple[Costs, Callable[[Fraction
 
     def write(cost: Fraction) -> str:
         if cost.denominator == 1:
-            return thin(float(cost))
+            return write_count(float(cost))
         return f"{float(cost):.{places}f}".rstrip("0")
 
     return parts, write
@@ -66,18 +66,18 @@ Writer = Callable[[Fraction], str]  # writes a cost
 
 
 @dataclass(frozen=True, eq=False)
-class Worked:
+class WorkedSolution:
     arithmetic: pd.DataFrame  # a row per class or candidate, as texts
     sentences: tuple[str, ...]  # the way from it to the answer
 
 
-def worked(question: AnyQuestion, table: SmallTable) -> Worked:
+def explain_solution(question: AnyQuestion, table: SmallTable) -> WorkedSolution:
     """The way to the best answer to a question.
 
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> exercises = read_exercises(BUILT_IN)
     >>> price = exercises.questions[2]
-    >>> worked(price, exercises.table_of(price)).sentences[-1]
+    >>> explain_solution(price, exercises.table_of(price)).sentences[-1]
     'The records lose 3 in all. With everything at the root it would be 12: 3 of 12 = 25.0 %.'
     """
     match question:
@@ -96,19 +96,19 @@ def worked(question: AnyQuestion, table: SmallTable) -> Worked:
             assert_never(question)
 
 
-def loss_text(release: Recoding, metric: Metric) -> str:
-    altered = percent(alteration.value(release, metric))
-    return f"{lost_text(release, metric)} of {most_text(release, metric)} = {altered}"
+def write_loss(release: Recoding, metric: Metric) -> str:
+    altered = write_percent(alteration.value(release, metric))
+    return f"{write_lost_cost(release, metric)} of {write_most_cost(release, metric)} = {altered}"
 
 
-def lost_text(release: Recoding, metric: Metric) -> str:
+def write_lost_cost(release: Recoding, metric: Metric) -> str:
     _, write = _get_costs(release.original, metric)
     counts = release.original.counts.tolist()
     paid = zip(_compute_costs_per_record(release, metric), counts, strict=True)
     return write(sum((records * sum(costs) for costs, records in paid), Fraction()))
 
 
-def most_text(release: Recoding, metric: Metric) -> str:
+def write_most_cost(release: Recoding, metric: Metric) -> str:
     classes = release.original
     depths, write = _get_costs(classes, metric)
     paid = zip(classes.nodes.tolist(), classes.counts.tolist(), strict=True)
@@ -117,7 +117,7 @@ def most_text(release: Recoding, metric: Metric) -> str:
     )
 
 
-def meeting(
+def find_meeting_nodes(
     classes: EquivalenceClasses, first: Sequence[int], second: Sequence[int]
 ) -> tuple[int, ...]:
     pairs = zip(classes.hierarchies, first, second, strict=True)
@@ -135,7 +135,7 @@ def _compute_costs_per_record(release: Recoding, metric: Metric) -> list[list[Fr
 
 def _get_costs(classes: EquivalenceClasses, metric: Metric) -> tuple[Costs, Writer]:
     records = classes.records_below if metric.counts_records else None
-    return costs_shown(potentials(metric, classes.hierarchies, records))
+    return round_costs(potentials(metric, classes.hierarchies, records))
 
 
 def _write_sum(costs: Sequence[Fraction], write: Writer) -> str:
@@ -158,8 +158,8 @@ def _build_alteration_table(release: Recoding, metric: Metric) -> pd.DataFrame:
         cost = sum(costs, Fraction())
         rows.append(
             {
-                "class": tuple_text(labels_of(release, own)),
-                "becomes": tuple_text(labels_of(release, to)),
+                "class": format_tuple(get_labels(release, own)),
+                "becomes": format_tuple(get_labels(release, to)),
                 f"one record loses ({' + '.join(classes.attributes)})": _write_sum(costs, write),
                 "its records lose": f"{records} × {write(cost)} = {write(records * cost)}",
             }
@@ -169,49 +169,49 @@ def _build_alteration_table(release: Recoding, metric: Metric) -> pd.DataFrame:
 
 def _describe_alteration(release: Recoding, metric: Metric) -> str:
     return (
-        f"The records lose {lost_text(release, metric)} in all. With everything at the root it "
-        f"would be {most_text(release, metric)}: {loss_text(release, metric)}."
+        f"The records lose {write_lost_cost(release, metric)} in all. With everything at the root it "
+        f"would be {write_most_cost(release, metric)}: {write_loss(release, metric)}."
     )
 
 
 def _explain_least_alteration(
     question: RecodeQuestion | LevelsQuestion, table: SmallTable
-) -> Worked:
+) -> WorkedSolution:
     best, metric = question.best(table), metric_named(question.metric)
     release = best.recoding
     sentences = (
-        question.solved(table),
-        f"Its smallest class has {counted(int(release.counts.min()), 'record')}; "
+        question.describe_solution(table),
+        f"Its smallest class has {count_noun(int(release.counts.min()), 'record')}; "
         f"{question.k} are needed.",
         _describe_alteration(release, metric),
     )
-    return Worked(_build_alteration_table(release, metric), sentences)
+    return WorkedSolution(_build_alteration_table(release, metric), sentences)
 
 
-def _explain_number_solution(question: NumberQuestion, table: SmallTable) -> Worked:
-    release = raised(table.classes, question.levels)
+def _explain_number_solution(question: NumberQuestion, table: SmallTable) -> WorkedSolution:
+    release = raise_to_levels(table.classes, question.levels)
     solution = question.solution(table)
     if question.number == "alteration":
         metric = metric_named(question.metric)
-        return Worked(
+        return WorkedSolution(
             _build_alteration_table(release, metric), (_describe_alteration(release, metric),)
         )
-    classes = [tuple_text(labels_of(release, nodes)) for nodes in release.nodes]
+    classes = [format_tuple(get_labels(release, nodes)) for nodes in release.nodes]
     if question.number in question.SENSITIVE:
         return _explain_sensitive(question, table, release, classes)
     rows = pd.DataFrame({"class": classes, "records": [str(n) for n in release.counts]})
     sentences = {
-        "k": f"The smallest class has {counted(int(solution), 'record')}: k is {solution}.",
-        "classes": f"There are {counted(int(solution), 'class', 'classes')}.",
-        "unique": f"{counted(int(solution), 'class has', 'classes have')} only one record, so "
-        f"{counted(int(solution), 'record is', 'records are')} unique.",
+        "k": f"The smallest class has {count_noun(int(solution), 'record')}: k is {solution}.",
+        "classes": f"There are {count_noun(int(solution), 'class', 'classes')}.",
+        "unique": f"{count_noun(int(solution), 'class has', 'classes have')} only one record, so "
+        f"{count_noun(int(solution), 'record is', 'records are')} unique.",
     }
-    return Worked(rows, (sentences[question.number],))
+    return WorkedSolution(rows, (sentences[question.number],))
 
 
 def _explain_sensitive(
     question: NumberQuestion, table: SmallTable, release: Recoding, classes: Sequence[str]
-) -> Worked:
+) -> WorkedSolution:
     sensitive = release.released.sensitive_named(question.column(table))
     sensitive = sensitive if question.number == "t" else sensitive.folded
     write: Callable[[np.ndarray, np.ndarray], str]
@@ -229,13 +229,13 @@ def _explain_sensitive(
             {
                 "class": label,
                 "has": ", ".join(mix),
-                "arithmetic": f"{write(counts, sensitive.total)}{shown(float(level))}",
+                "arithmetic": f"{write(counts, sensitive.total)}{write_decimal(float(level))}",
             }
         )
     which, find = ("highest", np.argmax) if question.number == "t" else ("lowest", np.argmin)
     place = int(find(levels))
-    worst = f"The {which} is that of {classes[place]}: {shown(float(levels[place]))}."
-    return Worked(pd.DataFrame(rows), (worst,))
+    worst = f"The {which} is that of {classes[place]}: {write_decimal(float(levels[place]))}."
+    return WorkedSolution(pd.DataFrame(rows), (worst,))
 
 
 def _list_shares(counts: np.ndarray) -> list[str]:
@@ -251,36 +251,36 @@ def _write_variation(counts: np.ndarray, total: np.ndarray) -> str:
     return f"½ · ({' + '.join(f'|{here} − {table}|' for here, table in pairs)}) = "
 
 
-def before(question: ChoiceQuestion, table: SmallTable) -> list[str]:
+def list_earlier_merges(question: ChoiceQuestion, table: SmallTable) -> list[str]:
     lines = []
     for merges in range(question.merges):
         step = question.model_copy(update={"merges": merges}).step(table)
-        pair = f"{tuple_text(step.smallest)} + {tuple_text(step.partner)}"
+        pair = f"{format_tuple(step.smallest)} + {format_tuple(step.partner)}"
         lines.append(f"Merge {merges + 1}: {pair}.")
     return lines
 
 
-def _explain_smallest_class(question: ChoiceQuestion, table: SmallTable) -> Worked:
+def _explain_smallest_class(question: ChoiceQuestion, table: SmallTable) -> WorkedSolution:
     step = question.step(table)
     order = sorted(range(len(step.sizes)), key=lambda place: step.sizes[place])
     rows = [
-        {"class": tuple_text(step.options[place]), "records": str(step.sizes[place])}
+        {"class": format_tuple(step.options[place]), "records": str(step.sizes[place])}
         for place in order
     ]
     equal = len(step.smallest_ones)
     tie = f"; of {equal} that have as few, it comes first in tree order" if equal > 1 else ""
-    sentence = f"GAA takes {tuple_text(step.smallest)}, which has the fewest records{tie}."
-    return Worked(pd.DataFrame(rows), (*before(question, table), sentence))
+    sentence = f"GAA takes {format_tuple(step.smallest)}, which has the fewest records{tie}."
+    return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))
 
 
-def _explain_cheapest_partner(question: ChoiceQuestion, table: SmallTable) -> Worked:
+def _explain_cheapest_partner(question: ChoiceQuestion, table: SmallTable) -> WorkedSolution:
     step, metric, classes = question.step(table), metric_named(question.metric), table.classes
-    (depths, write), unraised = _get_costs(classes, metric), raised(classes, {})
+    (depths, write), unraised = _get_costs(classes, metric), raise_to_levels(classes, {})
     taken = step.options.index(step.smallest)
     others = {place: cost for place, cost in enumerate(step.costs) if cost is not None}
     rows = []
     for place in sorted(others, key=lambda place: others[place]):
-        met = meeting(classes, step.nodes[taken], step.nodes[place])
+        met = find_meeting_nodes(classes, step.nodes[taken], step.nodes[place])
         paid = [
             (step.sizes[side], sum((
                 depth[node] - depth[above]
@@ -292,13 +292,13 @@ def _explain_cheapest_partner(question: ChoiceQuestion, table: SmallTable) -> Wo
         total = write(sum((records * cost for records, cost in paid), Fraction()))
         rows.append(
             {
-                "class": tuple_text(step.options[place]),
-                "both become": tuple_text(labels_of(unraised, met)),
+                "class": format_tuple(step.options[place]),
+                "both become": format_tuple(get_labels(unraised, met)),
                 "records × cost, of both": f"{products} = {total}",
             }
         )
     equal = sum(cost == min(others.values()) for cost in others.values())
     tie = f"; of {equal} at this cost, it comes first in tree order" if equal > 1 else ""
-    pair = f"{tuple_text(step.smallest)} with {tuple_text(step.partner)}"
+    pair = f"{format_tuple(step.smallest)} with {format_tuple(step.partner)}"
     sentence = f"GAA merges {pair}, which costs least{tie}."
-    return Worked(pd.DataFrame(rows), (*before(question, table), sentence))
+    return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))

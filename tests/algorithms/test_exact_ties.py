@@ -28,12 +28,12 @@ from kanon.algorithms import (
     samarati,
 )  # fmt: skip
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.partitioned_merging import partition
+from kanon.algorithms.partitioned_merging import split_classes
 from kanon.algorithms.task import Task
 from kanon.hierarchy import scaled_potentials
-from kanon.hierarchy.scaled_potentials import as_potentials
+from kanon.hierarchy.scaled_potentials import convert_to_potentials
 from kanon.measures import alteration
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import run
@@ -111,7 +111,7 @@ def per_record(problem: Problem, metric: str):
 
 def plain_task(problem: Problem, chosen: dict[str, Any], k: int, **more: Any) -> Task:
     classes = problem.classes()
-    depths = whole_potentials(classes, metric_of(chosen["metric"]))
+    depths = scale_metric_potentials(classes, metric_of(chosen["metric"]))
     weighted = chosen.get("cost", "weighted") == "weighted"
     return Task(classes, depths, k, weighted, chosen.get("tie_seed"), **more)
 
@@ -222,7 +222,7 @@ def test_the_first_cut_of_parts_is_that_of_exact_fractions(fits, problem, metric
                 if expected > best:
                     best, where = expected, below
     with numbers_below(fits):
-        found = partition(
+        found = split_classes(
             problem.classes(), plain_task(problem, {"metric": metric}, 2).potentials, 2
         )
     assert (found > 0).tolist() == (where or [False] * len(tuples))
@@ -300,7 +300,9 @@ def exact_potentials_of(task: Task, metric: str) -> list[np.ndarray]:
 @pytest.mark.parametrize("metric", SEVEN)
 def test_adult_is_merged_as_an_exact_scan_merges_it(adult_path, metric):
     task = replace(adult_task(metric), k=2_000)
-    expected = scan(replace(task, potentials=as_potentials(exact_potentials_of(task, metric))))
+    expected = scan(
+        replace(task, potentials=convert_to_potentials(exact_potentials_of(task, metric)))
+    )
     found = merge_greedily(task)
     assert same_path(found, expected)
     if metric == "nllm":  # as exact fractions that another hand wrote from the papers found it

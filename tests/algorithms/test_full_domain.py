@@ -25,12 +25,12 @@ from kanon.algorithms import (
 )
 from kanon.algorithms.flash import node_order
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.search import with_precision
+from kanon.algorithms.search import replace_by_precision
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
@@ -69,7 +69,7 @@ LOSSES = {
 def task_of(problem: Problem, k: int, limit: int | None, chosen: dict[str, Any], **more) -> Task:
     classes = more.pop("classes", None) or problem.classes()
     weights = [chosen.get("attribute_weights", {}).get(x, 1.0) for x in problem.columns]
-    depths = whole_potentials(classes, metric_named(chosen.get("metric", "ncp")), weights)
+    depths = scale_metric_potentials(classes, metric_named(chosen.get("metric", "ncp")), weights)
     options = {"loss": chosen["loss"]} if "loss" in chosen else {}
     return Task(classes, depths, k, suppression=limit, options=options, **more)
 
@@ -244,8 +244,8 @@ def test_a_lattice_of_some_size_is_searched_as_published(algorithm, seed):
 @examples(50)
 @given(problems(max_nodes=7, max_records=20))
 def test_flash_orders_nodes_as_published(problem):
-    lattice = Lattice(task_of(problem, 1, 0, {}), 0, no_progress)
-    order = [lattice.node_at(place) for place in node_order(lattice).tolist()]
+    lattice = Lattice(task_of(problem, 1, 0, {}), 0, ignore_progress)
+    order = [lattice.decode_node(place) for place in node_order(lattice).tolist()]
     assert order == plain.flash_order(PlainLattice(problem, 1))
 
 
@@ -321,7 +321,7 @@ def test_precision_of_very_tall_hierarchies_is_counted_too():
     )
     assert [tree.level[tree.root] for tree in trees] == list(heights)
     problem = Problem(trees, (("v",) * len(trees),) * 2)
-    found = with_precision(task_of(problem, 1, 0, {})).potentials
+    found = replace_by_precision(task_of(problem, 1, 0, {})).potentials
     for tree, depth in zip(trees, found, strict=True):
         assert depth / depth.max() == pytest.approx(
             [1 - tree.level[label] / tree.level[tree.root] for label in tree.order]
@@ -589,8 +589,8 @@ def test_chosen_levels_are_released_or_refused(search, data):
         with pytest.raises(Unsatisfiable) as caught:
             levels.anonymise(task)
         gone = len(lattice.suppressed(node))
-        assert f"{thin(gone)} record" in caught.value.sentence
-        assert f"{thin(limit)} may be" in caught.value.sentence
+        assert f"{write_count(gone)} record" in caught.value.sentence
+        assert f"{write_count(limit)} may be" in caught.value.sentence
 
 
 # --- What cannot be done, and the smallest there is ---------------------------------------------
@@ -653,7 +653,13 @@ def test_a_large_lattice_is_walked_along_or_refused(algorithm):
         return
     with pytest.raises(PlanError) as caught:
         algorithm.check(task)
-    for part in (thin(6**9), thin(10**7), algorithm.CARD.title, "'datafly'", "'improved-greedy'"):
+    for part in (
+        write_count(6**9),
+        write_count(10**7),
+        algorithm.CARD.title,
+        "'datafly'",
+        "'improved-greedy'",
+    ):
         assert part in caught.value.sentence
     with pytest.raises(PlanError):
         algorithm.anonymise(task)
@@ -666,7 +672,7 @@ def test_incognito_refuses_too_many_subsets():
     task = task_of(problem, 3, 0, {})
     with pytest.raises(PlanError) as caught:
         incognito.check(task)
-    for part in (thin(3**22), "Incognito", "'optimal'", "'flash'"):
+    for part in (write_count(3**22), "Incognito", "'optimal'", "'flash'"):
         assert part in caught.value.sentence
     ola.check(task)
     assert optimal.anonymise(task).trace.node == (0,) * 22
@@ -765,5 +771,5 @@ def test_progress_is_told_while_nothing_is_counted(monkeypatch):
     monkeypatch.setattr("kanon.algorithms.lattice._PLACES_PER_REPORT", 10)
     told: list[str] = []
     lattice = Lattice(task_of(pair(), 2, 0, {}), 0, lambda part, text: told.append(text))
-    assert list(lattice.one_by_one(np.arange(35))) == list(range(35))
+    assert list(lattice.walk_places(np.arange(35))) == list(range(35))
     assert len(told) == 4

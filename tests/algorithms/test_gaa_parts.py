@@ -15,11 +15,11 @@ from benchmarks.plans import adult_task, full_task
 from kanon.algorithms import gaa, partitioned_merging
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.partitioned_merging import (
-    cut_for,
+    cut_table,
+    measure_part_loss,
     merge_apart,
     merge_in_parts,
-    partition,
-    sampled_loss,
+    split_classes,
 )
 from kanon.algorithms.task import Task
 from kanon.cli.main import main
@@ -29,7 +29,7 @@ from kanon.reference.merging import merge, pick_smallest
 from kanon.reference.table import Group
 from kanon.run import prepare, run
 from kanon.sources.opening import open_table
-from kanon.studio.widgets.how import which_parts
+from kanon.studio.widgets.how import format_parts
 from oracles.plain_clustering import loss_by_task
 from support import reference_tables
 from support.plans import make_plan, qi
@@ -43,7 +43,7 @@ def test_the_worked_table_in_two_parts():
     problem = reference_tables.worked()
     chosen = {"metric": "custom", "cost": "weighted", "tie_seed": None}
     whole = reference_tables.task(problem, chosen, 8)
-    part_of = partition(whole.classes, whole.potentials, 2)
+    part_of = split_classes(whole.classes, whole.potentials, 2)
     assert list(problem.sizes) == [("F", "Lion"), ("F", "Dog"), ("M", "Cat"), ("M", "Lion")]
     assert part_of.tolist() == [1, 1, 0, 0], "what is below the node of the cut is the new part"
     path = merge_in_parts(whole, part_of, 4)
@@ -71,7 +71,7 @@ def test_a_cut_keeps_a_class_from_a_cheaper_partner():
     assert reference_tables.result(problem, merge_in_parts(whole, apart_from_a, 3).at(3)) == {
         ("a",): ("a",), ("b",): ("*",), ("c",): ("*",)
     }  # fmt: skip
-    parted = sampled_loss(whole, apart_from_a, 3)
+    parted = measure_part_loss(whole, apart_from_a, 3)
     # b alone breaks k = 2 already. Whole: 4 records rise by 1. Parts: b by 3, four c by 2.
     assert parted.ratio_at(2) == parted.ratio_at(3) == 11 / 4
     assert parted.ratio_at(1) == 1.0, "nobody has lost anything"
@@ -84,7 +84,7 @@ def test_parts_never_meet_above_a_cut():
     problem = Problem((tree, tree), tuple((x, y) for x in "abc" for y in "abc"))
     chosen = {"metric": "ncp", "cost": "weighted", "tie_seed": None}
     whole = reference_tables.task(problem, chosen, 9)
-    part_of = partition(whole.classes, whole.potentials, 2)
+    part_of = split_classes(whole.classes, whole.potentials, 2)
     assert part_of.tolist() == [1, 1, 1, 0, 0, 0, 0, 0, 0]
     release = merge_in_parts(whole, part_of, 3).at(3)
     assert [[tree.order[v] for v in row] for row in release.nodes] == [
@@ -127,7 +127,7 @@ def plain_partition(problem: Problem, depths, number: int, least: int) -> list[i
 def test_a_partition_equals_the_slow_version(case, number, least):
     problem, chosen = case
     classes, depths = problem.classes(), reference_tables.scaled(problem, chosen)
-    found = partition(classes, depths, number, least)
+    found = split_classes(classes, depths, number, least)
     assert found.tolist() == plain_partition(problem, depths, number, least)
     assert set(found.tolist()) == set(range(int(found.max()) + 1))
     assert found.max() < number
@@ -140,7 +140,7 @@ def test_a_partition_equals_the_slow_version(case, number, least):
 def test_whatever_is_merged_within_a_part_stays_off_the_others(case, number, data):
     """The lowest common ancestors of any classes of one part are those of no other part's."""
     problem, chosen = case
-    found = partition(problem.classes(), reference_tables.scaled(problem, chosen), number)
+    found = split_classes(problem.classes(), reference_tables.scaled(problem, chosen), number)
     tuples = list(problem.sizes)
     made = []
     for part in range(int(found.max()) + 1):
@@ -159,7 +159,7 @@ def cut_cases(draw, **kwargs):
     """A table, what guides, a partition and up to which k the parts are merged apart."""
     problem, chosen = draw(reference_tables.cases(**kwargs))
     whole = reference_tables.task(problem, chosen, len(problem.rows))
-    part_of = partition(whole.classes, whole.potentials, draw(st.integers(2, 5)))
+    part_of = split_classes(whole.classes, whole.potentials, draw(st.integers(2, 5)))
     least = int(np.bincount(part_of, whole.classes.counts).min())
     return problem, chosen, whole, part_of, draw(st.integers(1, least))
 
@@ -268,11 +268,11 @@ def test_one_part_and_auto_on_small_tables_are_the_run_on_the_whole(case, parts)
 @pytest.mark.parametrize("parts", [2, 4, 8, 16])
 def test_every_part_holds_the_records_that_it_is_merged_to(people, parts):
     given_task = prepare(plan(), people).task()
-    part_of, up_to = cut_for(given_task, parts)
+    part_of, up_to = cut_table(given_task, parts)
     assert up_to == 3000 // (64 * parts)
     assert np.bincount(part_of, given_task.classes.counts).min() >= up_to
     assert part_of.max() + 1 >= parts // 2, "there is room for cuts"
-    same, as_far = cut_for(replace(given_task, k=3000), parts)
+    same, as_far = cut_table(replace(given_task, k=3000), parts)
     assert np.array_equal(same, part_of) and as_far == up_to, "whatever k is asked for"
 
 
@@ -282,7 +282,7 @@ def test_a_strategy_of_the_merged_class_alone_is_followed_in_parts(people, strat
     """Up to the k of the parts each is the run on its classes; the rest is one on what is left."""
     prepared = prepare(plan(strategy=strategy, scope="class", parts="4"), people)
     whole = replace(prepared.check(), k=3000)
-    part_of, up_to = cut_for(whole, 4)
+    part_of, up_to = cut_table(whole, 4)
     path = gaa.merge_path(whole)
     assert path.parted is not None and path.parted.up_to == up_to
     for k in (2, 7, up_to):
@@ -404,9 +404,9 @@ def test_what_it_did_is_told(people, tmp_path, capsys):
         f"{ratio:.3f} times as much as one part\n"
     )
     assert "parts" not in run(plan(), people).measures
-    assert which_parts(run(plan(), people).about_parts) == ""
+    assert format_parts(run(plan(), people).about_parts) == ""
     assert (
-        which_parts(run(plan(parts="4"), people).about_parts)
+        format_parts(run(plan(parts="4"), people).about_parts)
         == f"**Parts:** {said.split('; ')[-1][:-1]}."
     )
 

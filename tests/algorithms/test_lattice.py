@@ -12,12 +12,12 @@ import kanon.algorithms.lattice_counts
 from kanon.algorithms import lattice_size
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
-from kanon.base.progress import no_progress
+from kanon.base.formatting import write_count
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.kernels.lattice import ClassRuns, CountingRoom, count_classes, number_parts
 from kanon.metrics import exact_potentials, metric_named
 from oracles.plain_lattice import Node, PlainLattice, at_level, at_or_above
@@ -26,21 +26,21 @@ from support.random_tables import PlainTree, Problem, examples, problems, trees
 
 
 def task_of(problem: Problem, k: int, metric: str = "ncp", **more) -> Task:
-    depths = scaled_potentials(
+    depths = scale_potentials(
         exact_potentials(metric_named(metric), problem.hierarchies), len(problem.rows)
     )
     return Task(problem.classes(), depths, k, **more)
 
 
 def engine(problem: Problem, k: int, limit: int = 0) -> Lattice:
-    return Lattice(task_of(problem, k), limit, no_progress)
+    return Lattice(task_of(problem, k), limit, ignore_progress)
 
 
 # --- Raising to a level -------------------------------------------------------------------------
 @examples(200)
 @given(trees(max_nodes=14))
 def test_values_are_raised_to_the_highest_ancestor_of_a_level(tree):
-    found = lattice_size.raised_to(tree.build())
+    found = lattice_size.compute_nodes_by_level(tree.build())
     assert found.dtype == np.int32
     assert found.shape == (tree.height, len(tree.order))
     for level, row in enumerate(found.tolist()):
@@ -57,16 +57,18 @@ def test_the_shape_is_that_of_the_enumeration(problem):
     assert list(lattice.nodes()) == every
     assert lattice.tops == plain.tops
     assert lattice.bottom == plain.bottom
-    assert lattice.size == lattice_size.n_nodes(problem.hierarchies) == len(every)
+    assert lattice.size == lattice_size.count_lattice_nodes(problem.hierarchies) == len(every)
     heights = Counter(map(sum, every))
-    counted = lattice_size.nodes_per_height(problem.hierarchies)
+    counted = lattice_size.count_nodes_per_height(problem.hierarchies)
     assert counted == [heights[height] for height in range(len(heights))]
     assert sum(counted) == len(every)
     for height in range(-1, sum(plain.tops) + 2):
-        assert list(lattice.at_height(height)) == plain.at_height(height)
+        assert list(lattice.list_nodes_at_height(height)) == plain.at_height(height)
     for node in every:
         assert lattice.above(node) == plain.above(node)
-        assert sorted(lattice.below(node)) == [x for x in every if node in plain.above(x)]
+        assert sorted(lattice.list_nodes_below(node)) == [
+            x for x in every if node in plain.above(x)
+        ]
 
 
 @examples(60)
@@ -77,7 +79,7 @@ def test_what_is_between_two_nodes(problem, data):
     low = data.draw(st.sampled_from(every))
     high = data.draw(st.sampled_from([x for x in every if at_or_above(x, low)]))
     for height in range(sum(high) - sum(low) + 2):
-        found = list(lattice.at_height_between(low, high, height))
+        found = list(lattice.list_nodes_between(low, high, height))
         assert found == [
             x
             for x in every
@@ -97,22 +99,28 @@ def test_the_bounds_of_the_paper(heights):
     """
     trees = [tower(height) for height in heights]
     r, mean = len(heights), sum(heights) / len(heights) - 1
-    assert lattice_size.n_nodes(trees) <= (mean + 1) ** r * (1 + 1e-12)
+    assert lattice_size.count_lattice_nodes(trees) <= (mean + 1) ** r * (1 + 1e-12)
     alike = [tower(heights[0])] * r
     nodes = heights[0] ** r
-    assert nodes / ((heights[0] - 1) * r + 1) <= max(lattice_size.nodes_per_height(alike)) <= nodes
+    assert (
+        nodes / ((heights[0] - 1) * r + 1)
+        <= max(lattice_size.count_nodes_per_height(alike))
+        <= nodes
+    )
 
 
 def test_the_largest_level_of_many_attributes():
     """Within a few percent for nine attributes as Adult's, less for more."""
     adult = [tower(h) for h in (5, 2, 2, 3, 4, 3, 3, 3, 2)]
-    assert lattice_size.n_nodes(adult) == 12_960
+    assert lattice_size.count_lattice_nodes(adult) == 12_960
     near = {0.04: [adult], 0.02: [[tower(4)] * 10, [tower(2)] * 20, [tower(3), tower(5)] * 6]}
     for most, lattices in near.items():
         for hierarchies in lattices:
-            exact = max(lattice_size.nodes_per_height(hierarchies))
-            assert lattice_size.largest_level(hierarchies) == pytest.approx(exact, rel=most)
-    assert lattice_size.largest_level([tower(1)] * 3) == 1
+            exact = max(lattice_size.count_nodes_per_height(hierarchies))
+            assert lattice_size.estimate_largest_height(hierarchies) == pytest.approx(
+                exact, rel=most
+            )
+    assert lattice_size.estimate_largest_height([tower(1)] * 3) == 1
 
 
 def tower(height: int):
@@ -126,7 +134,15 @@ def test_a_lattice_that_is_too_large_is_refused_with_its_size():
     with pytest.raises(PlanError) as caught:
         lattice_size.check_size([suppression(["a", "b"])] * 24, "Flash")
     assert lattice_size.MOST_NODES < 2**24
-    names = ("Flash", thin(2**24), thin(10**7), "datafly", "improved-greedy", "gaa", "mondrian")
+    names = (
+        "Flash",
+        write_count(2**24),
+        write_count(10**7),
+        "datafly",
+        "improved-greedy",
+        "gaa",
+        "mondrian",
+    )
     for name in names:
         assert name in caught.value.sentence
 
@@ -207,7 +223,7 @@ def test_a_chain_of_very_many_levels_is_refused():
     names = [str(level) for level in range(12_000)]
     chain = [("0", None, None), *((name, str(int(name) - 1), None) for name in names[1:])]
     with pytest.raises(PlanError, match="12\u202f000 levels and 12\u202f000 nodes"):
-        lattice_size.raised_to(Hierarchy.from_entries(chain))
+        lattice_size.compute_nodes_by_level(Hierarchy.from_entries(chain))
 
 
 def test_many_attributes_are_counted_as_by_hand():

@@ -25,10 +25,10 @@ from kanon.algorithms import (
     samarati,
 )
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.search import loss_of, with_precision
+from kanon.algorithms.search import choose_loss, replace_by_precision
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
-from kanon.measures.cells import whole_potentials
+from kanon.base.progress import ignore_progress
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import METRICS, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
@@ -61,19 +61,19 @@ def adult(path: Path) -> PreparedRun:
 
 def task_of(path: Path, metric: str, k: int, share: float, loss: str = "metric") -> Task:
     classes = adult(path).classes
-    depths = whole_potentials(classes, metric_named(metric))
+    depths = scale_metric_potentials(classes, metric_named(metric))
     limit = int(share * classes.n_records + 1e-9)
     return Task(classes, depths, k, suppression=limit, options={"loss": loss})
 
 
 def losses_of(task: Task, nodes: Sequence[tuple[int, ...]]) -> list:
     """What nodes lose, counted by an engine of its own for each."""
-    own = with_precision(task) if task.options["loss"] == "precision" else task
+    own = replace_by_precision(task) if task.options["loss"] == "precision" else task
     found = []
     for node in nodes:
-        lattice = Lattice(own, task.suppression or 0, no_progress)
+        lattice = Lattice(own, task.suppression or 0, ignore_progress)
         assert lattice.satisfies(node)
-        found.append(loss_of(lattice, own).of(node, lattice.evaluate(node)))
+        found.append(choose_loss(lattice, own).of(node, lattice.evaluate(node)))
     return found
 
 
@@ -146,8 +146,8 @@ def test_a_release_counted_by_rows_alone(adult_path, algorithm, k, share):
 def test_nothing_is_better_than_what_they_find(adult_path, metric, share, k):
     """Exhaustive: every node of the lattice is counted."""
     task = task_of(adult_path, metric, k, share)
-    lattice = Lattice(task, task.suppression or 0, no_progress)
-    loss = loss_of(lattice, task)
+    lattice = Lattice(task, task.suppression or 0, ignore_progress)
+    loss = choose_loss(lattice, task)
     best = min(
         (loss.of(node, lattice.evaluate(node)), node)
         for node in lattice.nodes()
@@ -170,6 +170,6 @@ def test_mingen_is_as_precise_as_the_bounded_search(adult_path, k):
 def test_samarati_finds_the_lowest_height(adult_path, k, share):
     task = task_of(adult_path, "ncp", k, share)
     height = sum(samarati.anonymise(task).trace.node)
-    lattice = Lattice(task, task.suppression or 0, no_progress)
-    assert any(map(lattice.satisfies, lattice.at_height(height)))
-    assert not any(map(lattice.satisfies, lattice.at_height(height - 1)))
+    lattice = Lattice(task, task.suppression or 0, ignore_progress)
+    assert any(map(lattice.satisfies, lattice.list_nodes_at_height(height)))
+    assert not any(map(lattice.satisfies, lattice.list_nodes_at_height(height - 1)))

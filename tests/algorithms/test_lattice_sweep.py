@@ -119,7 +119,7 @@ def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
     cost = integer_cost(problem, scaled(problem, chosen))
     depths = scaled(problem, chosen)
     by_groups = swept(problem, depths, k, steps=in_group_order)
-    found = lattice_sweep.finished(task, order.in_group_order(task))
+    found = lattice_sweep.finished(task, order.sweep_by_groups(task))
     assert result(problem, found) == by_groups.at
     assert found.trace.steps == sum(len(released) for _, released in by_groups.visits)
     releases = [swept(problem, depths, k).at, by_groups.at]

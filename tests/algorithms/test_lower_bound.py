@@ -12,7 +12,7 @@ import kanon.algorithms.distinct_groups as distinct_groups_module
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import lattice_sweep
-from kanon.algorithms.distinct_groups import DistinctGroups, distinct_groups
+from kanon.algorithms.distinct_groups import DistinctGroups, find_distinct_groups
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.task import Task, own_potentials
@@ -57,7 +57,7 @@ def plain_groups(problem: Problem, task: Task) -> dict[frozenset, int]:
 
 def groups_found(problem: Problem, task: Task) -> dict[frozenset, int]:
     """The same as :func:`plain_groups`, as they are found."""
-    groups = distinct_groups(task)
+    groups = find_distinct_groups(task)
     trees, own, counts = problem.hierarchies, own_potentials(task), task.classes.counts
     tuples = [
         tuple(tree.labels[v] for tree, v in zip(trees, row, strict=True))
@@ -224,7 +224,7 @@ def test_it_comes_near_the_linear_relaxation(case):
     problem, chosen, k = case
     task = chosen_task(problem, chosen, k)
     assume(own_potentials(task).any())
-    most, found = relaxed(task, distinct_groups(task)), lower_bound(task).loss
+    most, found = relaxed(task, find_distinct_groups(task)), lower_bound(task).loss
     event(f"{100 * found / most:.0f} % of it" if most > 0 else "nothing is lost")
     assert 0.95 * most - len(problem.rows) <= found <= most * (1 + 1e-6) + len(problem.rows)
 

@@ -16,7 +16,7 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups
-from kanon.hierarchy.ranges import flat
+from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.sensitive import Sensitive
@@ -29,7 +29,7 @@ from support.recodings import released
 def numbers(*given: float) -> EquivalenceClasses:
     """One column without a hierarchy."""
     texts = [f"{each:g}" for each in given]
-    return table("age", [flat(list(dict.fromkeys(texts)))], texts)
+    return table("age", [build_flat_hierarchy(list(dict.fromkeys(texts)))], texts)
 
 
 def groups_of(task: Task) -> list[list[str]]:
@@ -71,14 +71,18 @@ def test_ties_go_to_the_first_in_canonical_order():
     """1 and 7 are equally far from 4, their mean."""
     assert groups_of(Task(numbers(1, 3, 5, 7), (), 2)) == [["1", "3"], ["5", "7"]]
     # All four are equally far from the middle; the second and third are as far from the first.
-    three = flat(["0", "1", "2"])
+    three = build_flat_hierarchy(["0", "1", "2"])
     square = table("x y", [three, three], ["0 1", "1 0", "1 2", "2 1"])
     assert groups_of(Task(square, (), 2)) == [["0 1", "1 0"], ["1 2", "2 1"]]
 
 
 def test_of_equally_near_records_the_first_joins_although_a_nearer_one_comes_later():
     """From (4, 2, 9), the farthest, (5, 2, 0) is nearest; (4, 0, 0) and (4, 4, 0) are as near."""
-    columns = [flat(["4", "5", "9"]), flat(["0", "2", "4"]), flat(["0", "9"])]
+    columns = [
+        build_flat_hierarchy(["4", "5", "9"]),
+        build_flat_hierarchy(["0", "2", "4"]),
+        build_flat_hierarchy(["0", "9"]),
+    ]
     rows = ["4 2 9", "4 0 0", "4 4 0", "5 2 0", "9 0 0", "9 2 0", "9 4 0"]
     assert groups_of(Task(table("x y z", columns, rows), (), 3)) == [
         ["4 0 0", "4 2 9", "5 2 0"],
@@ -89,10 +93,12 @@ def test_of_equally_near_records_the_first_joins_although_a_nearer_one_comes_lat
 def test_differences_count_in_standard_deviations():
     """Between 0 m and 1000 m is a record's whole range, then a ninth of it."""
     rows = ["0 10", "0 20", "1000 10", "1000 20"]
-    years = flat(["10", "20"])
-    narrow = table("m y", [flat(["0", "1000"]), years], rows)
+    years = build_flat_hierarchy(["10", "20"])
+    narrow = table("m y", [build_flat_hierarchy(["0", "1000"]), years], rows)
     assert groups_of(Task(narrow, (), 2)) == [["0 10", "0 20"], ["1000 10", "1000 20"]]
-    wide = table("m y", [flat(["0", "1000", "9000"]), years], [*rows, "9000 10", "9000 10"])
+    wide = table(
+        "m y", [build_flat_hierarchy(["0", "1000", "9000"]), years], [*rows, "9000 10", "9000 10"]
+    )
     # Means 3333 and 13.3, standard deviations 4028 and 4.7: farthest from the mean is (0, 20).
     assert groups_of(Task(wide, (), 2)) == [["0 20", "1000 20"], ["9000 10"], ["0 10", "1000 10"]]
 
@@ -131,7 +137,9 @@ def test_no_group_is_made_around_the_farthest_if_it_is_in_the_first():
 
 def test_one_value_stays_and_other_groups_get_the_mean():
     classes = table(
-        "age size", [flat(["1", "2", "4"]), flat(["7", "8"])], ["1 7", "2 7", "2 7", "4 8", "4 8"]
+        "age size",
+        [build_flat_hierarchy(["1", "2", "4"]), build_flat_hierarchy(["7", "8"])],
+        ["1 7", "2 7", "2 7", "4 8", "4 8"],
     )
     found = mdav.anonymise(Task(classes, (), 2))
     assert released(found) == [("4", "8"), ("2", "7")]
@@ -160,13 +168,13 @@ def test_groups_with_the_same_means_are_one_class():
 
 
 def test_a_value_in_two_spellings_is_released_in_one():
-    classes = table("x", [flat(["1", "1.00", "3", "4"])], ["1", "1.00", "3", "4"])
+    classes = table("x", [build_flat_hierarchy(["1", "1.00", "3", "4"])], ["1", "1.00", "3", "4"])
     assert sorted(released(mdav.anonymise(Task(classes, (), 2)))) == [("1",), ("4",)]
 
 
 def test_one_mean_in_a_column_may_stand_for_several_ranges():
     """21, 22, 24 and 21, 22, 23 have one mean, and the other column tells them apart."""
-    columns = [flat(["21", "22", "23", "24"]), flat(["1", "9"])]
+    columns = [build_flat_hierarchy(["21", "22", "23", "24"]), build_flat_hierarchy(["1", "9"])]
     classes = table("x y", columns, ["21 1", "22 1", "24 1", "21 9", "22 9", "23 9"])
     group = np.array([int(row[1]) for row in classes.nodes])
     found = mdav.released(Task(classes, (), 3), mdav.columns_of(classes), group)
@@ -177,9 +185,15 @@ def test_one_mean_in_a_column_may_stand_for_several_ranges():
 def test_huge_numbers_are_rounded_and_still_told_apart():
     """Sums of them would not fit into 64 bits."""
     big = [str(10**18 * i) for i in (1, 2, 7, 9)]
-    assert groups_of(Task(table("x", [flat(big)], big), (), 2)) == [big[2:], big[:2]]
+    assert groups_of(Task(table("x", [build_flat_hierarchy(big)], big), (), 2)) == [
+        big[2:],
+        big[:2],
+    ]
     tiny = ["0", "1e-300", "1", "1.5"]
-    assert [sorted(each) for each in groups_of(Task(table("x", [flat(tiny)], tiny), (), 2))] == [
+    assert [
+        sorted(each)
+        for each in groups_of(Task(table("x", [build_flat_hierarchy(tiny)], tiny), (), 2))
+    ] == [
         ["1", "1.5"],
         ["0", "1e-300"],
     ]
@@ -290,9 +304,9 @@ def hierarchies(draw) -> Hierarchy:
     sizes = st.integers(-9, 40).map(str) | st.sampled_from(["0.5", "-2.25", "7.1", "12.125"])
     kind = draw(st.sampled_from(["grid", "grid", "flat", "tree"]))
     if kind == "grid":  # where many are equally far
-        return flat(["0", "1", "2", "3", "4"])
+        return build_flat_hierarchy(["0", "1", "2", "3", "4"])
     if kind == "flat":
-        return flat(draw(st.lists(sizes, min_size=1, max_size=12, unique=True)))
+        return build_flat_hierarchy(draw(st.lists(sizes, min_size=1, max_size=12, unique=True)))
     tree = draw(trees(max_nodes=14))
     leaves = len(tree.leaves)
     names = draw(st.lists(sizes, min_size=leaves, max_size=leaves, unique=True))
@@ -396,7 +410,7 @@ def test_the_order_of_the_rows_does_not_matter_and_nothing_given_is_changed(task
 def test_many_records_are_grouped_and_progress_rises():
     """About 19,000 classes of two columns: several stretches of the compiled loop."""
     generator = np.random.default_rng(5)
-    column = flat([str(i) for i in range(1000)])
+    column = build_flat_hierarchy([str(i) for i in range(1000)])
     rows = generator.integers(0, 1000, (20_000, 2))
     nodes, counts, _ = group_tuples(rows, np.ones(len(rows), dtype=np.int64), [1001, 1001])
     classes = EquivalenceClasses(("x", "y"), (column, column), nodes, counts)

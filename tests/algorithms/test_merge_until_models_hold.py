@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 import kanon.algorithms.merge_until_models_hold
 import kanon.algorithms.merging
 from kanon.algorithms import gaa, gaa_small
-from kanon.algorithms.merge_until_models_hold import repaired
-from kanon.algorithms.solution import FINISHED_K, solve
-from kanon.base.progress import no_progress
+from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
+from kanon.algorithms.solution import FINISHED_K, run_algorithm
+from kanon.base.progress import ignore_progress
 from kanon.errors import Unsatisfiable
-from kanon.experiments.sweep import PlannedRun, solve_sweep, sweep
+from kanon.experiments.sweep import PlannedRun, run_sweep, sweep
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
@@ -31,8 +31,8 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import prepare, run
 from kanon.strategies import LOOKS_AT
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support.model_tables import (
     BY_COST,
     breaks,
@@ -159,7 +159,7 @@ def test_nothing_is_merged_where_nothing_is_broken(table, k, data):
     source = source_of(problem, columns)
     task = replace(task_of(source, data.draw(guides(problem)), wanted), k=k)
     on_the_path = gaa.merge_path(task).at(k)
-    assert repaired(on_the_path, task) is on_the_path
+    assert merge_breaking_classes(on_the_path, task) is on_the_path
     alone = gaa.anonymise(replace(task, models=()))
     assert np.array_equal(gaa.anonymise(task).targets, alone.targets)
 
@@ -173,8 +173,8 @@ def test_a_repaired_release_is_not_repaired_again(table, wanted, data):
     source = source_of(problem, columns)
     task = task_of(source, data.draw(guides(problem)), wanted)
     before = gaa.merge_path(task).at(task.k)
-    after = repaired(before, task)
-    assert repaired(after, task) is after
+    after = merge_breaking_classes(before, task)
+    assert merge_breaking_classes(after, task) is after
     pairs = {(int(a), int(b)) for a, b in zip(before.assigned, after.assigned, strict=True)}
     assert len(pairs) == before.n_classes, "what was together stays together"
     for one, other in pairs:
@@ -192,7 +192,7 @@ def test_what_is_handed_over_is_not_changed():
     arrays = [before.nodes, before.counts, before.assigned, before.released.nodes,
               before.released.counts, before.released.sensitive[0].count]  # fmt: skip
     copies = [array.copy() for array in arrays]
-    assert repaired(before, task).n_classes < before.n_classes
+    assert merge_breaking_classes(before, task).n_classes < before.n_classes
     assert all(np.array_equal(a, b) for a, b in zip(arrays, copies, strict=True))
 
 
@@ -203,7 +203,9 @@ def test_many_merges_are_told_as_they_go():
     )
     task = prepare(small_plan(2, {"model": "distinct-l-diversity", "l": 2}), table).task()
     told = []
-    repaired(gaa.merge_path(task).at(2), task, lambda part, text: told.append((part, text)))
+    merge_breaking_classes(
+        gaa.merge_path(task).at(2), task, lambda part, text: told.append((part, text))
+    )
     assert len(told) >= 2
     assert all(0 <= part <= 1 and "classes left to merge" in text for part, text in told)
 
@@ -231,8 +233,8 @@ def test_the_impossible_is_refused_before_anything_is_computed(algorithm, model,
     k = task.k if isinstance(model, KAnonymity) else 2  # of a sweep, whose own k counts
     for attempt in (
         lambda: algorithm.anonymise(task),
-        lambda: solve(no_progress, algorithm.CARD.name, task, []),
-        lambda: solve_sweep(no_progress, [PlannedRun(algorithm.CARD.name, task)], [k], []),
+        lambda: run_algorithm(ignore_progress, algorithm.CARD.name, task, []),
+        lambda: run_sweep(ignore_progress, [PlannedRun(algorithm.CARD.name, task)], [k], []),
     ):
         with pytest.raises(Unsatisfiable) as caught:
             attempt()
@@ -275,7 +277,9 @@ def people(records: int = 150) -> pd.DataFrame:
 def test_a_solution_knows_the_releases_that_single_runs_give(others, strategy):
     table = people()
     plan = small_plan(9, *others, strategy=strategy)
-    solution = solve(no_progress, "gaa", prepare(plan, table).task(), [metric_named("nllm")])
+    solution = run_algorithm(
+        ignore_progress, "gaa", prepare(plan, table).task(), [metric_named("nllm")]
+    )
     n = len(table)
     assert solution.known == tuple(sorted({9, *(k for k in FINISHED_K if k <= n)}))
     assert 2 in solution.known
@@ -296,7 +300,9 @@ def test_a_solution_knows_the_releases_that_single_runs_give(others, strategy):
 def test_models_that_the_table_meets_already_leave_every_k():
     table = people()
     plan = small_plan(5, {"model": "t-closeness", "t": 2.0})
-    solution = solve(no_progress, "gaa", prepare(plan, table).task(), [metric_named("nllm")])
+    solution = run_algorithm(
+        ignore_progress, "gaa", prepare(plan, table).task(), [metric_named("nllm")]
+    )
     assert solution.known is None
     assert solution.finished == {}
     for k in (2, 6, 77, 150):
@@ -336,9 +342,9 @@ def test_runs_with_models_and_without_stand_side_by_side():
     plans = [small_plan(2), small_plan(2, *OTHERS[0]), small_plan(2, *OTHERS[0], name="gaa-small")]
     runs = [PlannedRun(plan.algorithm.name, prepare(plan, table).task()) for plan in plans]
     metrics = [metric_named("nllm")]
-    together = solve_sweep(no_progress, runs, ks, metrics)
+    together = run_sweep(ignore_progress, runs, ks, metrics)
     for each, planned in zip(together, runs, strict=True):
-        (alone,) = solve_sweep(no_progress, [planned], ks, metrics, workers=1)
+        (alone,) = run_sweep(ignore_progress, [planned], ks, metrics, workers=1)
         for name, values in alone.at(ks).items():
             assert each.at(ks)[name].tolist() == values.tolist()
     assert together[0].at(ks)["entropy_l"].min() < 2 <= together[1].at(ks)["entropy_l"].min() + 1e-9
@@ -384,11 +390,11 @@ def test_adult_with_two_salaries_is_refused(adult_path):
 
 
 def test_progress_never_goes_back():
-    work = sample_work("hospital", version=1)
+    work = open_sample("hospital", version=1)
     model = DistinctLDiversity(2, *work.table.sensitive_columns)
-    plan = plan_of(with_fields(work, models=(model,)))
+    plan = build_plan(with_fields(work, models=(model,)))
     task = prepare(plan, work.table.records).task()
     told = []
-    found = solve(lambda part, text: told.append(part), "gaa", task, [plan.metric])
+    found = run_algorithm(lambda part, text: told.append(part), "gaa", task, [plan.metric])
     assert found.finished and told == sorted(told) and 0 <= told[0] <= told[-1] <= 1
     assert any(part >= 0.5 for part in told), "the part that finishes releases tells too"

@@ -20,17 +20,17 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, mask, suppression
-from kanon.hierarchy.ranges import flat, is_flat
-from kanon.measures.summary import summary
+from kanon.hierarchy.ranges import build_flat_hierarchy, is_flat
+from kanon.measures.summary import measure_release
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.recoding import Recoding
-from kanon.reference.mondrian import Mondrian, leaves_of, positions
+from kanon.reference.mondrian import Mondrian, compute_node_positions, list_leaves
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
@@ -60,9 +60,9 @@ def patients(order: str) -> EquivalenceClasses:
     """The patients of the paper's first figure, by the given order of its columns."""
     rows = ["25 M 53711", "25 F 53712", "26 M 53711", "27 M 53710", "27 F 53712", "28 M 53711"]
     columns = {
-        "age": flat(["25", "26", "27", "28"]),
-        "sex": flat(["F", "M"]),
-        "zip": flat(["53710", "53711", "53712"]),
+        "age": build_flat_hierarchy(["25", "26", "27", "28"]),
+        "sex": build_flat_hierarchy(["F", "M"]),
+        "zip": build_flat_hierarchy(["53710", "53711", "53712"]),
     }
     cells = [dict(zip(columns, row.split(), strict=True)) for row in rows]
     names = order.split()
@@ -100,7 +100,10 @@ def test_the_cuts_of_the_patients():
 
 def test_the_widest_range_is_cut_first_and_the_next_widest_where_it_cannot_be():
     """Ages from 20 to 60; in the lower half sizes spread wider, and stand together in the upper."""
-    columns = [flat(["20", "22", "40", "60"]), flat(["1", "2", "9"])]
+    columns = [
+        build_flat_hierarchy(["20", "22", "40", "60"]),
+        build_flat_hierarchy(["1", "2", "9"]),
+    ]
     rows = ["20 1", "20 9", "22 1", "22 9", "40 1", "40 2", "60 1", "60 2"]
     classes = table("age size", columns, rows)
     assert told(task_of(classes, 2)) == [
@@ -116,14 +119,14 @@ def test_the_widest_range_is_cut_first_and_the_next_widest_where_it_cannot_be():
 
 def test_a_median_at_the_top_is_cut_below():
     """Up to the median are all; what is below it still holds k."""
-    classes = table("age", [flat(["1", "2"])], ["1", "1", "2", "2", "2"])
+    classes = table("age", [build_flat_hierarchy(["1", "2"])], ["1", "1", "2", "2", "2"])
     assert told(task_of(classes, 2)) == [("age", "1", (2, 3))]
     assert told(task_of(classes, 3)) == []
 
 
 def tied() -> EquivalenceClasses:
     """At the median age, 30, stand two classes, and no single side of it holds three records."""
-    columns = [flat(["20", "30", "40"]), flat(["a", "b"])]
+    columns = [build_flat_hierarchy(["20", "30", "40"]), build_flat_hierarchy(["a", "b"])]
     return table("age group", columns, ["20 b", "30 a", "30 a", "30 b", "30 b", "40 b"])
 
 
@@ -141,7 +144,11 @@ def scattered() -> EquivalenceClasses:
 
     Ages 1, 2, 3, 90 (5, 1, 1, 5 records), sizes 1 to 5 (7, 1, 1, 1, 2), sexes F, M (6, 6).
     """
-    columns = [flat(["1", "2", "3", "90"]), flat(list("12345")), flat(["F", "M"])]
+    columns = [
+        build_flat_hierarchy(["1", "2", "3", "90"]),
+        build_flat_hierarchy(list("12345")),
+        build_flat_hierarchy(["F", "M"]),
+    ]
     rows = [
         *["1 1 F"] * 3, "1 2 F", "1 3 F", "2 4 F", "3 5 M", "90 5 M", *["90 1 M"] * 4,
     ]  # fmt: skip
@@ -162,7 +169,7 @@ def test_which_column_is_cut_first(dimension, cut):
 
 def test_the_most_equal_parts_are_sought_among_cuts_that_k_allows():
     """Five women and three men; ages 3, 3, 2: at the median 6 and 2, or below it 3 and 5."""
-    columns = [flat(["20", "30", "40"]), flat(["F", "M"])]
+    columns = [build_flat_hierarchy(["20", "30", "40"]), build_flat_hierarchy(["F", "M"])]
     rows = ["20 F", "20 F", "20 M", "30 F", "30 F", "30 M", "40 F", "40 M"]
     classes = table("age sex", columns, rows)
     # Up to 30 is the first cut on age that k = 2 allows, and 6 is more than 5 by sex.
@@ -175,7 +182,7 @@ def test_the_most_equal_parts_are_sought_among_cuts_that_k_allows():
 
 def test_three_parts_may_be_more_equal_than_two():
     """By groups: pugs, huskies and boxers are four each, ages 7 and 5."""
-    columns = [flat(["20", "30"]), groups([{"Dog": ["pug", "husky", "boxer"]}])]
+    columns = [build_flat_hierarchy(["20", "30"]), groups([{"Dog": ["pug", "husky", "boxer"]}])]
     rows = [*["20 pug"] * 4, *["20 husky"] * 3, "30 husky", *["30 boxer"] * 4]
     task = task_of(table("age race", columns, rows), 4, variant="hierarchy")
     assert told(task) == [("age", "20", (7, 5))]
@@ -237,7 +244,7 @@ def test_parts_stand_in_the_order_of_the_children_and_the_group_itself_comes_las
 
 
 def test_by_groups_a_column_without_a_hierarchy_is_cut_at_the_median():
-    classes = table("age", [flat(["1", "2", "3", "4"])], ["1", "2", "3", "4"])
+    classes = table("age", [build_flat_hierarchy(["1", "2", "3", "4"])], ["1", "2", "3", "4"])
     assert told(task_of(classes, 2, variant="hierarchy")) == [("age", "2", (2, 2))]
 
 
@@ -278,12 +285,14 @@ def test_names_that_are_taken_get_a_number():
 
 def test_a_set_of_very_many_texts_names_its_ends():
     words = [f"w{i:03}" for i in range(200)]
-    found = mondrian.anonymise(task_of(table("word", [flat(words)], words), 100, release="ranges"))
+    found = mondrian.anonymise(
+        task_of(table("word", [build_flat_hierarchy(words)], words), 100, release="ranges")
+    )
     assert released(found) == [("{w000 … w099}, 100 values",), ("{w100 … w199}, 100 values",)]
 
 
 def test_numbers_near_the_largest_there_are_stand_in_their_order():
-    line = ValueOrder.of(flat(["1e308", "-1e308", "5", "7"]))
+    line = ValueOrder.of(build_flat_hierarchy(["1e308", "-1e308", "5", "7"]))
     assert line.tree.labels == ("-1e308", "5", "7", "1e308", "*")
     assert np.isfinite(line.at).all() and (np.diff(line.at[:4]) > 0).all()
 
@@ -295,7 +304,7 @@ def test_numbers_in_several_spellings_are_grouped_alike_in_any_order(module):
     found = []
     for order in permutations(range(4)):
         frame = rows.iloc[list(order)]
-        trees = {name: flat(list(dict.fromkeys(frame[name]))) for name in rows}
+        trees = {name: build_flat_hierarchy(list(dict.fromkeys(frame[name]))) for name in rows}
         source = MemorySource(frame, schema, trees)
         options = {"variant": "relaxed"} if module is mondrian else {}
         depths = tuple(np.zeros(tree.n_nodes, dtype=np.int64) for tree in trees.values())
@@ -306,7 +315,7 @@ def test_numbers_in_several_spellings_are_grouped_alike_in_any_order(module):
 
 def test_a_model_forbids_a_cut_and_the_next_is_tried():
     """Age would part the ill from the healthy; by size both are mixed."""
-    columns = [flat(["20", "30"]), flat(["1", "2"])]
+    columns = [build_flat_hierarchy(["20", "30"]), build_flat_hierarchy(["1", "2"])]
     rows = ["20 1", "20 2", "30 1", "30 2"]
     classes = table("age size", columns, rows, ["ill", "ill", "well", "well"])
     assert told(task_of(classes, 2)) == [("age", "20", (2, 2))]
@@ -316,7 +325,7 @@ def test_a_model_forbids_a_cut_and_the_next_is_tried():
 
 def test_a_model_forbids_one_side_of_the_median_and_the_other_is_tried():
     rows, ill = ["1", "1", "2", "2", "3", "3"], ["a", "b", "a", "b", "a", "a"]
-    classes = table("age", [flat(["1", "2", "3"])], rows, ill)
+    classes = table("age", [build_flat_hierarchy(["1", "2", "3"])], rows, ill)
     assert told(task_of(classes, 2))[0] == ("age", "2", (4, 2))
     task = replace(task_of(classes, 2), models=(DistinctLDiversity(2, "ill"),))
     assert told(task) == [("age", "1", (2, 4))]
@@ -327,7 +336,7 @@ def test_a_model_forbids_one_side_of_the_median_and_the_other_is_tried():
 def test_what_cannot_be_met_is_refused():
     with pytest.raises(Unsatisfiable, match="6 records"):
         mondrian.anonymise(task_of(tied(), 7))
-    classes = table("age", [flat(["1", "2"])], ["1", "2"], ["ill", "ill"])
+    classes = table("age", [build_flat_hierarchy(["1", "2"])], ["1", "2"], ["ill", "ill"])
     with pytest.raises(Unsatisfiable, match="at most 1"):
         replace(task_of(classes, 1), models=(DistinctLDiversity(2, "ill"),)).check()
 
@@ -338,12 +347,12 @@ def hierarchies(draw) -> Hierarchy:
     """A tree of texts, a tree whose leaves are numbers in any order, or none."""
     kind = draw(st.sampled_from(["texts", "numbers", "numbers", "flat texts", "flat numbers"]))
     if kind == "flat texts":
-        return flat(
+        return build_flat_hierarchy(
             draw(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True))
         )
     sizes = st.integers(-9, 30).map(str) | st.integers(-9, 30).map(lambda i: str(i + 0.25))
     if kind == "flat numbers":
-        return flat(draw(st.lists(sizes, min_size=1, max_size=8, unique=True)))
+        return build_flat_hierarchy(draw(st.lists(sizes, min_size=1, max_size=8, unique=True)))
     tree = draw(trees(max_nodes=12))
     if kind == "texts":
         return tree.build()
@@ -451,7 +460,7 @@ def test_the_cuts_are_those_of_the_plain_recursion(task):
     ] == [
         (
             names[cut.attribute],
-            columns[cut.attribute].labels[expected.named_by(cut)],
+            columns[cut.attribute].labels[expected.get_cut_node(cut)],
             list(map(list, cut.parts)),
             [expected.size(part) for part in cut.parts],
         )
@@ -474,7 +483,7 @@ def names_of(recoding: Recoding, region: list[int], j: int) -> tuple[str, int, i
 def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str, int, int]:
     """What a region is released as in a column: its label and leaves."""
     nodes = [int(task.classes.nodes[c, j]) for c in region]
-    below = sorted({leaf for node in nodes for leaf in leaves_of(tree, node)})
+    below = sorted({leaf for node in nodes for leaf in list_leaves(tree, node)})
     if (task.option(mondrian.RELEASE) == "hierarchy" and not is_flat(tree)) or len(below) == 1:
         above = nodes[0]
         for node in nodes:
@@ -482,7 +491,7 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
         return tree.labels[above], int(tree.first[above]), int(tree.last[above])
     if len(set(nodes)) == 1:
         return tree.labels[nodes[0]], int(tree.first[nodes[0]]), int(tree.last[nodes[0]])
-    at = positions(tree)
+    at = compute_node_positions(tree)
     low, high = min(at[leaf] for leaf in below), max(at[leaf] for leaf in below)
     inside = [leaf for leaf in range(tree.n_leaves) if low <= at[leaf] <= high]
     if len(inside) == tree.n_leaves:
@@ -503,7 +512,7 @@ def test_every_release_meets_the_models_and_values_only_move_up(task):
     recoding = mondrian.anonymise(task)
     assert recoding.suppressed_records == 0
     assert recoding.min_k >= task.k
-    assert not broken(task.others, recoding.released).any()
+    assert not find_broken(task.others, recoding.released).any()
     assert recoding.trace.node is None
     check_moves_up(task, recoding)
 
@@ -514,7 +523,7 @@ def test_outward_bounds_are_reached_by_k_records_of_the_table(task):
     """By the labels: what they name as a bound, and what is left open, counted in the records."""
     recoding = mondrian.anonymise(task)
     assert recoding.min_k >= task.k
-    assert not broken(task.others, recoding.released).any()
+    assert not find_broken(task.others, recoding.released).any()
     check_moves_up(task, recoding)
     classes = task.classes
     for j, (tree, ranged) in enumerate(zip(classes.hierarchies, recoding.hierarchies, strict=True)):
@@ -530,7 +539,7 @@ def test_outward_bounds_are_reached_by_k_records_of_the_table(task):
                     if x != MISSING_LABEL}  # fmt: skip
             found = 0
             for node, count in zip(classes.nodes[:, j], classes.counts, strict=True):
-                below = [size.get(leaf) for leaf in leaves_of(tree, int(node))]
+                below = [size.get(leaf) for leaf in list_leaves(tree, int(node))]
                 if at_least is not None:
                     found += (
                         count
@@ -592,7 +601,7 @@ def regions_of(task: Task) -> list[list[int]]:
 def test_strict_no_region_can_be_cut_and_none_overlap(task):
     """No cut anywhere leaves k records on both sides, not only none at the median."""
     regions, counts = regions_of(task), task.classes.counts
-    places = [[positions(tree)[v] for v in task.classes.nodes[:, j]]
+    places = [[compute_node_positions(tree)[v] for v in task.classes.nodes[:, j]]
               for j, tree in enumerate(task.classes.hierarchies)]  # fmt: skip
     for region in regions:
         for at in places:
@@ -621,7 +630,7 @@ def test_strict_no_region_is_larger_than_the_paper_says(task):
 def test_many_regions_need_several_stretches_and_progress_rises():
     """More classes than are looked at between two reports."""
     generator = np.random.default_rng(3)
-    numbers = flat([str(i) for i in range(200)])
+    numbers = build_flat_hierarchy([str(i) for i in range(200)])
     letters = suppression([f"v{i}" for i in range(200)])
     rows = generator.integers(0, 200, (40_000, 2))
     nodes, counts, _ = group_tuples(rows, np.ones(len(rows), dtype=np.int64), [201, 201])
@@ -673,7 +682,7 @@ def test_adult_is_cut_as_the_plain_recursion_cuts_it(
     ]
     recoding = mondrian.anonymise(task)
     assert recoding.min_k >= task.k
-    assert not broken(task.others, recoding.released).any()
+    assert not find_broken(task.others, recoding.released).any()
 
 
 # --- Through a plan -----------------------------------------------------------------------------
@@ -690,7 +699,7 @@ def test_a_plan_without_hierarchies():
         ["[35, 36]", "{Trier, Ulm}", "a"],
         ["[35, 36]", "{Trier, Ulm}", "b"],
     ]
-    measures = summary(done.recoding, [metric_named("ncp")])
+    measures = measure_release(done.recoding, [metric_named("ncp")])
     assert measures["classes"] == 2
     # Ages cost 2 of four leaves each, cities 3 and 2 of three: of 4 / 4 and 3 / 3 in all.
     assert measures["alteration"]["ncp"] == pytest.approx(

@@ -6,9 +6,9 @@ from hypothesis import given
 
 from benchmarks.plans import adult_task
 from kanon.algorithms import clusters, gaa, oka
-from kanon.algorithms.clusters import table_of
+from kanon.algorithms.clusters import build_clustering_input
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from oracles.plain_clustering import (
     cases,
     clusters_of,
@@ -27,7 +27,7 @@ from support.reference_tables import result
 # --- By hand ------------------------------------------------------------------------------------
 def stages(task: Task) -> tuple[list[str], str]:
     """The clusters after the pass, in the order begun, and what they give away then."""
-    table = table_of(task)
+    table = build_clustering_input(task)
     labels = [task.classes.hierarchies[0].labels[node] for node in task.classes.nodes[:, 0]]
     found = oka.one_pass(table, np.random.default_rng(task.seed))
     passed = ["".join(np.array(labels)[found.of == x]) for x in range(len(found.records))]
@@ -89,7 +89,7 @@ def test_how_far_a_member_is_counts_the_records_of_the_others():
     tree = PlainTree({"*": None, "0": "*", "1": "*"})
     problem = Problem((tree, tree), tuple(map(tuple, ["00", "00", "00", "10", "01", "01"])))
     depths = (np.array([3, 2, 0], dtype=np.int64), np.array([3, 0, 0], dtype=np.int64))
-    table = table_of(Task(problem.classes(), depths, 4))
+    table = build_clustering_input(Task(problem.classes(), depths, 4))
     found = oka.one_pass(table, np.random.default_rng(0))
     assert found.of.tolist() == [0, 0, 0]
     gone = oka.given_away(table, found)
@@ -124,7 +124,7 @@ def test_a_hundred_tuples_go_as_in_the_slow_version(cost):
     problem, chosen = many_tuples()
     chosen |= {"cost": cost}
     task, slow = task_of(problem, chosen, 4, 7), plain(problem, chosen, 4, 7)
-    found = oka.one_pass(table_of(task), np.random.default_rng(7))
+    found = oka.one_pass(build_clustering_input(task), np.random.default_rng(7))
     assert clusters_of(problem, found.of) == list(map(set, slow.one_pass()))
 
 
@@ -133,7 +133,7 @@ def test_a_hundred_tuples_go_as_in_the_slow_version(cost):
 def test_it_equals_the_slow_version(case):
     problem, chosen, k, seed = case
     task = task_of(problem, chosen, k, seed)
-    table = table_of(task)
+    table = build_clustering_input(task)
     slow = plain(problem, chosen, k, seed)
     passed = slow.one_pass()
     found = oka.one_pass(table, np.random.default_rng(seed))
@@ -167,6 +167,6 @@ def test_adult_holds_k_at_less_than_two_thirds_as_much_loss_again_as_greedy_merg
     """19 502 tuples, k = 100: an alteration of about 39 %, 24 % by GAA."""
     task = adult_task("nllm")
     task = Task(task.classes, task.potentials, 100)
-    found = oka.anonymise(task, no_progress)
+    found = oka.anonymise(task, ignore_progress)
     assert (found.min_k or 0) >= 100
     assert 3 * loss_by_task(task, found) < 5 * loss_by_task(task, gaa.anonymise(task))

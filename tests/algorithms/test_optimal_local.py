@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 import kanon.algorithms.optimal_local as optimal_local
 from kanon.algorithms import gaa, lattice_sweep
-from kanon.algorithms.distinct_groups import distinct_groups
+from kanon.algorithms.distinct_groups import find_distinct_groups
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.optimal_local import Solved, least, places_below, rise_of_bound
-from kanon.algorithms.prices import good_prices
-from kanon.algorithms.solution import solve
+from kanon.algorithms.prices import find_good_prices
+from kanon.algorithms.solution import run_algorithm
 from kanon.cli.main import main
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.report.explanations import plan_in_words
+from kanon.report.explanations import describe_plan
 from kanon.run import Run, prepare, run
-from kanon.studio.widgets.how import what_is_proved
+from kanon.studio.widgets.how import format_proof
 from oracles.plain_clustering import (
     Plain,
     check_nothing_changes,
@@ -81,9 +81,9 @@ def test_places_that_are_left_out_are_in_no_better_release(case, data):
     """Solved with all places, and with those below any loss: the same where that is allowed."""
     problem, chosen = case
     task = chosen_task(problem, chosen, data.draw(st.integers(1, len(problem.rows))))
-    groups = distinct_groups(task)
+    groups = find_distinct_groups(task)
     assert groups is not None
-    prices = good_prices(task, groups)
+    prices = find_good_prices(task, groups)
     everything = places_below(prices, np.inf)
     assert len(everything.who) == len(groups.members)
     whole = least(prices.problem, everything, 60)
@@ -210,8 +210,8 @@ def test_the_proof_is_told_with_the_release_everywhere(tmp_path, capsys):
     )
     assert capsys.readouterr().out.endswith(f"; {proof}\n")
     done = run(chosen, frame)
-    assert what_is_proved(done.about_gap) == f"**Proof:** {proof}."
-    assert ("Proof", proof) in plan_in_words(done)
+    assert format_proof(done.about_gap) == f"**Proof:** {proof}."
+    assert ("Proof", proof) in describe_plan(done)
 
 
 def test_what_is_not_proved_is_told_too():
@@ -227,13 +227,15 @@ def test_what_is_not_proved_is_told_too():
     assert unknown.about_gap.endswith("could lose is not known")
     assert unknown.measures["gap_percent"] is None
     nothing = with_gap(None)
-    assert nothing.about_gap == what_is_proved(nothing.about_gap) == ""
+    assert nothing.about_gap == format_proof(nothing.about_gap) == ""
     assert "gap_percent" not in nothing.measures
 
 
 def test_no_other_k_is_computed_beside_it():
     chosen, frame = pairs()
-    found = solve(lambda part, text: None, "optimal-local", prepare(chosen, frame).task(), [])
+    found = run_algorithm(
+        lambda part, text: None, "optimal-local", prepare(chosen, frame).task(), []
+    )
     assert found.known is None and found.recoding.trace.gap == 0
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kanon.algorithms import merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
 from oracles.plain_scan import scan
 from support.random_tables import SEVEN, examples, trees
@@ -31,7 +31,7 @@ def tasks(draw) -> Task:
     depths = exact_potentials(metric_named(draw(st.sampled_from(SEVEN))), hierarchies)
     return Task(
         EquivalenceClasses(names, hierarchies, nodes, counts),
-        scaled_potentials(depths, n),
+        scale_potentials(depths, n),
         k=draw(st.integers(1, n) | st.just(n)),
         weighted=draw(st.booleans()),
         tie_seed=draw(st.none() | st.integers(0, 2**63 - 1)),

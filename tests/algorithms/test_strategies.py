@@ -21,7 +21,7 @@ from kanon.algorithms import gaa, gaa_small, merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.hierarchy.scaled_potentials import Potentials, scaled_potentials
+from kanon.hierarchy.scaled_potentials import Potentials, scale_potentials
 from kanon.kernels.merging import merge_some
 from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import exact_potentials, metric_named
@@ -571,7 +571,7 @@ def drawn_task(rng: np.random.Generator, lines: int, sensitive: int, largest: in
     seed = None if rng.random() < 0.5 else int(rng.integers(0, 100))
     return Task(
         classes,
-        scaled_potentials(exact_potentials(metric, trees), n),
+        scale_potentials(exact_potentials(metric, trees), n),
         n,
         bool(rng.random() < 0.6),
         seed,
@@ -610,7 +610,7 @@ def census_task(records: int, values: int) -> Task:
     roles = {**dict.fromkeys(columns, Role.QUASI_IDENTIFIER), "ill": Role.SENSITIVE}
     trees = {column: COLUMNS[column].tree for column in columns}
     classes = MemorySource(table[columns].assign(ill=ill), Schema(roles), trees).classes
-    depths = scaled_potentials(exact_potentials(metric_named("nllm"), classes.hierarchies), records)
+    depths = scale_potentials(exact_potentials(metric_named("nllm"), classes.hierarchies), records)
     return Task(classes, depths, records, sensitive="ill")
 
 
@@ -658,7 +658,7 @@ def test_classes_of_equal_size_and_histogram_are_one_group(monkeypatch, strategy
     monkeypatch.setattr(merging, "_build_empty_groups", lambda n: room(n)._replace(slots=empty))
     base = drawn_task(np.random.default_rng(values), 200, values)
     task = replace(base, strategy=strategy, scope="class", sensitive="ill")
-    work, rules, looking = merging.begin(task, task.classes)
+    work, rules, looking = merging.begin_merging(task, task.classes)
     assert looking.state[GROUPS] < work.state[LIVE] // 2
     done = False
     while not done:

@@ -18,7 +18,7 @@ from benchmarks.plans import adult_with_sensitive
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
 from kanon.experiments.comparison import K_PRESETS
-from kanon.experiments.simulated.columns import Column, simulated, value_names
+from kanon.experiments.simulated.columns import Column, draw_values, list_value_names
 from kanon.sources.reading import read_table
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from oracles.plain_scan import scan
@@ -49,7 +49,7 @@ def task_for(path: Path, column: str, metric: str, records: int) -> Task:
         table = table.sample(records, random_state=1)
     if column == "drawn":
         many = Column("equivalent", 500)
-        cells = np.array(value_names(many))[simulated(len(table), many, seed=1)]
+        cells = np.array(list_value_names(many))[draw_values(len(table), many, seed=1)]
         table = table.assign(drawn=cells)
     return adult_with_sensitive(table, column, metric, min(records, 15_000)).task()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from kanon.base.fingerprint import fingerprint_of
+from kanon.base.fingerprint import compute_fingerprint
 from kanon.schema import Role
 from kanon.studio.jobs.comparison import LineInputs
 from kanon.studio.jobs.configurations import GroundInputs
@@ -52,7 +52,7 @@ def spelled_out(value):
 @given(VALUES, VALUES)
 def test_two_values_have_one_fingerprint_if_they_are_the_same(one, other):
     same = spelled_out(one) == spelled_out(other)
-    assert (fingerprint_of(one) == fingerprint_of(other)) is same
+    assert (compute_fingerprint(one) == compute_fingerprint(other)) is same
 
 
 @pytest.mark.parametrize("kind", INPUTS)
@@ -63,12 +63,12 @@ def test_every_field_of_the_inputs_counts(kind, data):
     inputs = kind(**{name: data.draw(VALUES) for name in names})
     name, value = data.draw(st.sampled_from(names)), data.draw(VALUES)
     assume(spelled_out(value) != spelled_out(getattr(inputs, name)))
-    assert fingerprint_of(replace(inputs, **{name: value})) != fingerprint_of(inputs)
-    assert fingerprint_of(copy.deepcopy(inputs)) == fingerprint_of(inputs)
+    assert compute_fingerprint(replace(inputs, **{name: value})) != compute_fingerprint(inputs)
+    assert compute_fingerprint(copy.deepcopy(inputs)) == compute_fingerprint(inputs)
 
 
 def test_the_order_of_a_mapping_does_not_count():
-    assert fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
+    assert compute_fingerprint({"a": 1, "b": 2}) == compute_fingerprint({"b": 2, "a": 1})
 
 
 def test_inputs_of_another_class_are_others():
@@ -78,9 +78,9 @@ def test_inputs_of_another_class_are_others():
         parent: object
         weight: object
 
-    assert fingerprint_of(Other((), 0, None)) != fingerprint_of(TreeInputs((), 0, None))
+    assert compute_fingerprint(Other((), 0, None)) != compute_fingerprint(TreeInputs((), 0, None))
 
 
 def test_what_cannot_be_told_apart_is_refused():
     with pytest.raises(TypeError, match="There is no fingerprint for object"):
-        fingerprint_of({"a": object()})
+        compute_fingerprint({"a": object()})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kanon.base.formatting import percent, write_number
+from kanon.base.formatting import write_number, write_percent
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.privacy.model import rounded
 
@@ -34,7 +34,7 @@ def test_a_level_reads_as_whole_only_if_it_is(value, up, text):
     ],
 )  # fmt: skip
 def test_a_percentage_is_0_or_100_only_if_it_is(value, text):
-    assert percent(value) == text
+    assert write_percent(value) == text
 
 
 @pytest.mark.parametrize(

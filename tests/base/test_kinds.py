@@ -14,17 +14,17 @@ from kanon.base.kinds import (
     DATES,
     PATTERNS,
     ColumnKind,
-    doubts,
-    fitting,
-    moments,
-    numbers,
-    recognise,
+    find_fitting_kinds,
+    find_kind,
+    find_other_kinds,
+    read_moments,
+    read_numbers,
 )
 from kanon.errors import HierarchyError, PlanError, TableError
 from kanon.hierarchy.build import ages, dates, intervals
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.plan import Plan
-from kanon.release.cell_values import in_order
+from kanon.release.cell_values import order_values
 from kanon.release.released_rows import _number_values
 from kanon.run import run
 from kanon.sensitive import order_of_values
@@ -164,8 +164,8 @@ OTHERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_format_of_numbers_is_read_built_on_and_released_as_it_came(name):
     texts, kind, second = NUMBERS[name]
-    assert str(recognise(texts)) == kind
-    assert numbers(texts)[1] == second
+    assert str(find_kind(texts)) == kind
+    assert read_numbers(texts)[1] == second
     low = int(np.floor(second / 1000)) * 1000
     tree = intervals(texts, [1000])
     (above,) = [tree.labels[tree.parent[tree.node_of[texts[1]]]]]
@@ -176,8 +176,8 @@ def test_a_format_of_numbers_is_read_built_on_and_released_as_it_came(name):
 @pytest.mark.parametrize("name", MOMENTS)
 def test_a_format_of_dates_is_read_built_on_and_released_as_it_came(name):
     texts, kind, second = MOMENTS[name]
-    assert str(recognise(texts)) == kind
-    assert moments(texts)[1] == datetime.fromisoformat(second)
+    assert str(find_kind(texts)) == kind
+    assert read_moments(texts)[1] == datetime.fromisoformat(second)
     levels, above = (
         (["hour"], "08:00 to <09:00") if kind.startswith("time") else (["year", "decade"], "1990")
     )
@@ -189,7 +189,7 @@ def test_a_format_of_dates_is_read_built_on_and_released_as_it_came(name):
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_neither_is_text_or_code_and_refused_in_a_sentence(name):
     texts, kind = OTHERS[name]
-    assert str(recognise(texts)) == kind
+    assert str(find_kind(texts)) == kind
     with pytest.raises(
         HierarchyError,
         match=r"^Dates.* are needed; \d+ distinct values? (is|are) not \(\(value withheld\)\)"
@@ -260,16 +260,16 @@ EVERY = sorted({text for row in (NUMBERS | MOMENTS | OTHERS).values() for text i
 def test_what_is_recognised_does_not_depend_on_the_order_of_the_rows(texts, seed):
     mixed = list(texts)
     seed.shuffle(mixed)
-    assert fitting(mixed) == fitting(texts)
-    for kind in fitting(texts):
-        assert not kind.misfits(texts)
+    assert find_fitting_kinds(mixed) == find_fitting_kinds(texts)
+    for kind in find_fitting_kinds(texts):
+        assert not kind.find_misfits(texts)
 
 
 @pytest.mark.parametrize("name", [*NUMBERS, *MOMENTS])
 def test_a_kind_has_a_text_that_says_it(name):
     texts, kind, _ = (NUMBERS | MOMENTS)[name]
     assert str(ColumnKind.parse(kind)) == kind
-    assert ColumnKind.parse(kind) == recognise(texts)
+    assert ColumnKind.parse(kind) == find_kind(texts)
 
 
 # --- what is a guess, and what is chosen ----------------------------------------------------
@@ -286,15 +286,15 @@ def test_a_kind_has_a_text_that_says_it(name):
     ],
 )
 def test_a_guess_is_called_one_and_the_other_reading_can_be_chosen(texts, taken, other):
-    fits = fitting(texts)
+    fits = find_fitting_kinds(texts)
     assert str(fits[0]) == taken
-    assert other in map(str, doubts(fits))
+    assert other in map(str, find_other_kinds(fits))
 
 
 def test_eight_digits_are_dates_once_somebody_says_which_come_first():
     kind = ColumnKind.parse("date MMDDYYYY")
     assert dates(["04031981", "05061990"], ["month"], kind).labels[1::2] == ("05061990", "1990-05")
-    assert moments(["04031981", "05061990"]) is None, "not guessed"
+    assert read_moments(["04031981", "05061990"]) is None, "not guessed"
 
 
 MIXED = {"14.03.1981": 5, "1981-03-14": 2, "2.1.1979": 1, "14 March 1990": 1}
@@ -307,7 +307,7 @@ def test_dates_in_several_patterns_are_read_together_where_somebody_says_so():
     assert [(one.pattern, one.values, f"{one.moment:%d}") for one in together.patterns] == [
         ("DD.MM.YYYY", 2, "14"), ("YYYY-MM-DD", 1, "14"), ("DD MMM YYYY", 1, "14"),
     ]  # fmt: skip
-    assert ColumnKind.parse(str(kind)) == kind and not kind.misfits([*MIXED])
+    assert ColumnKind.parse(str(kind)) == kind and not kind.find_misfits([*MIXED])
     tree = dates([*MIXED], ["month", "year"], kind)
     above = {text: tree.labels[tree.parent[tree.node_of[text]]] for text in MIXED}
     assert above == {"14.03.1981": "1981-03", "1981-03-14": "1981-03", "2.1.1979": "1979-01",
@@ -485,20 +485,20 @@ def test_t_closeness_orders_incomes_by_number_and_the_check_agrees(kinds):
 @pytest.mark.parametrize("name", NUMBERS)
 def test_what_checks_a_release_orders_numbers_as_they_are(name):
     texts, kind, _ = NUMBERS[name]
-    size = dict(zip(texts, numbers(texts), strict=True))
+    size = dict(zip(texts, read_numbers(texts), strict=True))
     wanted = sorted(texts, key=size.__getitem__)
     assert order_of_values(texts) == (wanted, True)
     for said in ("", kind):
-        assert in_order(texts, said) == wanted
+        assert order_values(texts, said) == wanted
         assert np.argsort(_number_values(texts, said)).tolist() == [*map(texts.index, wanted)]
 
 
 def test_a_chosen_kind_travels_with_the_table():
     table = MemoryTable(pd.DataFrame({"size": ["1.234", "20", None]}))
     kind = ColumnKind.parse("whole number 1.234")
-    read = table.with_kinds({"size": kind}).complete(["size"])
+    read = table.set_kinds({"size": kind}).complete(["size"])
     assert read.counted("size").chosen == kind
-    assert read.classes_of(["size"], ["size"]).sensitive[0].values == ("20", "1.234")
+    assert read.build_classes(["size"], ["size"]).sensitive[0].values == ("20", "1.234")
     assert table.counted("size").chosen is None
 
 
@@ -509,7 +509,7 @@ def test_a_column_with_a_type_has_its_kind_already(kind):
     buffer = io.BytesIO()
     table.to_excel(buffer, index=False) if kind == "xlsx" else table.to_parquet(buffer)
     read = read_table(buffer.getvalue(), f"people.{kind}").records
-    assert [str(recognise(read.counted(column).texts)) for column in table.columns] == [
+    assert [str(find_kind(read.counted(column).texts)) for column in table.columns] == [
         "date YYYY-MM-DD", "date and time YYYY-MM-DD", "decimal 1234.56",
     ]  # fmt: skip
 

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from kanon.base.parallel import cores, side_by_side
-from kanon.base.progress import no_progress
+from kanon.base.parallel import count_cores, run_side_by_side
+from kanon.base.progress import ignore_progress
 
 
 def slow_square(n, told):
@@ -20,15 +20,15 @@ def slow_square(n, told):
 @pytest.mark.parametrize("workers", [None, 1, 2, 3, 8])
 def test_results_come_in_the_order_of_the_works(workers):
     works = [partial(slow_square, n) for n in range(12)]
-    assert side_by_side(works, no_progress, "square", workers) == [n * n for n in range(12)]
+    assert run_side_by_side(works, ignore_progress, "square", workers) == [n * n for n in range(12)]
     weights = [n % 5 for n in range(12)]
-    found = side_by_side(works, no_progress, "square", workers, weights)
+    found = run_side_by_side(works, ignore_progress, "square", workers, weights)
     assert found == [n * n for n in range(12)]
 
 
 def test_nothing_to_do():
-    assert side_by_side([], no_progress, "square") == []
-    assert cores() >= 1
+    assert run_side_by_side([], ignore_progress, "square") == []
+    assert count_cores() >= 1
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -40,7 +40,7 @@ def test_progress_is_one_and_rises_to_the_end(workers):
         threads.add(threading.get_ident())
 
     works = [partial(slow_square, n) for n in range(7)]
-    side_by_side(works, note, "square", workers, weights=[1, 9, 2, 0, 3, 3, 3])
+    run_side_by_side(works, note, "square", workers, weights=[1, 9, 2, 0, 3, 3, 3])
     parts = [part for part, _ in told]
     assert parts == sorted(parts)
     assert told[-1] == (1.0, "7 of 7 squares done")
@@ -54,7 +54,7 @@ def test_what_falls_back_does_not_take_the_progress_back():
         say(0.9, "")
         say(0.5, "")
 
-    side_by_side([to_and_fro], lambda part, text: told.append(part), "walk")
+    run_side_by_side([to_and_fro], lambda part, text: told.append(part), "walk")
     assert told == [0.0, 0.9, 0.9, 1.0]
 
 
@@ -64,7 +64,9 @@ def test_the_heaviest_begins_first():
     def begin(n, told):
         begun.append(n)
 
-    side_by_side([partial(begin, n) for n in range(4)], no_progress, "start", 1, [2, 1, 4, 2])
+    run_side_by_side(
+        [partial(begin, n) for n in range(4)], ignore_progress, "start", 1, [2, 1, 4, 2]
+    )
     assert begun == [2, 0, 3, 1]
 
 
@@ -87,7 +89,7 @@ def test_the_first_failure_is_raised_and_the_others_stop():
 
     started = time.perf_counter()
     with pytest.raises(Broken, match="first"):
-        side_by_side([goes_on, breaks, goes_on], no_progress, "walk", 2)
+        run_side_by_side([goes_on, breaks, goes_on], ignore_progress, "walk", 2)
     assert reached == []
     assert time.perf_counter() - started < 8
 
@@ -100,7 +102,7 @@ def test_who_is_told_can_end_it():
             raise Broken
 
     with pytest.raises(Broken):
-        side_by_side([partial(slow_square, n) for n in range(9)], cancelled, "square", 2)
+        run_side_by_side([partial(slow_square, n) for n in range(9)], cancelled, "square", 2)
 
 
 def test_within_a_piece_of_work_one_goes_after_the_other():
@@ -117,7 +119,7 @@ def test_within_a_piece_of_work_one_goes_after_the_other():
             at_once[0] -= 1
 
     def outer(told):
-        side_by_side([inner] * 4, told, "part", workers=4)
+        run_side_by_side([inner] * 4, told, "part", workers=4)
 
-    side_by_side([outer] * 2, no_progress, "run", workers=2)
+    run_side_by_side([outer] * 2, ignore_progress, "run", workers=2)
     assert most[0] <= 2

@@ -3,7 +3,7 @@
 import re
 
 from kanon.base import sentences
-from kanon.base.formatting import percent
+from kanon.base.formatting import write_percent
 from support.dashboard import ANONYMISE, DATA, anonymised, go
 
 SYMBOLS = re.compile(r"[Σ√≤≥]|\bexp\b|\bln\b")
@@ -33,10 +33,14 @@ def test_the_sentences_are_for_everybody_and_hold_the_numbers(start):
 
 
 def test_one_and_none_are_said_rightly():
-    assert sentences.smallest_class(None).startswith("Nothing is released")
-    assert "at least 1 other record (" in sentences.smallest_class(2)
-    assert sentences.left_out(1, 9).startswith("1 of 9 records was in a class")
-    assert sentences.left_out(2, 9).startswith("2 of 9 records were in classes")
-    assert "only 2 of the 3 values of ill," in sentences.different_values(2, 3, "ill")
-    assert sentences.different_values(3, 3, "ill").startswith("Every class has all 3 values of ill")
-    assert percent(0.01) in sentences.lost(0.01, "NCP"), "little is not nothing"
+    assert sentences.describe_smallest_class(None).startswith("Nothing is released")
+    assert "at least 1 other record (" in sentences.describe_smallest_class(2)
+    assert sentences.describe_suppression(1, 9).startswith("1 of 9 records was in a class")
+    assert sentences.describe_suppression(2, 9).startswith("2 of 9 records were in classes")
+    assert "only 2 of the 3 values of ill," in sentences.describe_distinct_l(2, 3, "ill")
+    assert sentences.describe_distinct_l(3, 3, "ill").startswith(
+        "Every class has all 3 values of ill"
+    )
+    assert write_percent(0.01) in sentences.describe_alteration(0.01, "NCP"), (
+        "little is not nothing"
+    )

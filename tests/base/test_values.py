@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.base.kinds import numbers
-from kanon.base.values import canonical_text, canonical_texts
+from kanon.base.kinds import read_numbers
+from kanon.base.values import convert_to_text, encode_texts
 from kanon.errors import KanonError, PlanError, TableError, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
 from kanon.run import prepare, run
-from kanon.sources.coverage import counted_values, lacking_values
-from kanon.sources.memory import classes_of_columns
+from kanon.sources.coverage import count_values, find_uncovered_values
+from kanon.sources.memory import build_column_classes
 from support.people_plans import PEOPLE, check_sentence, one_column, plan_with
 from support.plans import qi
 from support.random_tables import examples
@@ -65,7 +65,7 @@ def test_categories_that_no_record_has_are_no_values():
     values = pd.Categorical(["F", "F"], categories=["F", "M"])
     plan, table = one_column(values, {"build": "suppression"})
     assert prepare(plan, table).classes.hierarchies[0].labels == ("F", "*")
-    assert lacking_values(counted_values(table["q"]), suppression(["F"])) == {}
+    assert find_uncovered_values(count_values(table["q"]), suppression(["F"])) == {}
 
 
 @pytest.mark.parametrize("moment", [pd.Timestamp, datetime.date.fromisoformat,
@@ -81,7 +81,7 @@ def test_dates_without_a_time_are_dates(moment, dtype):
 
 
 def test_yes_and_no_are_not_numbers():
-    codes, texts = canonical_texts(pd.Series([True, 1, "True", 0, False, "1"], dtype=object))
+    codes, texts = encode_texts(pd.Series([True, 1, "True", 0, False, "1"], dtype=object))
     assert [texts[code] for code in codes] == ["True", "1", "True", "0", "False", "1"]
     plan, table = one_column([True, True, False, False], {"build": "suppression"})
     assert run(plan, table).released(order="table")["q"].tolist() == [
@@ -104,16 +104,16 @@ def test_yes_and_no_are_not_numbers():
 )
 def test_texts_of_a_column_are_the_texts_of_its_cells(values):
     column = pd.Series(values, dtype=object)
-    codes, texts = canonical_texts(column)
+    codes, texts = encode_texts(column)
     assert len(set(texts)) == len(texts)
     found = [None if code < 0 else texts[code] for code in codes]
-    assert found == [None if value is None else canonical_text(value) for value in values]
+    assert found == [None if value is None else convert_to_text(value) for value in values]
 
 
 def test_numbers_are_finite_and_no_codes():
-    assert numbers(["1", "-2.5", "1e3"]).tolist() == [1, -2.5, 1000]
+    assert read_numbers(["1", "-2.5", "1e3"]).tolist() == [1, -2.5, 1000]
     for texts in (["x"], ["1", "nan"], ["inf"], ["01"], ["-01"], []):
-        assert numbers(texts) is None
+        assert read_numbers(texts) is None
 
 
 def test_column_names_that_are_no_texts_end_in_a_sentence_or_a_release():
@@ -197,7 +197,7 @@ def test_missing_counts_in_k_when_it_is_a_value():
     plan, table = one_column(["F", "F", None], {"build": "suppression"}, missing="as-value")
     assert prepare(plan, table).classes.min_k == 1
     assert run(plan, table).released(order="table")["q"].tolist() == ["*", "*", "*"]
-    assert classes_of_columns(table, ["q"]).min_k == 1
+    assert build_column_classes(table, ["q"]).min_k == 1
 
 
 def test_a_missing_leaf_is_only_where_it_is_needed():
@@ -258,5 +258,5 @@ def test_a_tree_of_one_node_has_no_place_for_missing_cells():
 def test_a_date_beyond_the_calendar_has_a_text():
     """An object column may hold one: pandas has no date() for it, and says so with its year."""
     far = pd.Timestamp(np.datetime64("12069-12-31", "s"))
-    assert canonical_text(far) == "12069-12-31"
-    assert canonical_texts(pd.Series([far, "x"], dtype=object))[1] == ["12069-12-31", "x"]
+    assert convert_to_text(far) == "12069-12-31"
+    assert encode_texts(pd.Series([far, "x"], dtype=object))[1] == ["12069-12-31", "x"]

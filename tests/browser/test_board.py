@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from kanon import __version__
-from kanon.charts.layout import COSTS, Layout, curves
+from kanon.charts.layout import COSTS, Layout, create_curves_layout
 from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare.presets import PRESETS
 from support import browser as by
@@ -220,7 +220,7 @@ def test_the_cursor_moves_every_panel_without_asking(compared):
 @pytest.mark.nightly
 def test_the_numbers_scroll_within_themselves_and_are_reached_by_keyboard(compared):
     page = compared
-    put(page, curves("mean_alteration", "l_percent", "t_percent", "min_k"))
+    put(page, create_curves_layout("mean_alteration", "l_percent", "t_percent", "min_k"))
     place = page.locator(".cursor .place")
     inside = place.evaluate(
         "one => [one.getBoundingClientRect().right <= innerWidth, one.clientHeight > 60]"

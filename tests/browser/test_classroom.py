@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from kanon.teaching.exercise_draft import EMPTY, EMPTY_COLUMN, set_of
+from kanon.teaching.exercise_draft import EMPTY, EMPTY_COLUMN, build_exercise_set
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import handout
+from kanon.teaching.handout import write_handout
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +20,7 @@ SHEETS = {False: 4, True: 5}
 @pytest.mark.parametrize("solutions", SHEETS)
 def test_the_handout_opens_offline_and_prints_on_as_few_sheets_as_said(chrome, tmp_path, solutions):
     path = tmp_path / "handout.html"
-    path.write_text(handout(SET, solutions=solutions), "utf-8")
+    path.write_text(write_handout(SET, solutions=solutions), "utf-8")
     context = chrome.new_context(offline=True)
     try:
         page = context.new_page()
@@ -46,7 +46,7 @@ def test_a_table_of_many_columns_stays_on_its_sheet(chrome, tmp_path):
     asked = {"id": "q", "table": "wide", "kind": "recode", "k": 2}
     path = tmp_path / "wide.html"
     draft = {**EMPTY, "title": "Wide", "tables": [table], "questions": [asked]}
-    path.write_text(handout(set_of(draft)), "utf-8")
+    path.write_text(write_handout(build_exercise_set(draft)), "utf-8")
     page = chrome.new_page(viewport={"width": round(180 / 25.4 * 96), "height": 1000})
     try:
         page.emulate_media(media="print")

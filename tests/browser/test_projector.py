@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.teaching.attacks import ATTACKS
-from kanon.teaching.presets import PRESETS, preset_for
+from kanon.teaching.presets import PRESETS, choose_preset
 from support import browser as by
 
 pytestmark = pytest.mark.browser
@@ -41,7 +41,7 @@ def chosen(page, name):
     module = algorithms()[name]
     by.choose(page, page.get_by_role("combobox", name="Algorithm"), module.CARD.title)
     table = page.get_by_role("combobox", name="Table of the lesson")
-    by.choose(page, table, PRESETS[preset_for(module)].title)
+    by.choose(page, table, PRESETS[choose_preset(module)].title)
     by.idle(page)
     step = page.get_by_role("heading", level=3)
     expect(step).to_contain_text("Step 0 of")

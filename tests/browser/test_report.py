@@ -5,8 +5,8 @@ import datetime
 import pytest
 
 from kanon.plan import Plan
-from kanon.report.contents import gather
-from kanon.report.rendering import rendered
+from kanon.report.contents import collect_report
+from kanon.report.rendering import render_report
 from support import browser as by
 from support.people_plans import PEOPLE, plan_with
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.nightly
 def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_path):
-    report = gather(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
+    report = collect_report(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
     path = tmp_path / "report.html"
-    path.write_bytes(rendered(report.public))
+    path.write_bytes(render_report(report.public))
     by.open_offline(chrome, path, pictures=0)
 
 

@@ -10,36 +10,36 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.charts.board import draw_board, panel_table, small_multiples
-from kanon.charts.comparison_measures import measure_table, measures_of
+from kanon.charts.board import build_panel_table, draw_board, draw_small_multiples
+from kanon.charts.comparison_measures import build_measure_table, list_curve_cards
 from kanon.charts.layout import (
     COSTS,
     SIZES,
     Layout,
     Panel,
-    curves,
-    layout_from_json,
-    starting_layout,
+    choose_starting_layout,
+    create_curves_layout,
+    read_layout,
 )
-from kanon.charts.line_style import looks_of
+from kanon.charts.line_style import choose_looks
 from kanon.charts.panels import KINDS
-from kanon.charts.scatter import privacy_against_alteration, scatter_table
-from kanon.charts.style import KEPT_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
+from kanon.charts.scatter import build_scatter_table, draw_privacy_against_alteration
+from kanon.charts.style import SAVED_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.criteria import CRITERIA
 from kanon.experiments.sweep import Configuration
-from kanon.experiments.titles import combined, titles_of_configurations
+from kanon.experiments.titles import combine_settings, create_titles
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.cost_matrices import cut, matrix_of
 from kanon.measures import class_sizes
 from kanon.measures.along import Points
-from kanon.measures.pareto import pareto_front
+from kanon.measures.pareto import find_pareto_front
 from kanon.metrics import METRICS, metric_named, potentials
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.strategies import STRATEGIES
-from kanon.studio.widgets.standings import standing_table
+from kanon.studio.widgets.standings import build_standing_table
 from support.eyes import EYES, oklab
 from support.random_tables import SEVEN, examples, problems
 
@@ -75,7 +75,7 @@ def line(configuration, percent=(1, 5, 9), *ties, diversity=(20, 40, 60), distan
 
 
 def compared(*lines, sensitive="disease"):
-    titles = titles_of_configurations(
+    titles = create_titles(
         [one.configuration for one in lines], {m: METRICS[m].card.title for m in METRICS}
     )
     named = tuple(replace(one, title=title) for one, title in zip(lines, titles, strict=True))
@@ -95,8 +95,8 @@ def test_colours_of_strategies_stay_apart_for_every_eye(eye):
 
 
 def test_colour_says_the_metric_and_dash_and_marker_the_strategy():
-    both = compared(*map(line, combined(["ncp", "llm"], ["s1", "s3"], ["table", "class"])))
-    looks = looks_of(both)
+    both = compared(*map(line, combine_settings(["ncp", "llm"], ["s1", "s3"], ["table", "class"])))
+    looks = choose_looks(both)
     assert looks["ncp"].colour == looks["ncp · s3"].colour == looks["ncp · s3 · class"].colour
     assert looks["ncp"].colour != looks["llm"].colour
     for one in both.lines:
@@ -110,9 +110,9 @@ def test_colour_says_the_metric_and_dash_and_marker_the_strategy():
 @pytest.mark.parametrize("algorithm", ["mondrian", "mdav", "oka"])
 @pytest.mark.parametrize("metric", [name for name in SEVEN if name != "nllm"])
 def test_lines_of_one_dash_and_marker_have_colours_far_apart(metric, algorithm):
-    configurations = combined(["nllm", metric], ["s1", "l"])
+    configurations = combine_settings(["nllm", metric], ["s1", "l"])
     configurations = (*configurations, Configuration("nllm", "s1", algorithm=algorithm))
-    looks = list(looks_of(compared(*map(line, configurations))).values())
+    looks = list(choose_looks(compared(*map(line, configurations))).values())
     for one, other in itertools.combinations(looks, 2):
         if (one.dash, one.symbol) == (other.dash, other.symbol):
             seen = oklab([one.colour, other.colour], EYES["normal"])
@@ -120,14 +120,14 @@ def test_lines_of_one_dash_and_marker_have_colours_far_apart(metric, algorithm):
 
 
 def test_where_strategies_alone_vary_colour_says_the_strategy():
-    some = compared(*map(line, combined(["nllm"], ["s1", "s3", "l"])))
-    assert [look.colour for look in looks_of(some).values()] == [
+    some = compared(*map(line, combine_settings(["nllm"], ["s1", "s3", "l"])))
+    assert [look.colour for look in choose_looks(some).values()] == [
         STRATEGY_COLOURS[name] for name in ("s1", "s3", "l")
     ]
     alone = compared(line(Configuration("nllm", "s3")))
     assert (
-        looks_of(alone)[alone.lines[0].name].colour
-        == looks_of(compared(line("nllm")))["nllm"].colour
+        choose_looks(alone)[alone.lines[0].name].colour
+        == choose_looks(compared(line("nllm")))["nllm"].colour
     )
 
 
@@ -148,10 +148,10 @@ def test_no_two_lines_look_alike(data):
     names = [one.name for one in chosen]
     chosen = [one for place, one in enumerate(chosen) if one.name not in names[:place]]
     kept = [replace(one, name=f"kept {place}", kept=True) for place, one in enumerate(chosen[:3])]
-    looks = looks_of(compared(*chosen, *kept))
+    looks = choose_looks(compared(*chosen, *kept))
     assert list(looks) == [one.name for one in (*chosen, *kept)]
     assert len(set(looks.values())) == len(looks)
-    assert [looks[one.name].colour for one in kept] == list(KEPT_COLOURS[: len(kept)])
+    assert [looks[one.name].colour for one in kept] == list(SAVED_COLOURS[: len(kept)])
 
 
 # --- layouts ------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ PANELS = st.builds(
 @given(st.lists(PANELS, min_size=2, max_size=9))
 def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
     layout = Layout(tuple(panels))
-    assert layout_from_json(layout.to_json(), KINDS) == layout
+    assert read_layout(layout.to_json(), KINDS) == layout
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
 )
 def test_what_is_no_layout_is_said_in_a_sentence(text, sentence):
     with pytest.raises(PlanError) as caught:
-        layout_from_json(text, KINDS)
+        read_layout(text, KINDS)
     assert sentence in caught.value.sentence and "\n" not in caught.value.sentence
 
 
@@ -202,23 +202,23 @@ def test_what_is_no_layout_is_said_in_a_sentence(text, sentence):
     json.dumps))  # fmt: skip
 def test_no_text_breaks_the_reading_of_a_layout(text):
     with pytest.raises(PlanError):
-        layout_from_json(text, KINDS)
+        read_layout(text, KINDS)
 
 
 @given(st.lists(PANELS, min_size=2, max_size=9), st.integers(2, 9))
 def test_a_board_of_another_size_keeps_what_stood_first(panels, number):
-    layout = Layout(tuple(panels)).sized(number)
+    layout = Layout(tuple(panels)).select_panels(number)
     assert len(layout.panels) == number
     assert layout.panels[: len(panels)] == tuple(panels)[:number]
 
 
 def test_without_a_choice_the_board_shows_l_and_t_where_there_are_any():
     with_l = compared(line("ncp"))
-    assert [panel.measure for panel in starting_layout(with_l.criteria).panels] == [
+    assert [panel.measure for panel in choose_starting_layout(with_l.criteria).panels] == [
         "mean_alteration", "l_percent", "t_percent", "generalised_percent", "root_percent", "min_k"
     ]  # fmt: skip
     without = compared(line("ncp"), sensitive="")
-    assert starting_layout(without.criteria) == COSTS
+    assert choose_starting_layout(without.criteria) == COSTS
     assert [panel.measure for panel in COSTS.panels] == list(CRITERIA)
 
 
@@ -229,8 +229,8 @@ def test_the_board_and_its_cursor_speak_of_the_same_numbers():
     cursor = board.cursor
     assert cursor["ks"] == [2, 4, 6]
     assert [panel["title"] for panel in cursor["panels"]] == [
-        measures_of(comparison)[panel.measure].title
-        for panel in starting_layout(comparison.criteria).panels
+        list_curve_cards(comparison)[panel.measure].title
+        for panel in choose_starting_layout(comparison.criteria).panels
     ]
     assert [list(trace.y) for trace in lines_drawn(board.figure)] == [
         values for panel in cursor["panels"] for values in panel["values"]
@@ -318,7 +318,7 @@ def test_a_matrix_and_a_scatter_stand_beside_a_curve():
     assert [column["title"] for column in board.cursor["columns"]] == [
         "Minimum k", "Mean alteration", "Diversity (entropy l)"
     ]  # fmt: skip
-    tables = [panel_table(comparison, layout, place, costs) for place in range(3)]
+    tables = [build_panel_table(comparison, layout, place, costs) for place in range(3)]
     assert set(tables[0]["configuration"]) == {"ncp"} and tables[0]["min_k"].tolist() == [2, 4, 6]
     assert tables[1].shape[0] == len(heat.z)
     at_two = tables[2][tables[2]["k"] == 2]
@@ -341,7 +341,7 @@ def test_a_matrix_names_its_rows_and_columns(filling):
         drawn, panel = list(axis.domain), board.cursor["panels"][-1][kind]
         assert drawn[0] > panel[0] and drawn[1] == panel[1], "labels stand within the panel"
     assert (board.cursor["numbers"] is None) is (filling is not None)
-    small, large = (SIZES[columns].matrix_labels(list("abcdefghij"))[0] for columns in (3, 1))
+    small, large = (SIZES[columns].choose_label_size(list("abcdefghij"))[0] for columns in (3, 1))
     assert 10 <= small < large
 
 
@@ -359,12 +359,14 @@ def test_what_a_comparison_lacks_is_said_in_its_place():
     assert "This comparison has no measure no such." in texts
     assert "Choose a column and a metric for this cost matrix." in texts
     assert not lines_drawn(board.figure) and board.cursor["columns"] == []
-    assert all(panel_table(comparison, layout, place, costs).empty for place in range(6))
+    assert all(build_panel_table(comparison, layout, place, costs).empty for place in range(6))
 
 
 def test_bands_stand_behind_the_lines_of_the_board():
     bands = compared(line("ncp", [1, 5, 9], [2, 4, 9]), line("llm", [3, 8, 9], [3, 8, 9]))
-    figure = draw_board(bands, curves("l_percent", "t_percent").sized(3)).figure
+    figure = draw_board(
+        bands, create_curves_layout("l_percent", "t_percent").select_panels(3)
+    ).figure
     filled = [trace for trace in figure.data if trace.fill == "tonexty"]
     assert len(filled) == 2 * 3
     third = [trace for trace in filled if trace.xaxis == "x3"]
@@ -374,7 +376,9 @@ def test_bands_stand_behind_the_lines_of_the_board():
 
 
 def test_what_a_cursor_is_told_can_be_sent():
-    every = compared(*map(line, combined(["ncp", "llm"], sorted(STRATEGIES), ["table", "class"])))
+    every = compared(
+        *map(line, combine_settings(["ncp", "llm"], sorted(STRATEGIES), ["table", "class"]))
+    )
     layout = Layout(tuple(Panel(kind, "l_percent", "sex", "ncp") for kind in KINDS))
     json.dumps(draw_board(every, layout).cursor, allow_nan=False)
 
@@ -394,7 +398,7 @@ COORDINATES = st.integers(-3, 3).map(float) | st.just(float("nan"))
 )
 def test_the_front_is_what_its_definition_says(case):
     points, directions = case
-    found = pareto_front(np.array(points), directions)
+    found = find_pareto_front(np.array(points), directions)
 
     def beats(one, other):
         pairs = list(zip(one, other, directions, strict=True))
@@ -412,17 +416,17 @@ def test_the_front_is_what_its_definition_says(case):
 @pytest.mark.parametrize("directions", [["lower"], ["lower", "best"]])
 def test_a_front_needs_a_direction_per_coordinate(directions):
     with pytest.raises(ValueError, match="direction"):
-        pareto_front(np.zeros((3, 2)), directions)
+        find_pareto_front(np.zeros((3, 2)), directions)
 
 
 def test_equal_ones_are_both_on_the_front_and_bands_are_bars():
     found = compared(line("ncp", [2, 5, 9], [1, 6, 9]), line("llm", [2, 5, 9], [2, 5, 10]))
-    figure = privacy_against_alteration(found, 4, "min_k")
+    figure = draw_privacy_against_alteration(found, 4, "min_k")
     assert "none beats another" in figure.layout.title.text
     bars = [trace.error_x for trace in lines_drawn(figure)]
     assert [(bar.array[0], bar.arrayminus[0]) for bar in bars] == [(1, 0), (0, 0)]
     assert figure.layout.yaxis.type == "log"
-    table = scatter_table(found, "min_k")
+    table = build_scatter_table(found, "min_k")
     assert table["on_front"].all() and len(table) == 6
     assert table["mean_alteration_high"].tolist()[:3] == [2, 6, 9]
 
@@ -431,10 +435,11 @@ def test_equal_ones_are_both_on_the_front_and_bands_are_bars():
 @pytest.mark.parametrize("number", [1, 7])
 def test_each_small_panel_shows_one_against_all_others(number):
     every = [
-        line(one, [1 + place, 5, 9]) for place, one in enumerate(combined(SEVEN, ["s1", "s3"]))
+        line(one, [1 + place, 5, 9])
+        for place, one in enumerate(combine_settings(SEVEN, ["s1", "s3"]))
     ]
     found = compared(*every[:number])
-    figure = small_multiples(found, "mean_alteration", k=4)
+    figure = draw_small_multiples(found, "mean_alteration", k=4)
     own = lines_drawn(figure)
     assert [trace.name for trace in own] == [one.title for one in found.lines]
     assert len({trace.xaxis for trace in own}) == number
@@ -459,11 +464,11 @@ def test_class_sizes_along_a_path_are_those_of_each_release(problem):
     task = prepare(plan, problem.frame()).task()
     n = task.classes.n_records
     path = algorithm_named("gaa").merge_path(replace(task, k=n), lambda part, text: None)
-    found = class_sizes.class_sizes_along(path)
-    assert found.shape == (len(path.distinct_k), class_sizes.bins(n))
+    found = class_sizes.measure_class_sizes_along(path)
+    assert found.shape == (len(path.distinct_k), class_sizes.count_size_bins(n))
     for k, row in zip(path.distinct_k, found, strict=True):
         release = path.at(int(k))
-        assert row.tolist() == class_sizes.class_sizes_of(release).tolist()
+        assert row.tolist() == class_sizes.measure_class_sizes(release).tolist()
         for place, records in enumerate(row):
             sizes = [size for size in release.counts if 2**place <= size < 2 ** (place + 1)]
             assert records == sum(sizes)
@@ -486,7 +491,7 @@ def test_the_panel_of_class_sizes_follows_the_cursor():
     assert told["grid"] == pytest.approx(np.log10([1, 3, 6]))
     assert told["profiles"][0] == [[0, 66.67, 100], [0, 0, 100], [0, 0, 100]]
     assert [column["title"] for column in board.cursor["columns"]] == ["Number of classes"]
-    table = panel_table(found, layout, 0)
+    table = build_panel_table(found, layout, 0)
     at_two = table[(table["k"] == 2) & (table["configuration"] == "llm")]
     assert at_two["records_percent"].tolist() == [0, 100, 100]
     # Where nobody counted them, their number is shown.
@@ -503,12 +508,12 @@ def test_t_is_from_0_to_1_on_the_board_in_its_files_and_in_tables_of_who_is_ahea
     t = columns["Distance (t, total variation)"]
     assert t["unit"] == "0 to 1" and [row[0] for row in t["shown"]] == ["0.904", "0.500"]
     for table in (
-        measure_table(found, "t_percent"),
-        scatter_table(found, "t_percent"),
+        build_measure_table(found, "t_percent"),
+        build_scatter_table(found, "t_percent"),
         found.table(),
     ):
         assert table["t_variational"].max() == pytest.approx(0.904)
         assert not {"t_percent", "t_norm1"} & set(table.columns)
-    shown = standing_table(found.places(2), {}, {}).data
+    shown = build_standing_table(found.places(2), {}, {}).data
     (row,) = (name for name in shown.index if name.startswith("t_percent"))
     assert shown.loc[row].tolist() == ["0.904\u00a0(2)", "0.500\u00a0(1)"]

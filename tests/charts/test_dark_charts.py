@@ -10,16 +10,24 @@ import plotly.colors
 import plotly.graph_objects as go
 import pytest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.charts import style
-from kanon.charts.dark import INK, MARK, PAPER, TEXT, contrast, dark, on_dark
-from kanon.charts.lattice import lattice_chart
+from kanon.charts.dark import (
+    INK,
+    MARK,
+    PAPER,
+    TEXT,
+    compute_contrast,
+    convert_colour_to_dark,
+    convert_to_dark,
+)
+from kanon.charts.lattice import draw_lattice
 from kanon.charts.style import INK as DARK_INK
 from kanon.charts.walks import WALK_LOOKS
-from kanon.experiments.exploration import explore
+from kanon.experiments.exploration import measure_lattice
 from kanon.run import prepare
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support.dashboard import DATA
 from support.dashboard import go as go_to
 from support.eyes import EYES, oklab
@@ -30,14 +38,14 @@ COLOURS = {
     *style.STRATEGY_COLOURS.values(),
     *style.ALGORITHM_COLOURS.values(),
     *style.ROLE_COLOURS.values(),
-    *style.KEPT_COLOURS,
-    *(style.colour_of_metric(f"one of {number}") for number in range(40)),
+    *style.SAVED_COLOURS,
+    *(style.get_metric_colour(f"one of {number}") for number in range(40)),
     *("#2166AC", "#B35806", "#1B7F79", "#4B0082", DARK_INK),
 }
 
 
 def stops(scale):
-    figure = dark(go.Figure(go.Heatmap(z=[[0, 1]], colorscale=scale)))
+    figure = convert_to_dark(go.Figure(go.Heatmap(z=[[0, 1]], colorscale=scale)))
     return [colour for _, colour in figure.data[0].colorscale]
 
 
@@ -48,25 +56,29 @@ def test_paper_and_ink_are_those_of_the_theme():
 
 def test_what_is_drawn_is_seen_and_what_is_written_can_be_read():
     for colour in COLOURS:
-        assert contrast(on_dark(colour)) >= MARK, colour
-        assert contrast(on_dark(colour, TEXT)) >= TEXT, colour
-        name = style.darkened(colour)  # in the colour of its line
-        assert contrast(on_dark(name, TEXT)) >= TEXT, colour
+        assert compute_contrast(convert_colour_to_dark(colour)) >= MARK, colour
+        assert compute_contrast(convert_colour_to_dark(colour, TEXT)) >= TEXT, colour
+        name = style.get_text_colour(colour)  # in the colour of its line
+        assert compute_contrast(convert_colour_to_dark(name, TEXT)) >= TEXT, colour
 
 
 def test_what_can_be_seen_already_stays_what_it_is():
-    kept = [one for one in style.METRIC_COLOURS.values() if on_dark(one) == one]
-    assert len(kept) >= 7 and all(contrast(one) >= MARK for one in kept)
+    kept = [one for one in style.METRIC_COLOURS.values() if convert_colour_to_dark(one) == one]
+    assert len(kept) >= 7 and all(compute_contrast(one) >= MARK for one in kept)
 
 
 @pytest.mark.parametrize("eye", EYES)
 def test_colours_of_strategies_stay_apart_for_every_eye(eye):
-    seen = oklab([on_dark(one) for one in style.STRATEGY_COLOURS.values()], EYES[eye])
+    seen = oklab(
+        [convert_colour_to_dark(one) for one in style.STRATEGY_COLOURS.values()], EYES[eye]
+    )
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.07
 
 
 def test_colours_of_metrics_stay_apart():
-    seen = oklab([on_dark(one) for one in style.METRIC_COLOURS.values()], EYES["normal"])
+    seen = oklab(
+        [convert_colour_to_dark(one) for one in style.METRIC_COLOURS.values()], EYES["normal"]
+    )
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.08
 
 
@@ -78,33 +90,33 @@ def test_a_colour_of_a_scale_says_the_same_number_as_on_white():
     white = [colour for _, colour in plotly.colors.get_colorscale("Viridis_r")]
     for before, after in zip(white, stops("Viridis_r"), strict=True):
         assert hue(before.upper()) == pytest.approx(hue(after), abs=0.02)
-        assert contrast(after) >= 1.5
-    lights = [contrast(one, "#000000") for one in stops("Viridis_r")]
+        assert compute_contrast(after) >= 1.5
+    lights = [compute_contrast(one, "#000000") for one in stops("Viridis_r")]
     assert lights == sorted(lights, reverse=True) and len(set(lights)) == len(lights)
     with_nothing = [
         [0, "#EEF1F4"],
         *([max(1e-6, at), one] for at, one in zip(np.linspace(0, 1, 10), white, strict=True)),
     ]
     nothing, *rest = stops(with_nothing)
-    assert contrast(nothing) < 1.5 and rest == stops("Viridis_r")
+    assert compute_contrast(nothing) < 1.5 and rest == stops("Viridis_r")
 
 
 @pytest.mark.parametrize("scale", ["PuOr", "RdBu"])
 def test_of_a_scale_with_two_ends_the_middle_is_the_paper(scale):
     seen = stops(scale)
-    assert contrast(seen[5]) < 1.2
+    assert compute_contrast(seen[5]) < 1.2
     for side in (seen[5::-1], seen[5:]):
-        away = [contrast(one) for one in side]
+        away = [compute_contrast(one) for one in side]
         assert away == sorted(away) and away[-1] >= MARK
 
 
 def test_texts_and_the_given_figure_stay_as_they_are():
-    figure = style.lay_out(
+    figure = style.set_common_look(
         go.Figure(go.Scatter(x=["#1B1F24", "white"], y=[1, 2], text="color: #1B1F24")), "white"
     )
     figure.update_layout(title="<span style='color:#5B6570'>about</span> #5B6570")
     before = figure.to_json()
-    turned = dark(figure)
+    turned = convert_to_dark(figure)
     assert figure.to_json() == before
     assert turned.data[0].x == ("#1B1F24", "white") and turned.data[0].text == "color: #1B1F24"
     assert turned.layout.paper_bgcolor == turned.layout.plot_bgcolor == PAPER
@@ -114,10 +126,12 @@ def test_texts_and_the_given_figure_stay_as_they_are():
 
 
 def test_what_a_chart_of_many_parts_says_is_the_same():
-    session = sample_work("hospital")
-    explored = explore(no_progress, prepare(plan_of(session), session.table.records).task())
-    figure = lattice_chart(explored, "loss", tuple(WALK_LOOKS), None, explored.least)
-    turned = dark(figure)
+    session = open_sample("hospital")
+    explored = measure_lattice(
+        ignore_progress, prepare(build_plan(session), session.table.records).task()
+    )
+    figure = draw_lattice(explored, "loss", tuple(WALK_LOOKS), None, explored.least)
+    turned = convert_to_dark(figure)
     shown = [json.loads(one.to_json())["data"] for one in (figure, turned)]
     for before, after in zip(*shown, strict=True):
         for name in ("x", "y", "customdata", "text", "name"):

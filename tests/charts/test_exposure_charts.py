@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.charts.exposure import contributions_chart, singling_out_chart
+from kanon.charts.exposure import draw_contributions, draw_singling_out
 from kanon.sources.exposure import Exposure
 from kanon.sources.memory import MemoryTable
 from kanon.sources.singling_out import singling_out
@@ -22,12 +22,12 @@ TEN = Exposure("records", 10, np.array([1]), np.array([10]), np.array([10]))
     ],
 )
 def test_who_singles_people_out_most(without, title):
-    assert singling_out_chart(without, TEN).layout.title.text == title
+    assert draw_singling_out(without, TEN).layout.title.text == title
 
 
 def test_who_adds_most():
     both = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2]})
-    title = contributions_chart(singling_out(MemoryTable(both), share=1), {}).layout.title.text
+    title = draw_contributions(singling_out(MemoryTable(both), share=1), {}).layout.title.text
     assert title == "sex and age add most"
-    alone = contributions_chart(singling_out(MemoryTable(both[["sex"]].assign(id=range(4)))), {})
+    alone = draw_contributions(singling_out(MemoryTable(both[["sex"]].assign(id=range(4)))), {})
     assert alone.layout.title.text == "id adds most"

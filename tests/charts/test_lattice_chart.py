@@ -10,32 +10,37 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kanon.algorithms.task import Task
-from kanon.base.formatting import percent
-from kanon.base.progress import no_progress
+from kanon.base.formatting import write_percent
+from kanon.base.progress import ignore_progress
 from kanon.charts import lattice
 from kanon.charts.walks import WALK_LOOKS
-from kanon.experiments.exploration import assessed, explore, neighbourhood, outline
-from kanon.measures.cells import whole_potentials
+from kanon.experiments.exploration import (
+    create_outline,
+    list_neighbours,
+    measure_lattice,
+    measure_nodes,
+)
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.run import prepare
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support.random_tables import PlainTree, Problem, examples
 
 
 def task_named(sample: str) -> Task:
-    work = sample_work(sample)
-    return prepare(plan_of(work), work.table.records).task()
+    work = open_sample(sample)
+    return prepare(build_plan(work), work.table.records).task()
 
 
 @pytest.fixture(scope="module")
 def hospital():
-    return explore(no_progress, task_named("hospital"))
+    return measure_lattice(ignore_progress, task_named("hospital"))
 
 
 @pytest.fixture(scope="module")
 def census():
-    return explore(no_progress, task_named("census"))
+    return measure_lattice(ignore_progress, task_named("census"))
 
 
 def traces(figure, name):
@@ -60,15 +65,15 @@ def test_a_lattice_has_as_many_edges_as_the_formula_says(tops):
     expected = sum(
         (h - 1) * math.prod(heights[:j] + heights[j + 1 :]) for j, h in enumerate(heights)
     )
-    pairs = lattice.edges_between(nodes)
+    pairs = lattice.find_edges(nodes)
     assert len(pairs) == len(set(pairs)) == expected
     assert all(sum(high) - sum(low) == 1 for low, high in pairs)
 
 
 @pytest.mark.parametrize("colouring", lattice.COLOURINGS)
 def test_every_node_is_drawn_at_its_height_by_whether_it_satisfies(census, colouring):
-    figure = lattice.lattice_chart(census, colouring)
-    found = census.assessed
+    figure = lattice.draw_lattice(census, colouring)
+    found = census.assessment
     drawn = {}
     for name, wanted, symbol in (("satisfies", True, "circle"), ("does not satisfy", False, "x")):
         one = trace(figure, name)
@@ -83,33 +88,33 @@ def test_every_node_is_drawn_at_its_height_by_whether_it_satisfies(census, colou
 
 
 def test_colours_are_the_numbers(hospital):
-    found = hospital.assessed
+    found = hospital.assessment
     for colouring, values in (("loss", found.loss), ("reached", np.log10(found.reached))):
-        figure = lattice.lattice_chart(hospital, colouring)
+        figure = lattice.draw_lattice(hospital, colouring)
         for name in ("satisfies", "does not satisfy"):
             one = trace(figure, name)
             expected = [values[found.places[node]] for node in keys(one)]
             assert np.allclose(one.marker.color, expected)
     assert figure.layout.coloraxis.cmax == 1.0  # ten records: k up to 10
-    plain = lattice.lattice_chart(hospital, "satisfying")
+    plain = lattice.draw_lattice(hospital, "satisfying")
     assert trace(plain, "satisfies").marker.color != trace(plain, "does not satisfy").marker.color
 
 
 def test_the_untouched_table_has_lost_nothing(hospital):
-    figure = lattice.lattice_chart(hospital)
+    figure = lattice.draw_lattice(hospital)
     one = trace(figure, "does not satisfy")
     (bottom,) = [place for place, node in enumerate(keys(one)) if not any(node)]
     assert one.marker.color[bottom] == 0
     assert "<b>k 1, loss 0.0 %</b>" in one.text[bottom]
-    gone = hospital.assessed.suppressed[0]
+    gone = hospital.assessment.suppressed[0]
     assert gone and f"{gone} records in classes that do not satisfy" in one.text[bottom]
-    lost = lattice.lattice_table(hospital).loc[0, "loss_suppressed_percent"]
-    assert f"with them suppressed, loss {percent(lost)}" in one.text[bottom]
+    lost = lattice.build_lattice_table(hospital).loc[0, "loss_suppressed_percent"]
+    assert f"with them suppressed, loss {write_percent(lost)}" in one.text[bottom]
     assert not any("suppressed" in text for text in trace(figure, "satisfies").text)
 
 
 def test_edges_join_the_places_of_their_nodes(hospital):
-    figure = lattice.lattice_chart(hospital)
+    figure = lattice.draw_lattice(hospital)
     (path,) = [shape.path for shape in figure.layout.shapes]
     ends = np.array(re.findall(r"M(.+?),(.+?)L(.+?),(.+?)(?=M|$)", path), float).reshape(-1, 2, 2)
     assert len(ends) == path.count("M") == 4 * 4 * 1 + 2 * (3 * 4 * 2)  # sex; age and zip
@@ -123,7 +128,7 @@ def test_edges_join_the_places_of_their_nodes(hospital):
 
 
 def test_minimal_least_and_chosen_nodes_are_marked(hospital):
-    figure = lattice.lattice_chart(hospital, chosen=(1, 0, 1))
+    figure = lattice.draw_lattice(hospital, chosen=(1, 0, 1))
     places = {}
     for name in ("satisfies", "does not satisfy"):
         one = trace(figure, name)
@@ -138,12 +143,12 @@ def test_minimal_least_and_chosen_nodes_are_marked(hospital):
     beside -= {places[1, 0, 1]}
     near = [(0, 0, 1), (2, 0, 1), (1, 1, 1), (1, 0, 0)]
     assert beside == {places[node] for node in near}
-    assert not traces(lattice.lattice_chart(hospital), "chosen")
+    assert not traces(lattice.draw_lattice(hospital), "chosen")
 
 
 # --- walks ------------------------------------------------------------------------------------
 def test_walks_are_drawn_up_to_a_step(census):
-    whole = lattice.lattice_chart(census)
+    whole = lattice.draw_lattice(census)
     for name in WALK_LOOKS:
         title = {"datafly": "Datafly", "samarati": "Samarati"}.get(name, "Improved greedy")
         walk = census.walk(name)
@@ -152,16 +157,16 @@ def test_walks_are_drawn_up_to_a_step(census):
         assert line.line.color == WALK_LOOKS[name].colour
         said = [part for text in numbers.text for part in text.split(", ") if part]
         assert said == [str(step) for step in range(walk.first, walk.last + 1)]
-        part = lattice.lattice_chart(census, step=3)
+        part = lattice.draw_lattice(census, step=3)
         assert list(trace(part, title).y) == list(line.y)[: 4 - walk.first]
-    assert not traces(lattice.lattice_chart(census, step=0), "Samarati"), "it has not begun"
-    only = lattice.lattice_chart(census, walks=["samarati"])
+    assert not traces(lattice.draw_lattice(census, step=0), "Samarati"), "it has not begun"
+    only = lattice.draw_lattice(census, walks=["samarati"])
     assert traces(only, "Samarati") and not traces(only, "Datafly")
 
 
 # --- large lattices ---------------------------------------------------------------------------
 def test_bars_are_as_wide_as_heights_have_nodes(census):
-    figure = lattice.heights_chart(census, chosen=census.least)
+    figure = lattice.draw_heights(census, chosen=census.least)
     bars = figure.data[0]
     assert tuple(bars.x) == census.per_height
     assert [2 * base for base in bars.base] == [-count for count in census.per_height]
@@ -169,26 +174,26 @@ def test_bars_are_as_wide_as_heights_have_nodes(census):
         100 * a / b for a, b in zip(census.satisfying_per_height, census.per_height, strict=True)
     ]
     assert np.allclose(bars.marker.color, shares)
-    drawn = trace(lattice.lattice_chart(census), "Datafly")
+    drawn = trace(lattice.draw_lattice(census), "Datafly")
     assert list(trace(figure, "Datafly").x) == list(drawn.x), "walks stand where nodes would"
-    table = lattice.heights_table(census)
+    table = lattice.build_heights_table(census)
     assert table["nodes"].sum() == 1080
-    assert table["satisfying"].sum() == census.assessed.satisfying.sum()
+    assert table["satisfying"].sum() == census.assessment.satisfying.sum()
 
 
 def test_an_outline_is_drawn_without_numbers_that_nobody_counted():
-    shape = outline(task_named("census"))
-    figure = lattice.heights_chart(shape, chosen=(0,) * 6)
+    shape = create_outline(task_named("census"))
+    figure = lattice.draw_heights(shape, chosen=(0,) * 6)
     assert figure.layout.title.text.endswith("none of them counted yet")
     assert isinstance(figure.data[0].marker.color, str)
     assert not traces(figure, "Datafly") and traces(figure, "chosen")
-    assert list(lattice.heights_table(shape)) == ["height", "nodes"]
+    assert list(lattice.build_heights_table(shape)) == ["height", "nodes"]
 
 
 def test_a_neighbourhood_names_what_moves(census):
     task = task_named("census")
-    near = neighbourhood(census.tops, census.least)
-    figure = lattice.neighbourhood_chart(census, assessed(task, near), census.least)
+    near = list_neighbours(census.tops, census.least)
+    figure = lattice.draw_neighbours(census, measure_nodes(task, near), census.least)
     nodes = keys(trace(figure, "satisfies")) + keys(trace(figure, "does not satisfy"))
     assert sorted(nodes) == near
     labels = next(one for one in figure.data if one.mode == "markers+text").text
@@ -203,7 +208,7 @@ def test_a_neighbourhood_names_what_moves(census):
 
 # --- data -------------------------------------------------------------------------------------
 def test_the_data_are_the_numbers_of_the_picture(census):
-    table, found = lattice.lattice_table(census), census.assessed
+    table, found = lattice.build_lattice_table(census), census.assessment
     assert len(table) == 1080
     levels = table[[f"level_{name}" for name in census.attributes]].to_numpy()
     assert np.array_equal(levels, found.nodes)
@@ -216,7 +221,7 @@ def test_the_data_are_the_numbers_of_the_picture(census):
         column = table[f"step_{walk.algorithm}"]
         assert column.notna().sum() == len({step.node for step in walk.steps})
         assert column.max() == walk.last
-    part = lattice.lattice_table(census, found.only([census.least]))
+    part = lattice.build_lattice_table(census, found.only([census.least]))
     assert part["least_loss"].tolist() == [True]
 
 
@@ -225,16 +230,16 @@ def test_names_of_columns_are_no_markup():
     problem = Problem((tree, tree), (("x", "<b>"), ("x", "x"), ("<b>", "x")))
     classes = problem.classes()
     classes = type(classes)(("<b>q</b>", "q1"), classes.hierarchies, classes.nodes, classes.counts)
-    task = Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
-    explored = explore(no_progress, task)
+    task = Task(classes, scale_metric_potentials(classes, metric_named("ncp")), 2)
+    explored = measure_lattice(ignore_progress, task)
     for figure in (
-        lattice.lattice_chart(explored, chosen=(0, 0)),
-        lattice.heights_chart(explored),
-        lattice.neighbourhood_chart(explored, explored.assessed, (0, 0)),
+        lattice.draw_lattice(explored, chosen=(0, 0)),
+        lattice.draw_heights(explored),
+        lattice.draw_neighbours(explored, explored.assessment, (0, 0)),
     ):
         assert "<b>q" not in figure.to_json()
         assert "\\u003cb\\u003eq" not in figure.to_json()
-    assert "&lt;b&gt;q" in lattice.lattice_chart(explored).to_json()
+    assert "&lt;b&gt;q" in lattice.draw_lattice(explored).to_json()
 
 
 # --- the numbers of the steps -----------------------------------------------------------------
@@ -266,7 +271,7 @@ def number_boxes(figure, wide):
                 yield text, box
 
 
-@pytest.mark.parametrize("draw", [lattice.lattice_chart, lattice.heights_chart])
+@pytest.mark.parametrize("draw", [lattice.draw_lattice, lattice.draw_heights])
 def test_no_number_of_a_step_covers_another(census, draw):
     """Three walks meet at many nodes; the numbers of two stood on each other."""
     for chosen in (census.least, (1,) * len(census.tops), (0,) * len(census.tops)):

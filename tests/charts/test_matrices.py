@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
+from kanon.charts.matrix import draw_matrices, format_cost_hovers, format_difference_hovers
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, suppression
 from kanon.hierarchy.cost_matrices import (
@@ -260,13 +260,13 @@ def chart_of(plain: PlainTree, names=("custom",), **options):
     parts = [drawn(plain, name) for name in names]
     matrices = [matrix_of(tree, depth, cut(tree, tree.root)) for _, depth, _ in parts]
     if options.get("difference"):
-        hovers = [difference_hovers(tree, *matrices, share=options.get("share", False))]
+        hovers = [format_difference_hovers(tree, *matrices, share=options.get("share", False))]
     else:
         hovers = [
-            cost_hovers(tree, weights, matrix, len(names))
+            format_cost_hovers(tree, weights, matrix, len(names))
             for (*_, weights), matrix in zip(parts, matrices, strict=True)
         ]
-    return matrix_chart(matrices, list(names), hovers, **options)
+    return draw_matrices(matrices, list(names), hovers, **options)
 
 
 def said(figure) -> str:
@@ -281,11 +281,11 @@ def test_nothing_to_draw_is_no_division_by_zero():
 def test_a_chart_refuses_what_it_cannot_compare():
     matrix, other = whole(MAMMALS), whole(UNBALANCED)
     with pytest.raises(ValueError, match="One or two"):
-        matrix_chart([matrix], ["a"], [[]], difference=True)
+        draw_matrices([matrix], ["a"], [[]], difference=True)
     with pytest.raises(ValueError, match="One or two"):
-        matrix_chart([], [], [])
+        draw_matrices([], [], [])
     with pytest.raises(ValueError, match="same nodes"):
-        matrix_chart([matrix, other], ["a", "b"], [[], []])
+        draw_matrices([matrix, other], ["a", "b"], [[], []])
 
 
 def test_text_from_a_table_is_escaped():
@@ -298,7 +298,7 @@ def test_text_from_a_table_is_escaped():
     tree = plain.build()
     matrix = matrix_of(tree, np.zeros(3), (0, 1, 2))
     texts = [[""] * 3] * 3
-    assert "<i>" not in matrix_chart([matrix], ["<i>mine</i>"], [texts]).to_json()
+    assert "<i>" not in draw_matrices([matrix], ["<i>mine</i>"], [texts]).to_json()
 
 
 @pytest.mark.parametrize("name", ["married", "same beginning and end"])
@@ -308,7 +308,7 @@ def test_no_two_labels_read_alike_and_no_title_is_cut(name):
     tree = plain.build()
     matrix = matrix_of(tree, np.zeros(4), (0, 1, 2, 3))
     title = "Weighted non-uniform loss of labels and more: the cost of raising a value"
-    figure = matrix_chart([matrix], [title], [[[""] * 4] * 4])
+    figure = draw_matrices([matrix], [title], [[[""] * 4] * 4])
     assert len(set(figure.layout.yaxis.labelalias.values())) == len(set(figure.data[0].x)) == 4
     heads = [note.text for note in figure.layout.annotations if "<b>" in note.text]
     assert heads[0].replace("<br>", " ") == f"<b>{title}</b>"
@@ -318,12 +318,12 @@ def test_a_group_says_from_where_its_cost_comes():
     tree = wide(30, 40)
     depth, weights = (of(metric_named("llm"), [tree])[0] for of in (potentials, weights_of))
     matrix = matrix_of(tree, depth, cut(tree, tree.root))
-    texts = cost_hovers(tree, weights, matrix)
+    texts = format_cost_hovers(tree, weights, matrix)
     # A value loses 40 − 0 leaves up to g0 and 1 200 − 40 from there. Of pairs in g0 1 of 40 is of
     # one value, which costs nothing: 40 · 39/40 = 39.
     assert texts[0][1] == "values<br>→ g0<br>→ *:<br>40 + 1 160 = 1 200"
     assert texts[0][0] == "between two values of g0 = 39"
-    assert "Rows and columns are groups" in said(matrix_chart([matrix], ["?"], [texts]))
+    assert "Rows and columns are groups" in said(draw_matrices([matrix], ["?"], [texts]))
 
 
 # --- The listener -------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ def listener(monkeypatch):
             mounted["on_cell_change"]()
             return picked
 
-        metrics_page.matrix_with_cells(figure, "costs", lambda *cell: picked.append(cell))
+        metrics_page.draw_cost_matrix(figure, "costs", lambda *cell: picked.append(cell))
         return charts[-1], mounted, send
 
     return draw

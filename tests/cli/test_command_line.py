@@ -15,8 +15,8 @@ import pytest
 from kanon.algorithms import gaa
 from kanon.cli.main import main
 from kanon.experiments.simulated.columns import COLUMNS
-from kanon.experiments.simulated.files import made_with, written_study
-from kanon.experiments.simulated.study import RUNS, lacking, study_of
+from kanon.experiments.simulated.files import create_study_inputs, write_study
+from kanon.experiments.simulated.study import RUNS, create_study, list_missing_runs
 from kanon.plan import Plan
 from kanon.run import prepare
 from support.command_line import PLAN, RELEASED, RUN, TABLE, Said, check_failure, files, write_plan
@@ -554,7 +554,8 @@ def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folde
     """Four of the columns, as all of them take their time."""
     few = [run for run in RUNS if run.column in COLUMNS[::6]]
     monkeypatch.setattr(
-        "kanon.cli.simulate.lacking", lambda found: [run for run in lacking(found) if run in few]
+        "kanon.cli.simulate.lacking",
+        lambda found: [run for run in list_missing_runs(found) if run in few],
     )
     said = kanon(*SIMULATE)
     assert said.status == 0 and said.err == ""
@@ -619,8 +620,8 @@ def test_simulate_without_a_state_keeps_nothing(kanon, folder, monkeypatch):
 )  # fmt: skip
 def test_simulate_refuses_bad_input(kanon, folder, arguments, changes, status, parts):
     plan = Plan.load(write_plan(folder))
-    study = study_of(prepare(plan, pd.read_csv(folder / "people.csv", sep=";"), folder))
-    (folder / "study.json").write_bytes(written_study(made_with(study), []))
+    study = create_study(prepare(plan, pd.read_csv(folder / "people.csv", sep=";"), folder))
+    (folder / "study.json").write_bytes(write_study(create_study_inputs(study), []))
     write_plan(folder, **changes)
     before = files(folder)
     check_failure(kanon(*SIMULATE, *arguments), status, parts)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon.cli.main import main
-from kanon.release.context import ChosenThreshold, Context, with_own
+from kanon.release.context import ChosenThreshold, Context, replace_threshold
 from support.plans import plan_content, qi
 
 TABLE = "sex;ill\n" + "F;cold\n" * 3 + "F;flu\n" * 3 + "M;cold\n" * 4 + "M;flu\n" * 2
@@ -42,7 +42,7 @@ def test_what_is_met_ends_with_0(folder, capsys):
 def test_who_asks_for_nothing_is_told_nothing_was_checked(folder, capsys):
     context = ASKED
     for name in ("k", "highest_risk", "mean_risk"):
-        context = with_own(context, name, ChosenThreshold(wanted=None))
+        context = replace_threshold(context, name, ChosenThreshold(wanted=None))
     ask(folder, context)
     assert main(CALL) == 2
     said = capsys.readouterr()
@@ -69,7 +69,7 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(folder, c
     pd.DataFrame({"sex": ["F"] * 40 + ["M"] * 50}).to_csv("everybody.csv", index=False)
     content = Context(release="public", attacker="journalist")
     for name in ("l", "t"):
-        content = with_own(content, name, ChosenThreshold(wanted=None))
+        content = replace_threshold(content, name, ChosenThreshold(wanted=None))
     ask(folder, content)
     assert main(CALL) == 3
     assert "No population was given" in capsys.readouterr().out
@@ -85,7 +85,7 @@ def report(*more):
 
 def test_a_report_says_it_where_somebody_asked(folder):
     heading = "What this purpose requires of a release"
-    asked = with_own(ASKED, "k", ChosenThreshold(wanted=7, source="<b>Board</b>, May"))
+    asked = replace_threshold(ASKED, "k", ChosenThreshold(wanted=7, source="<b>Board</b>, May"))
     ask(folder, asked)
     page = report("--context", "context.json", "--public")
     assert heading in page and "2 of 3 thresholds are met" in page

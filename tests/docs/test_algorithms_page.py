@@ -39,7 +39,7 @@ from kanon.algorithms.catalogue import algorithms, needs_hierarchies, uses
 from kanon.experiments.searches import Searches
 from kanon.hierarchy.files import read_hierarchy
 from kanon.metrics import metric_named
-from kanon.plan import Plan, parameters_of
+from kanon.plan import Plan, get_own_parameters
 from kanon.run import prepare
 from kanon.sources.reading import read_table
 
@@ -207,9 +207,9 @@ def test_the_page_on_plans_says_what_each_algorithm_takes():
         assert re.findall("`(.+?)`", shared) == [key for key in takes if key != "suppression"]
         described = [
             f"`{one.name}`: {', '.join(f'`{choice}`' for choice in one.choices)}"
-            for one in parameters_of(name)
+            for one in get_own_parameters(name)
         ]
         assert own == "; ".join(described)
-        assert all(one.default == next(iter(one.choices)) for one in parameters_of(name))
+        assert all(one.default == next(iter(one.choices)) for one in get_own_parameters(name))
         assert limit == ("yes" if "suppression" in takes else "has to be 0" * (name == "mingen"))
         assert needs_hierarchies(name) == (name not in ("mondrian", "mdav"))

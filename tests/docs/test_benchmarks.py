@@ -9,7 +9,7 @@ from benchmarks import markdown, timing
 from benchmarks.cases import engines, tools
 from benchmarks.tables import COLUMNS, census_like
 from kanon.run import prepare, run
-from kanon.sources.coverage import counted_values, lacking_values
+from kanon.sources.coverage import count_values, find_uncovered_values
 from support.plans import make_plan, qi, qi_with
 
 
@@ -18,7 +18,7 @@ def test_hierarchies_cover_the_tables():
     assert list(table.columns) == list(COLUMNS)
     assert len(COLUMNS) == 9
     for name, column in COLUMNS.items():
-        assert lacking_values(counted_values(table[name]), column.tree) == {}
+        assert find_uncovered_values(count_values(table[name]), column.tree) == {}
         assert pd.api.types.is_integer_dtype(table[name]) == column.whole
     assert COLUMNS["postcode"].tree.n_leaves == 1_000
 

@@ -21,17 +21,21 @@ from kanon.cli.main import main
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES
-from kanon.measures.linkage import linkage, matching
+from kanon.measures.linkage import find_matches, measure_linkage
 from kanon.metrics import PUBLISHED, metric_named, multipliers, potentials
-from kanon.plan import MetricPlan, Plan, composed_metrics
+from kanon.plan import MetricPlan, Plan, build_composed_metrics
 from kanon.privacy.model import rounded
 from kanon.run import Run, run
 from kanon.sources.reading import read_table
-from kanon.studio.jobs.stored_table import exposed
+from kanon.studio.jobs.stored_table import start_exposure
 from kanon.studio.privacy import attacker
-from kanon.studio.privacy.disclosure import what_it_means
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.widgets.numbers import of_release, of_table, worst
+from kanon.studio.privacy.disclosure import describe_disclosure
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.widgets.numbers import (
+    list_release_numbers,
+    list_table_numbers,
+    list_worst_numbers,
+)
 from support import browser as by
 from support import rooms
 from support.paths import ROOT
@@ -255,7 +259,7 @@ def census() -> Census:
 
 def shown(done) -> dict[str, str]:
     """The numbers of a release as the page Anonymise shows them, by their labels."""
-    numbers = [*of_release(done), *worst(done, "health")]
+    numbers = [*list_release_numbers(done), *list_worst_numbers(done, "health")]
     return {one.label.split(" ↑")[0].split(" ↓")[0]: plainly(one.value) for one in numbers}
 
 
@@ -265,7 +269,7 @@ def plainly(text: str) -> str:
 
 
 def test_the_plan_of_the_tutorial_is_what_the_dashboard_starts_with(census):
-    plan, work = census.plan, sample_work("census", 1)
+    plan, work = census.plan, open_sample("census", 1)
     assert {name: chosen.role for name, chosen in plan.columns.items()} == dict(work.table.roles)
     chosen, settings = plan.algorithm, work.settings
     assert (chosen.name, chosen.metric) == (settings.algorithm, settings.metric)
@@ -274,8 +278,8 @@ def test_the_plan_of_the_tutorial_is_what_the_dashboard_starts_with(census):
 
 def test_the_exposure_in_the_tutorial(census):
     text = prose("tutorial.md")
-    seen = exposed(sample_work("census", 1))
-    least, unique, classes = (plainly(one.value) for one in of_table(seen))
+    seen = start_exposure(open_sample("census", 1))
+    least, unique, classes = (plainly(one.value) for one in list_table_numbers(seen))
     records = f"{seen.exposure.unique:,}"
     assert f"k is {least}: {unique} of the records, {records} persons" in text
     assert f"There are {classes} classes" in text
@@ -292,11 +296,13 @@ def test_the_release_in_the_tutorial(census):
         f"distribution is {found['distribution_change']:.3f} ",
         f"go together {found['association_change']:.3f},",
         f"off by {found['query_error_percent']:.1f} % in the median",
-        plainly(what_it_means(done.recoding.released, "health")).split(" Anyone")[0],
+        plainly(describe_disclosure(done.recoding.released, "health")).split(" Anyone")[0],
         "It is “none”, the most frequent value of the table, for all of them",
     ):
         assert said in text, said
-    assert plainly(what_it_means(done.recoding.released, "health")).endswith(" for all of them.")
+    assert plainly(describe_disclosure(done.recoding.released, "health")).endswith(
+        " for all of them."
+    )
 
 
 def test_the_slider_and_the_comparison_in_the_tutorial(census):
@@ -326,16 +332,16 @@ def test_the_attack_in_the_tutorial(census):
     text, done = prose("tutorial.md"), census.done
     classes, released = done.prepared.classes, done.recoding.released
     known = classes.attributes[: attacker.FIRST_KNOWN]
-    given = attacker.facts(attacker.somebody(classes, known), known)
+    given = attacker.select_facts(attacker.choose_person_by(classes, known), known)
     assert f"You know a man of {given['age']} in {given['region']}" in text
     assert given["sex"] == "Male"
-    whole = attacker.baseline_of(classes.sensitive_named("health"))
-    before, after = (matching(one, given, "health") for one in (classes, released))
-    for sentence in attacker.about_person(before, after, whole, 0)[:2]:
+    whole = attacker.get_baseline(classes.sensitive_named("health"))
+    before, after = (find_matches(one, given, "health") for one in (classes, released))
+    for sentence in attacker.describe_attack(before, after, whole, 0)[:2]:
         for part in re.findall(r"[\d.,]+ (?:records? match|%)|“[a-z ]+”", plainly(sentence)):
             assert part in text, part
-    everybody = [linkage(classes, one, known, "health") for one in (classes, released)]
-    told = plainly(attacker.about_everybody(classes, known, *everybody, whole))
+    everybody = [measure_linkage(classes, one, known, "health") for one in (classes, released)]
+    told = plainly(attacker.describe_all_attacks(classes, known, *everybody, whole))
     before, after = re.findall(r"([\d.]+ %)", told)[:2]
     assert f"single out {before} of the persons before and {after} after" in text
 
@@ -382,7 +388,7 @@ def test_the_costs_on_the_page_about_metrics():
     folder = ROOT / "hierarchies" / "hospital"
     columns = dict.fromkeys(column for column, *_ in RISES)
     trees = {column: read_hierarchy(folder / f"{column}.csv").hierarchy for column in columns}
-    others = composed_metrics({
+    others = build_composed_metrics({
         f"{INTERMEDIATES[name].title}, none": MetricPlan(intermediate=name, multiplier="none")
         for name in ("other-leaves", "other-leaves-normalised")
     })  # fmt: skip

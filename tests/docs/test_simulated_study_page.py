@@ -11,15 +11,15 @@ from benchmarks.fidelity.page import checksum
 from benchmarks.plans import adult_content
 from benchmarks.simulated import measured, published, tables
 from benchmarks.simulated.page import PAGE, page
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
     RunResult,
+    create_study,
     run_study,
-    study_of,
 )
 from kanon.plan import Plan
 from kanon.run import prepare
@@ -116,9 +116,9 @@ def test_s1_of_the_page_is_ours(adult_path: Path, monkeypatch):
     """One run, which serves all columns; all of them nightly."""
     monkeypatch.setenv("KANON_ADULT", str(adult_path))
     plan = Plan.from_content(adult_content("nllm", 2))
-    study = study_of(prepare(plan, read_table(adult_path).table))
+    study = create_study(prepare(plan, read_table(adult_path).table))
     found: list[RunResult] = []
-    run_study(no_progress, study, [run for run in RUNS if run.strategy == "s1"], found.append)
+    run_study(ignore_progress, study, [run for run in RUNS if run.strategy == "s1"], found.append)
     means = np.mean([one.areas for one in found], axis=0)
     row = next(line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| S1 |"))
     said = [cell.strip() for cell in row.strip("|").split("|")][2::3]

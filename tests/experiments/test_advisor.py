@@ -8,24 +8,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import advise
-from kanon.experiments.advisor.proposals import about_first, about_limits, best_over_k, propose
-from kanon.experiments.advisor.repetition import RepeatedLoss, drawn_again, run_again, steadiness
-from kanon.experiments.advisor.ways import (
-    MEASURED,
-    averaged_k,
-    compared,
-    looked_at,
-    plan_to_advise,
-    runs_of,
-    ways,
+from kanon.experiments.advisor.proposals import (
+    count_best_k,
+    describe_first_warning,
+    describe_limits,
+    propose,
 )
-from kanon.experiments.advisor.weights import CONCERNS, losses, weigh
+from kanon.experiments.advisor.repetition import (
+    RepeatedLoss,
+    measure_stability,
+    run_again,
+    sample_classes,
+)
+from kanon.experiments.advisor.ways import (
+    ADVISOR_METRICS,
+    build_advisor_comparison,
+    choose_averaged_k,
+    choose_solved_k,
+    create_advisor_runs,
+    list_advisor_configurations,
+    plan_to_advise,
+)
+from kanon.experiments.advisor.weights import CONCERNS, compute_losses, rank_configurations
 from kanon.experiments.comparison import Comparison, Line
-from kanon.experiments.sweep import Configuration, solve_sweep
-from kanon.experiments.titles import name_of
+from kanon.experiments.sweep import Configuration, run_sweep
+from kanon.experiments.titles import name_configuration
 from kanon.measures import alteration
 from kanon.measures.along import Points
 from kanon.plan import Plan
@@ -34,7 +44,7 @@ from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.opening import open_table
 from kanon.strategies import STRATEGIES
-from kanon.studio.session.samples import SAMPLES, bundled_file
+from kanon.studio.session.samples import SAMPLES, find_bundled_file
 from support.plans import make_plan, plan_content, qi, qi_with
 from support.random_tables import examples, problems
 
@@ -54,12 +64,14 @@ def board(losses, ks=(5,), sensitive="ill"):
         best = {sensitive: BEST_L} if sensitive else {}
         name = f"way {place}"
         own = Configuration("ncp", "s1", place)
-        lines.append(Line(own, MEASURED[0], {None: Points(numbers)}, name, title=name, best_l=best))
-    return Comparison(tuple(lines), MEASURED, 1000, tuple(ks), sensitive)
+        lines.append(
+            Line(own, ADVISOR_METRICS[0], {None: Points(numbers)}, name, title=name, best_l=best)
+        )
+    return Comparison(tuple(lines), ADVISOR_METRICS, 1000, tuple(ks), sensitive)
 
 
 def first(losses, weights, **how):
-    return int(weigh(board(losses), [5], weights, **how).order[0])
+    return int(rank_configurations(board(losses), [5], weights, **how).order[0])
 
 
 def sample(table, records, **algorithm):
@@ -68,7 +80,7 @@ def sample(table, records, **algorithm):
     for column, role in SAMPLES[table].roles.items():
         columns[column] = {"role": role.value}
         if role is Role.QUASI_IDENTIFIER:
-            columns[column]["hierarchy"] = str(bundled_file(table, column))
+            columns[column]["hierarchy"] = str(find_bundled_file(table, column))
     plan = plan_content(columns, 5, {"name": "gaa"} | algorithm)
     return Plan.from_content(plan), open_table(SAMPLES[table].path).table.head(records)
 
@@ -80,13 +92,13 @@ def hospital():
 
 # --- the ways ---------------------------------------------------------------------------------
 def test_there_are_95_ways_and_seven_without_a_sensitive_column():
-    found = ways(True)
-    assert len(found) == len({name_of(one) for one in found}) == 95
+    found = list_advisor_configurations(True)
+    assert len(found) == len({name_configuration(one) for one in found}) == 95
     counted = {name: sum(one.strategy == name for one in found) for name in STRATEGIES}
     assert counted == dict.fromkeys(STRATEGIES, 0) | {
         "s1": 7, **{f"s{number}": 14 for number in range(2, 8)}, "l": 2, "t": 2,
     }  # fmt: skip
-    assert [one.strategy for one in ways(False)] == ["s1"] * 7
+    assert [one.strategy for one in list_advisor_configurations(False)] == ["s1"] * 7
 
 
 @pytest.mark.parametrize(
@@ -94,7 +106,7 @@ def test_there_are_95_ways_and_seven_without_a_sensitive_column():
     [((5,), (5,)), ((5, 5), (5,)), ((2, 6), (2, 3, 4, 5, 6)), ((10, 60), (10, 20, 50, 60))],
 )
 def test_a_range_is_its_ends_and_the_papers_k_between(given_k, found):
-    assert averaged_k(*given_k) == found
+    assert choose_averaged_k(*given_k) == found
 
 
 @pytest.mark.parametrize(
@@ -103,7 +115,7 @@ def test_a_range_is_its_ends_and_the_papers_k_between(given_k, found):
 )
 def test_a_range_that_is_none_is_refused(given_k, said):
     with pytest.raises(PlanError, match=said):
-        averaged_k(*given_k)
+        choose_averaged_k(*given_k)
 
 
 def test_another_algorithm_gives_way_and_what_guides_stays():
@@ -125,14 +137,14 @@ def test_of_several_sensitive_columns_one_has_to_be_named():
 # --- scores -----------------------------------------------------------------------------------
 def test_a_score_by_hand():
     """(2 · 10 + 1 · 60 + 1 · 40) / 4 = 30, and (2 · 50 + 20 + 0) / 4 = 30: a tie of scores."""
-    found = weigh(board([[10, 60, 40], [50, 20, 0]]), [5])
+    found = rank_configurations(board([[10, 60, 40], [50, 20, 0]]), [5])
     assert found.scores.tolist() == [30, 30]
     assert found.order.tolist() == [1, 0], "the mean of the three is 23.3 instead of 36.7"
     assert found.figures(0) == pytest.approx({"mean_alteration": 10, "l": 1.6, "t": 0.4})
 
 
 def test_over_several_k_a_concern_is_its_mean_and_a_limit_holds_at_each():
-    found = weigh(
+    found = rank_configurations(
         board([[[10, 50, 20], [30, 0, 40]]], ks=(5, 9)), [5, 9], limits={"l": 2.0, "t": 0.3}
     )
     assert found.losses.tolist() == [[20, 25, 30]]
@@ -174,7 +186,7 @@ def test_weights_that_are_none_are_refused_before_anything_runs(hospital, weight
 )
 def test_limits_that_are_none_are_refused(limits, said):
     with pytest.raises(PlanError, match=said):
-        weigh(board([[1, 2, 3]]), [5], limits=limits)
+        rank_configurations(board([[1, 2, 3]]), [5], limits=limits)
 
 
 percents = st.integers(0, 20).map(lambda part: 5.0 * part)
@@ -188,7 +200,7 @@ some_weights = st.fixed_dictionaries(dict.fromkeys(CONCERNS, st.integers(0, 4)))
 @given(tables, some_weights, st.integers(1, 1000))
 def test_weights_that_are_scaled_give_the_same_order(losses, weights, by):
     scaled = {name: value / by for name, value in weights.items()}
-    one, other = (weigh(board(losses), [5], each) for each in (weights, scaled))
+    one, other = (rank_configurations(board(losses), [5], each) for each in (weights, scaled))
     assert one.order.tolist() == other.order.tolist()
 
 
@@ -204,7 +216,7 @@ def test_what_matters_more_is_never_lost_more(losses, weights, concern, more):
 @examples(100)
 @given(tables, some_weights)
 def test_every_proposal_is_on_the_front_and_the_first_has_the_least_score(losses, weights):
-    found = weigh(board(losses), [5], weights)
+    found = rank_configurations(board(losses), [5], weights)
     values = np.array(losses)
     for one in propose(found):
         beaten = (values <= values[one.place]).all(axis=1) & (values < values[one.place]).any(
@@ -219,7 +231,7 @@ def test_every_proposal_is_on_the_front_and_the_first_has_the_least_score(losses
 @examples(100)
 @given(tables, some_weights)
 def test_alternatives_are_different_and_better_in_what_they_are_proposed_for(losses, weights):
-    best, *others = propose(weigh(board(losses), [5], weights))
+    best, *others = propose(rank_configurations(board(losses), [5], weights))
     assert best.sake == "all" and len(others) <= 2
     for one in others:
         column = CONCERNS.index(one.sake)
@@ -233,7 +245,7 @@ THREE = [[10, 80, 60], [14, 40, 50], [60, 10, 5]]
 
 
 def test_reasons_by_hand():
-    found = propose(weigh(board(THREE), [5], {"utility": 4, "l": 1, "t": 0}))
+    found = propose(rank_configurations(board(THREE), [5], {"utility": 4, "l": 1, "t": 0}))
     assert [(one.place, one.sake) for one in found] == [(1, "all"), (2, "t"), (0, "utility")]
     for part in ("4.0 points more", "l = 2.40 instead of 0.80", "t = 0.50 instead of 0.60"):
         assert part in found[0].reason
@@ -241,20 +253,22 @@ def test_reasons_by_hand():
 
 
 def test_the_cheapest_says_what_it_loses_and_who_raises_everything_says_so():
-    (cheapest,) = propose(weigh(board([[10, 80, 60]]), [5]))
+    (cheapest,) = propose(rank_configurations(board([[10, 80, 60]]), [5]))
     assert cheapest.reason.startswith("Nothing loses less than its 10.0 % of all that could be lo")
-    root, other = propose(weigh(board([[100, 0, 0], [10, 80, 60]]), [5], {"l": 1}))
+    root, other = propose(rank_configurations(board([[100, 0, 0], [10, 80, 60]]), [5], {"l": 1}))
     assert (root.place, other.place, other.sake) == (0, 1, "utility")
     assert root.reason.endswith("root: such a release shows nothing of them.")
 
 
 def test_an_alternative_that_misses_the_limits_says_so():
     lost = [[100, 0, 0], [10, 80, 60]]
-    root, other = propose(weigh(board(lost), [5], {"utility": 1}, {"l": 2.0, "t": 0.3}))
+    root, other = propose(
+        rank_configurations(board(lost), [5], {"utility": 1}, {"l": 2.0, "t": 0.3})
+    )
     assert (root.place, other.place) == (0, 1) and "It does not meet" not in root.reason
     assert other.reason.endswith(" It does not meet the limits of l and t.")
     for limits in ({}, {"l": 4000.0}):  # nothing is asked, or no way has it
-        found = propose(weigh(board(lost), [5], {"utility": 1}, limits))
+        found = propose(rank_configurations(board(lost), [5], {"utility": 1}, limits))
         assert not [one for one in found if "It does not meet" in one.reason]
 
 
@@ -272,24 +286,26 @@ def test_an_alternative_that_misses_the_limits_says_so():
 def test_what_meets_the_limits_comes_first_and_if_nothing_does_the_nearest_is_said(
     limits, order, said
 ):
-    found = weigh(board(THREE), [5], {"utility": 1}, limits)
+    found = rank_configurations(board(THREE), [5], {"utility": 1}, limits)
     assert found.order.tolist() == order
-    assert about_limits(found) == said
+    assert describe_limits(found) == said
 
 
 def test_without_a_sensitive_column_the_utility_alone_counts():
-    found = weigh(board([[20], [10]], sensitive=""), [5], {"utility": 1, "l": 5}, {"l": 2})
+    found = rank_configurations(
+        board([[20], [10]], sensitive=""), [5], {"utility": 1, "l": 5}, {"l": 2}
+    )
     assert found.order.tolist() == [1, 0] and found.concerns == ("utility",)
-    assert about_limits(found).startswith("Without a sensitive column")
+    assert describe_limits(found).startswith("Without a sensitive column")
     with pytest.raises(PlanError, match="give utility a weight above 0"):
-        weigh(board([[20]], sensitive=""), [5], {"l": 1})
+        rank_configurations(board([[20]], sensitive=""), [5], {"l": 1})
 
 
 def test_at_how_many_k_a_way_is_the_best_by_hand():
     """Way 0 is the best at k = 3, both at k = 4 as far as is shown, way 1 at k = 5."""
     losses = [[[10.0], [20.04], [30.0]], [[11.0], [20.0], [29.0]]]
-    found = weigh(board(losses, ks=(3, 4, 5), sensitive=""), [3], {"utility": 1})
-    assert best_over_k(found).tolist() == [2, 2]
+    found = rank_configurations(board(losses, ks=(3, 4, 5), sensitive=""), [3], {"utility": 1})
+    assert count_best_k(found).tolist() == [2, 2]
 
 
 # --- along k ----------------------------------------------------------------------------------
@@ -341,7 +357,7 @@ def test_a_proposal_loses_least_of_all_k_from_the_one_asked_that_have_what_is_as
     assert found.weighed.meets.all(), "the table as one class has it"
     for one in found.numbers["proposals"]:
         allowed = {}
-        for k in range(2, everybody + 1) if not persons else looked_at([2], everybody):
+        for k in range(2, everybody + 1) if not persons else choose_solved_k([2], everybody):
             lost, mixed, far = by_pandas(table, persons, k, one)
             if mixed >= limits["l"] and far <= limits["t"]:
                 allowed[k] = lost
@@ -355,12 +371,12 @@ def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
     lost = [[[99, 10, 20], [75, 30, 40], [80, 10, 5]]]
     one = board(lost, ks=(5, 9, 20))
     for limits, k in (({}, 9), ({"t": 0.3}, 20), ({"k": 10}, 20), ({"t": 0.01}, 9)):
-        found = weigh(one, [5], limits=limits)
+        found = rank_configurations(one, [5], limits=limits)
         assert found.at_k.tolist() == [[k]] and found.title(0) == f"way 0 · k = {k}"
         assert found.meets[0] == (limits != {"t": 0.01})
-    (only,) = propose(weigh(one, [5], limits={"t": 0.3}))
+    (only,) = propose(rank_configurations(one, [5], limits={"t": 0.3}))
     assert "its release for k = 20" in only.reason and "meet the limits" in only.reason
-    both = weigh(one, [5, 9])
+    both = rank_configurations(one, [5, 9])
     assert both.at_k.tolist() == [[9, 9]] and both.title(0) == "way 0"
     assert [both.k_for(0, k) for k in (6, 9, 10, 20)] == [9, 9, 20, 20], "k = 6 was not computed"
 
@@ -379,9 +395,9 @@ def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
     ],
 )
 def test_a_first_proposal_that_loses_nearly_everything_is_called_that(lost, limits, said):
-    found = weigh(board(lost), [5], {"utility": 1, "l": 4}, limits)
+    found = rank_configurations(board(lost), [5], {"utility": 1, "l": 4}, limits)
     assert found.order[0] == 0
-    warning = about_first(found)
+    warning = describe_first_warning(found)
     assert said in warning and bool(warning) == bool(said)
     first = propose(found)[0].reason
     assert first.endswith(" It loses nearly everything.") == bool(said)
@@ -401,9 +417,9 @@ def again(ties, drawn):
     ],
 )
 def test_bands_that_overlap_are_undecided(mine, its, undecided, held, impossible):
-    found = steadiness([mine, its], np.array([1.0]))
-    assert (found.undecided, found.held, found.drawn) == (undecided, held, 2)
-    assert found.impossible == impossible
+    found = measure_stability([mine, its], np.array([1.0]))
+    assert (found.undecided, found.held, found.n_samples) == (undecided, held, 2)
+    assert found.n_impossible == impossible
     assert (found.low[0], found.high[0]) == (10, mine.ties.max())
 
 
@@ -417,7 +433,7 @@ def test_a_table_that_is_drawn_again_has_as_many_records_of_the_same_classes(pro
     plan = problem.plan()
     plan["columns"]["ill"] = {"role": "sensitive"}
     whole = prepare(Plan.from_content(plan), frame).classes
-    drawn = drawn_again(whole, seed)
+    drawn = sample_classes(whole, seed)
     known = {tuple(row): place for place, row in enumerate(whole.nodes.tolist())}
     places = [known[tuple(row)] for row in drawn.nodes.tolist()]
     assert places == sorted(set(places)) and drawn.counts.min() >= 1
@@ -426,14 +442,14 @@ def test_a_table_that_is_drawn_again_has_as_many_records_of_the_same_classes(pro
     assert values.sizes.tolist() == drawn.counts.tolist()
     assert ((values.dense() > 0) <= (before.dense()[places] > 0)).all()
     assert values.total.tolist() == values.dense().sum(axis=0).tolist()
-    assert drawn_again(whole, seed).counts.tolist() == drawn.counts.tolist()
+    assert sample_classes(whole, seed).counts.tolist() == drawn.counts.tolist()
 
 
 def test_records_are_drawn_with_equal_chances():
     """A class of 30 of 40 records keeps about 30: within four standard errors of 200 tables."""
     plan = make_plan({"x": qi()})
     whole = prepare(plan, pd.DataFrame({"x": ["a"] * 30 + ["b"] * 10})).classes
-    mean = np.mean([drawn_again(whole, seed).counts[0] for seed in range(200)])
+    mean = np.mean([sample_classes(whole, seed).counts[0] for seed in range(200)])
     assert abs(mean - 30) < 4 * np.sqrt(40 * 0.75 * 0.25 / 200)
 
 
@@ -448,7 +464,7 @@ def test_persons_are_drawn_with_all_their_records():
         return [frozenset(seen[one][seen[one] > 0].items()) for one in seen]
 
     for seed in range(5):
-        drawn = drawn_again(whole, seed)
+        drawn = sample_classes(whole, seed)
         assert drawn.highest_k == whole.highest_k
         assert len(profiles(drawn)) == 16 and set(profiles(drawn)) < set(profiles(whole))
         assert drawn.n_records == sum(sum(n for _, n in one) for one in profiles(drawn))
@@ -458,22 +474,26 @@ def test_persons_are_drawn_with_all_their_records():
 @pytest.mark.nightly
 def test_proposals_are_run_again_where_somebody_has_several_records():
     found = advise(plan_of_visits(2, True), visits(2), 2, {"utility": 1, "t": 5}, {"t": 0.4})
-    assert found.steady is not None and found.steady.drawn == 10 and not found.steady.impossible
+    assert (
+        found.steady is not None and found.steady.n_samples == 10 and not found.steady.n_impossible
+    )
 
 
 def test_run_again_is_the_ways_run_separately(hospital):
     plan, table = hospital
     prepared = prepare(plan_to_advise(plan), table)
-    runs = runs_of(prepared, ways(True)[:30:29])
+    runs = create_advisor_runs(prepared, list_advisor_configurations(True)[:30:29])
     told = []
     found = run_again(lambda _, text: told.append(text), runs, [2], {}, tie_seeds=[3], resamples=1)
     assert all(text.startswith("the proposals again, ") for text in told if text) and any(told)
     for run_, one in zip(runs, found, strict=True):
-        assert one.ties.shape == (2, 1, 3) and one.drawn.shape == (1, 1, 3)
-        (alone,) = run_again(no_progress, [run_], [2], {}, tie_seeds=[3], resamples=1)
-        assert np.array_equal(alone.ties, one.ties) and np.array_equal(alone.drawn, one.drawn)
+        assert one.ties.shape == (2, 1, 3) and one.over_samples.shape == (1, 1, 3)
+        (alone,) = run_again(ignore_progress, [run_], [2], {}, tie_seeds=[3], resamples=1)
+        assert np.array_equal(alone.ties, one.ties) and np.array_equal(
+            alone.over_samples, one.over_samples
+        )
         other = replace(run_, task=replace(run_.task, tie_seed=3))
-        (turned,) = run_again(no_progress, [other], [2], {}, tie_seeds=[], resamples=0)
+        (turned,) = run_again(ignore_progress, [other], [2], {}, tie_seeds=[], resamples=0)
         assert np.array_equal(turned.ties[0], one.ties[1])
 
 
@@ -504,13 +524,13 @@ def test_every_way_is_a_run_of_its_own_and_the_best_of_them_is_proposed(hospital
         alone = run(Plan.from_content(content), table).recoding
         (ill,) = alone.released.sensitive
         lost.append((
-            np.mean([alteration.value(alone, metric) for metric in MEASURED]),
+            np.mean([alteration.value(alone, metric) for metric in ADVISOR_METRICS]),
             100 - 100 * entropy_l_diversity.each(ill).min() / best_l,
             50 * t_closeness.each(ill).max(),
         ))  # fmt: skip
-    assert losses(found.comparison, [3])[:, 0, 0] == pytest.approx(np.array(lost), abs=1e-6)
+    assert compute_losses(found.comparison, [3])[:, 0, 0] == pytest.approx(np.array(lost), abs=1e-6)
     for weights in WEIGHTS:
-        again = weigh(found.comparison, [3], weights)
+        again = rank_configurations(found.comparison, [3], weights)
         by_hand = np.array(lost) @ [weights.get(name, 0) for name in CONCERNS]
         assert by_hand[again.order[0]] == pytest.approx(by_hand.min(), abs=1e-6)
         assert again.front[again.order[0]]
@@ -563,10 +583,10 @@ def test_other_models_than_k_are_met_by_every_way(hospital):
     content = plan.model_dump(mode="json", exclude_none=True)
     content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
     prepared = prepare(plan_to_advise(Plan.from_content(content)), table)
-    some = ways(True)[::12]
-    runs = runs_of(prepared, some)
-    found = solve_sweep(no_progress, runs, [2], MEASURED)
-    weighed = weigh(compared(runs[0].task, some, found, [2]), [2])
+    some = list_advisor_configurations(True)[::12]
+    runs = create_advisor_runs(prepared, some)
+    found = run_sweep(ignore_progress, runs, [2], ADVISOR_METRICS)
+    weighed = rank_configurations(build_advisor_comparison(runs[0].task, some, found, [2]), [2])
     assert all(weighed.worst(place)["l"] > 1 for place in range(len(some)))
 
 
@@ -578,4 +598,4 @@ def test_a_whole_sample_the_best_of_all_ways(name):
     best = found.weighed.scores.min()
     assert found.weighed.scores[found.proposals[0].place] == best
     assert all(found.weighed.front[one.place] for one in found.proposals)
-    assert found.steady.drawn == 10
+    assert found.steady.n_samples == 10

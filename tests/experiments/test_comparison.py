@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.charts.difference import (
-    difference_chart,
-    difference_table,
-    verdicts,
-    what_if_chart,
-    what_if_title,
+    build_difference_table,
+    describe_differences,
+    describe_what_if,
+    draw_difference,
+    draw_what_if,
 )
 from kanon.errors import PlanError
 from kanon.experiments.comparison import (
@@ -22,22 +22,22 @@ from kanon.experiments.comparison import (
     PAPER_K,
     Comparison,
     Line,
-    before_and_after,
-    by_characteristic,
-    lines_of,
+    build_lines,
+    compare_before_and_after,
+    compute_means_by_characteristic,
 )
 from kanon.experiments.criteria import CRITERIA, SUPPRESSED_CARD
 from kanon.experiments.sweep import (
     Configuration,
     PlannedRun,
-    configurations,
-    solve_sweep,
+    combine_configurations,
+    create_tasks,
+    run_sweep,
     sweep,
-    tasks_of,
 )
-from kanon.experiments.titles import combined, name_of, titles_of_configurations
+from kanon.experiments.titles import combine_settings, create_titles, name_configuration
 from kanon.measures.along import Curves, Points
-from kanon.measures.comparing import Difference, standing
+from kanon.measures.comparing import Difference, rank_configurations
 from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.run import measured_metrics, prepare
@@ -66,12 +66,12 @@ def compared(*lines: Line, ks=(2, 4, 6), n_records: int = 6) -> Comparison:
 
 def test_ranks_and_their_ties_by_hand():
     found = compared(line("ncp", [1.2, 5, 9]), line("llm", [0.8, 5, 9]), line("total", [3, 4, 9]))
-    exact = found.alterations(2)
+    exact = found.compare_alterations(2)
     assert exact.values.index.tolist() == list(SEVEN)
     assert exact.values.columns.tolist() == ["ncp", "llm", "total"]
     assert exact.ranks.iloc[0].tolist() == [2, 1, 3]
-    assert found.alterations(2, digits=0).ranks.iloc[0].tolist() == [1, 1, 3]
-    assert found.alterations(6).ranks.iloc[0].tolist() == [1, 1, 1]
+    assert found.compare_alterations(2, digits=0).ranks.iloc[0].tolist() == [1, 1, 3]
+    assert found.compare_alterations(6).ranks.iloc[0].tolist() == [1, 1, 1]
     assert exact.undecided is None
 
 
@@ -91,12 +91,12 @@ def test_bands_and_what_is_undecided_by_hand():
         line("llm", [6.5, 2, 2], [5.9, 2, 2], [7, 2, 2]),
         line("total", [9, 3, 3], [8, 3, 3], [9, 3, 3]),
     )
-    at_two = found.alterations(2)
+    at_two = found.compare_alterations(2)
     assert at_two.low.iloc[0].tolist() == [4, 5.9, 8]
     assert at_two.high.iloc[0].tolist() == [6, 7, 9]
     assert at_two.undecided.iloc[0].tolist() == [True, True, False]
     assert at_two.ranks.iloc[0].tolist() == [1, 2, 3]
-    assert not found.alterations(4).undecided.any(axis=None)
+    assert not found.compare_alterations(4).undecided.any(axis=None)
     assert found.at("mean_alteration", [2, 4])[0].tolist() == [[5, 1], [4, 1], [6, 1]]
     assert at_two.table().query("measured == 'ncp'")["undecided"].tolist() == [True, True, False]
     assert at_two.mean_ranks.tolist() == [1, 2, 3]
@@ -129,7 +129,7 @@ def banded(draw):
 @given(banded(), st.data())
 def test_laws_of_standings(table, data):
     values, low, high = table
-    found = standing(values, low, high)
+    found = rank_configurations(values, low, high)
     for row in values.index:
         one = values.loc[row]
         best = one.min()
@@ -149,7 +149,7 @@ def test_laws_of_standings(table, data):
             if widest:
                 assert found.undecided.at[row, name]
     order = data.draw(st.permutations(list(values.columns)))
-    again = standing(values[order], low[order], high[order])
+    again = rank_configurations(values[order], low[order], high[order])
     assert again.undecided[values.columns].equals(found.undecided), "the order of columns decides"
     assert again.ranks[values.columns].equals(found.ranks)
 
@@ -180,11 +180,11 @@ def test_including_a_k_adds_it(problem, data):
     comparison = real(problem)
     fewer = replace(comparison, ks=comparison.ks[::2])
     k = data.draw(st.integers(2, len(problem.rows)))
-    more = fewer.including(k)
+    more = fewer.add_k(k)
     assert set(more.ks) == {*fewer.ks, k} and list(more.ks) == sorted(more.ks)
-    assert more.including(k).ks == more.ks
-    assert fewer.including(len(problem.rows) + 1) is fewer
-    assert more.alterations(k).values.equals(comparison.alterations(k).values)
+    assert more.add_k(k).ks == more.ks
+    assert fewer.add_k(len(problem.rows) + 1) is fewer
+    assert more.compare_alterations(k).values.equals(comparison.compare_alterations(k).values)
 
 
 def test_characteristics_are_means_over_the_metrics_that_share_them():
@@ -193,8 +193,8 @@ def test_characteristics_are_means_over_the_metrics_that_share_them():
         line("total", [10, 10], ks=ks), line("ncp", [20, 20], ks=ks), line("wllm", [60, 60], ks=ks),
         ks=ks,
     )  # fmt: skip
-    areas = standing(found.alterations(2).values.iloc[:1])
-    groups = by_characteristic(areas, [one.guide for one in found.lines])
+    areas = rank_configurations(found.compare_alterations(2).values.iloc[:1])
+    groups = compute_means_by_characteristic(areas, [one.guide for one in found.lines])
     assert groups.iloc[:, 1].to_dict() == {
         ("counts", "levels"): 10,
         ("counts", "leaves"): 40,
@@ -204,7 +204,7 @@ def test_characteristics_are_means_over_the_metrics_that_share_them():
         ("normalised", "no"): 60,
     }
     assert groups["metrics"].sum() == 3 * 3
-    assert by_characteristic(areas, [METRICS["custom"]] * 3).empty
+    assert compute_means_by_characteristic(areas, [METRICS["custom"]] * 3).empty
 
 
 # --- Strategies and a sensitive column ----------------------------------------------------------
@@ -287,25 +287,27 @@ def test_of_several_columns_each_is_looked_up_by_its_name():
 @given(table=banded())
 def test_higher_is_better_mirrors_lower_is_better(table, digits):
     values, low, high = table
-    there = standing(values, low, high, digits)
-    back = standing(-values, -high, -low, digits, higher=[True] * len(values))
+    there = rank_configurations(values, low, high, digits)
+    back = rank_configurations(-values, -high, -low, digits, higher=[True] * len(values))
     assert back.ranks.equals(there.ranks) and back.undecided.equals(there.undecided)
     assert back.behind.equals(there.behind)
     assert ((there.behind >= 0) & (there.behind <= 1)).all(axis=None)
 
 
 def test_every_combination_stands_once():
-    found = combined(["ncp", "llm"], list(STRATEGIES), list(SCOPES))
-    names = [name_of(one) for one in found]
+    found = combine_settings(["ncp", "llm"], list(STRATEGIES), list(SCOPES))
+    names = [name_configuration(one) for one in found]
     assert len(names) == len(set(names)) == 2 * (1 + 7 * 2) + 2 * 2
     assert {one.scope for one in found if not LOOKS_AT[one.strategy]} == {"table"}
-    assert [name_of(one) for one in combined([], ["s1", "t"])] == ["t"], "T needs no metric"
-    assert combined([], ["s1"]) == ()
-    titles = titles_of_configurations(found, {"ncp": "NCP", "llm": "LLM"})
+    assert [name_configuration(one) for one in combine_settings([], ["s1", "t"])] == ["t"], (
+        "T needs no metric"
+    )
+    assert combine_settings([], ["s1"]) == ()
+    titles = create_titles(found, {"ncp": "NCP", "llm": "LLM"})
     assert len(set(titles)) == len(titles)
-    alone = combined(["ncp"], ["s1"])
+    alone = combine_settings(["ncp"], ["s1"])
     mixed = [*alone, replace(alone[0], algorithm="gaa-small")]
-    assert titles_of_configurations(mixed, {"ncp": "NCP"}) == ["GAA", "GAA among small classes"]
+    assert create_titles(mixed, {"ncp": "NCP"}) == ["GAA", "GAA among small classes"]
 
 
 def test_the_k_of_the_papers_as_presets():
@@ -327,12 +329,12 @@ def test_a_difference_by_hand():
     loss = found.difference("mean_alteration", first, second)
     assert loss.values.tolist() == [-20, -1, 0]
     assert loss.low.tolist() == [-25, -1, 0] and loss.high.tolist() == [-18, 3, 0]
-    assert [loss.ahead(k) for k in (2, 4, 6)] == ["first", "undecided", "equal"]
+    assert [loss.find_leader(k) for k in (2, 4, 6)] == ["first", "undecided", "equal"]
     diversity = found.difference("l_percent", first, second)
     assert diversity.values.tolist() == [-25, -25, 0]
-    assert [diversity.ahead(k) for k in (2, 4, 6)] == ["second", "undecided", "equal"]
+    assert [diversity.find_leader(k) for k in (2, 4, 6)] == ["second", "undecided", "equal"]
     turned = found.difference("l_percent", second, first)
-    assert [turned.ahead(k) for k in (2, 4, 6)] == ["first", "undecided", "equal"]
+    assert [turned.find_leader(k) for k in (2, 4, 6)] == ["first", "undecided", "equal"]
 
 
 @examples(100)
@@ -348,43 +350,44 @@ def test_a_difference_is_undecided_where_the_standing_is(table):
                 (2,), value[:1] - value[1:], low[:1] - high[1:], high[:1] - low[1:], higher
             )
             frames = [pd.DataFrame([each]) for each in (value, low, high)]
-            expected = standing(*frames, higher=[higher])
+            expected = rank_configurations(*frames, higher=[higher])
             is_open = bool(expected.undecided.iloc[0].any())
             if is_open:
-                assert found.ahead(2) == "undecided"
+                assert found.find_leader(2) == "undecided"
             elif value[0] == value[1]:
-                assert found.ahead(2) == "equal"
+                assert found.find_leader(2) == "equal"
             else:
                 first = expected.ranks.iloc[0].tolist() == [1, 2]
-                assert found.ahead(2) == ("first" if first else "second")
+                assert found.find_leader(2) == ("first" if first else "second")
 
 
 def test_the_difference_is_said_in_sentences():
     found = both(bands=True)
     first, second = (one.name for one in found.lines)
-    said = verdicts(found, first, second, 2)
+    said = describe_differences(found, first, second, 2)
     assert (
         "S1 is better than S3 by 20.0 percentage points, by 18.0 to 25.0 over the tie seeds"
         in said[0]
     )
     assert "S3 is better than S1 by 25.0 percentage points" in said[-2]
     assert "S3 is better than S1 by 50.0 hundredths" in said[-1], "t, of 1"
-    assert "undecided" in verdicts(found, first, second, 4)[0]
-    assert "no difference" in verdicts(found, first, second, 6)[0]
+    assert "undecided" in describe_differences(found, first, second, 4)[0]
+    assert "no difference" in describe_differences(found, first, second, 6)[0]
     assert (
-        "S1 is better than S3 by 20.0 percentage points." in verdicts(both(), second, first, 2)[0]
+        "S1 is better than S3 by 20.0 percentage points."
+        in describe_differences(both(), second, first, 2)[0]
     )
 
 
 def test_the_picture_of_a_difference_shows_its_table():
     found = both(bands=True)
     first, second = (one.name for one in found.lines)
-    table = difference_table(found, first, second)
+    table = build_difference_table(found, first, second)
     assert set(table["criterion"]) == set(found.criteria) - {"min_k"}
     assert table.query("criterion == 'mean_alteration'")["ahead"].tolist() == [
         "first", "undecided", "equal",
     ]  # fmt: skip
-    figure = difference_chart(found, first, second, 4)
+    figure = draw_difference(found, first, second, 4)
     drawn = [list(trace.y) for trace in figure.data if trace.hovertemplate]
     assert drawn == [
         table[table["criterion"] == name]["difference"].tolist()
@@ -392,13 +395,13 @@ def test_the_picture_of_a_difference_shows_its_table():
     ]
     scales = {tuple(axis.range) for axis in figure.select_yaxes()}
     assert len(scales) == 1 and sum(next(iter(scales))) == 0, "one scale, with 0 in the middle"
-    assert "low" not in difference_table(both(), first, second)
+    assert "low" not in build_difference_table(both(), first, second)
 
 
 def test_who_has_nothing_to_measure_is_last():
     table = pd.DataFrame({"a": [np.nan], "b": [2.0], "c": [1.0]})
-    assert standing(table).ranks.iloc[0].tolist() == [3, 2, 1]
-    assert standing(table, higher=[True]).ranks.iloc[0].tolist() == [3, 1, 2]
+    assert rank_configurations(table).ranks.iloc[0].tolist() == [3, 2, 1]
+    assert rank_configurations(table, higher=[True]).ranks.iloc[0].tolist() == [3, 1, 2]
 
 
 def test_what_is_suppressed_is_a_criterion_where_something_is():
@@ -418,15 +421,15 @@ def test_what_is_suppressed_is_a_criterion_where_something_is():
 # --- Real runs ----------------------------------------------------------------------------------
 def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparison:
     plan = Plan.from_content(problem.plan(name=name))
-    wanted = configurations(plan, metrics, ["s1"], seeds)
+    wanted = combine_configurations(plan, metrics, ["s1"], seeds)
     prepared = prepare(plan, problem.frame())
     n = prepared.classes.n_records
     ks = list(range(2, n + 1))
     measured = measured_metrics(plan, metrics)
-    tasks = tasks_of(prepared, wanted)
+    tasks = create_tasks(prepared, wanted)
     runs = [PlannedRun(name, task) for task in tasks]
-    found = solve_sweep(lambda part, text: None, runs, ks, measured)
-    return Comparison(lines_of(wanted, found, measured), tuple(measured), n, tuple(ks))
+    found = run_sweep(lambda part, text: None, runs, ks, measured)
+    return Comparison(build_lines(wanted, found, measured), tuple(measured), n, tuple(ks))
 
 
 @examples(20)
@@ -444,7 +447,7 @@ def test_the_table_behind_the_curves_holds_every_seed(problem):
             assert own["mean_alteration"].tolist() == alone["mean_alteration"].tolist()
     k = comparison.ks[0]
     here = table[table["k"] == k].groupby("metric")["alteration_ncp"]
-    found = comparison.alterations(k)
+    found = comparison.compare_alterations(k)
     assert found.low.loc["ncp"].to_dict() == here.min().to_dict()
     assert found.high.loc["ncp"].to_dict() == here.max().to_dict()
     assert "tie_seed" not in comparison.only(["ncp"], bands=False).table()
@@ -453,7 +456,7 @@ def test_the_table_behind_the_curves_holds_every_seed(problem):
 def test_the_nearest_k_that_can_be_shown():
     comparison = compared(line("ncp", [1, 1, 1]))
     assert [comparison.nearest(k) for k in (2, 3, 4, 5, 100)] == [2, 4, 4, 6, 6]
-    assert comparison.including(5) is comparison, "points are known where they were run"
+    assert comparison.add_k(5) is comparison, "points are known where they were run"
 
 
 def test_the_fourteen_k_of_the_papers():
@@ -482,31 +485,33 @@ def test_curves_and_points_answer_alike():
 def test_before_and_after_by_hand():
     before = compared(line("ncp", [1, 2, 3]), line("llm", [4, 5, 6]), line("total", [7, 8, 9]))
     after = compared(line("llm", [5, 4, 6]), line("ncp", [1, 1, 1]), line("wllm", [2, 2, 2]))
-    found = before_and_after(before, after, 4)
+    found = compare_before_and_after(before, after, 4)
     assert found.index.tolist() == ["llm", "ncp"], "what both have, in the order of the new one"
     assert found[["own_before", "own_after"]].values.tolist() == [[5, 4], [2, 1]]
     assert found[["k_before", "k_after"]].values.tolist() == [[4, 4], [4, 4]]
-    near = before_and_after(before, compared(line("ncp", [9, 9], ks=(2, 6)), ks=(2, 6)), 4)
+    near = compare_before_and_after(before, compared(line("ncp", [9, 9], ks=(2, 6)), ks=(2, 6)), 4)
     assert near.values.tolist() == [[2, 9, 2, 9, 4, 6]], "each takes the nearest k that it knows"
-    assert before_and_after(before, compared(line("wllm", [2, 2, 2])), 4).empty
+    assert compare_before_and_after(before, compared(line("wllm", [2, 2, 2])), 4).empty
     kept = compared(replace(line("llm", [5, 4, 6]), kept=True))
-    assert before_and_after(before, kept, 4).empty, "it was not made by what was edited"
+    assert compare_before_and_after(before, kept, 4).empty, "it was not made by what was edited"
     led = both()
-    assert before_and_after(led, led, 2)["own_after"].to_dict() == {"ncp": 10}, "S1, the first"
+    assert compare_before_and_after(led, led, 2)["own_after"].to_dict() == {"ncp": 10}, (
+        "S1, the first"
+    )
 
 
 def test_the_finding_says_which_way_it_went():
     titles = {name: metric.card.title for name, metric in METRICS.items()}
     before = compared(line("ncp", [1, 2, 3]), line("llm", [4, 5, 6]))
     after = compared(line("ncp", [1, 2.5, 3]), line("llm", [4, 3, 6]))
-    found = before_and_after(before, after, 4)
-    assert what_if_title(found, titles) == "At k = 4 releases now lose less: LLM 5.0 % → 3.0 %"
-    same = before_and_after(before, before, 4)
-    assert what_if_title(same, titles) == "At k = 4 releases lose as much as before: NCP 2.0 %"
-    assert len(what_if_chart(found, titles).data) == 8
+    found = compare_before_and_after(before, after, 4)
+    assert describe_what_if(found, titles) == "At k = 4 releases now lose less: LLM 5.0 % → 3.0 %"
+    same = compare_before_and_after(before, before, 4)
+    assert describe_what_if(same, titles) == "At k = 4 releases lose as much as before: NCP 2.0 %"
+    assert len(draw_what_if(found, titles).data) == 8
 
 
 def test_a_metric_may_be_called_like_a_strategy():
     """No two configurations share a name, or one of them would be lost."""
-    assert len(combined(["l", "nllm"], ["s1", "l"])) == 3
-    assert len(combined(["ncp", "ncp · s2"], ["s1", "s2"])) == 4
+    assert len(combine_settings(["l", "nllm"], ["s1", "l"])) == 3
+    assert len(combine_settings(["ncp", "ncp · s2"], ["s1", "s2"])) == 4

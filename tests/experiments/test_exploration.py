@@ -12,19 +12,19 @@ from hypothesis import strategies as some
 
 import kanon.experiments.exploration
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
-from kanon.algorithms.lattice_size import nodes_per_height
+from kanon.algorithms.lattice_size import count_nodes_per_height
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments import exploration
 from kanon.measures import alteration
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.run import prepare
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support.random_tables import PlainTree, Problem, examples, problems, raised
 from support.works import with_fields
 
@@ -33,7 +33,7 @@ NCP = metric_named("ncp")
 
 def task_of(problem: Problem, k: int = 2, limit: int | None = None) -> Task:
     classes = problem.classes()
-    return Task(classes, whole_potentials(classes, NCP), k, suppression=limit)
+    return Task(classes, scale_metric_potentials(classes, NCP), k, suppression=limit)
 
 
 def every_node(problem: Problem):
@@ -91,7 +91,7 @@ def test_two_generalisations_may_be_minimal_and_mingen_takes_the_more_precise():
     ages = PlainTree({"[20-40]": None, "21": "[20-40]", "36": "[20-40]"})
     rows = (("JM 1", "21"), ("TJ 1", "21"), ("JM 2", "36"), ("TJ 2", "36"))
     task = task_of(Problem((names, ages), rows), limit=0)
-    explored = exploration.explore(no_progress, task)
+    explored = exploration.measure_lattice(ignore_progress, task)
     assert sorted(explored.minimal) == [(1, 1), (2, 0)]
     assert mingen.anonymise(task).trace.node == (2, 0)
 
@@ -100,8 +100,8 @@ def test_two_generalisations_may_be_minimal_and_mingen_takes_the_more_precise():
 @examples(60)
 def test_every_node_is_what_it_is_by_hand(problem, k, limit):
     k = min(k, len(problem.rows))
-    explored = exploration.explore(no_progress, task_of(problem, k, limit))
-    found, by_hand = explored.assessed, found_by_hand(problem, k, limit or 0)
+    explored = exploration.measure_lattice(ignore_progress, task_of(problem, k, limit))
+    found, by_hand = explored.assessment, found_by_hand(problem, k, limit or 0)
     assert explored.complete
     assert tuples(found.nodes) == sorted(by_hand)
     numbers = zip(found.suppressed, found.classes, found.reached, strict=True)
@@ -115,7 +115,7 @@ def test_every_node_is_what_it_is_by_hand(problem, k, limit):
 def test_the_loss_of_a_node_is_the_alteration_of_its_release(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    found = exploration.explore(no_progress, task).assessed
+    found = exploration.measure_lattice(ignore_progress, task).assessment
     for place, node in enumerate(tuples(found.nodes)):
         targets = [
             problem.numbers(
@@ -135,7 +135,7 @@ def test_the_loss_of_a_node_is_the_alteration_of_its_release(problem, k, limit):
 @examples(60)
 def test_minimal_nodes_are_those_with_none_below(problem, k, limit):
     k = min(k, len(problem.rows))
-    explored = exploration.explore(no_progress, task_of(problem, k, limit))
+    explored = exploration.measure_lattice(ignore_progress, task_of(problem, k, limit))
     by_hand = found_by_hand(problem, k, limit or 0)
     satisfying = [node for node, (gone, _, _) in by_hand.items() if gone <= (limit or 0)]
     minimal = [
@@ -143,7 +143,7 @@ def test_minimal_nodes_are_those_with_none_below(problem, k, limit):
         if not any(at_or_below(other, node) and other != node for other in satisfying)
     ]  # fmt: skip
     assert list(explored.minimal) == sorted(minimal)
-    assert explored.assessed.satisfying.sum() == len(satisfying)
+    assert explored.assessment.satisfying.sum() == len(satisfying)
 
 
 @given(problem=cases, k=ks, limit=limits)
@@ -151,9 +151,9 @@ def test_minimal_nodes_are_those_with_none_below(problem, k, limit):
 def test_the_node_of_least_loss_is_that_of_the_optimal_search(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    explored = exploration.explore(no_progress, task)
+    explored = exploration.measure_lattice(ignore_progress, task)
     assert explored.least == optimal.anonymise(task).trace.node
-    found = explored.assessed
+    found = explored.assessment
     assert found.cost[found.places[explored.least]] == found.cost[found.satisfying].min()
 
 
@@ -173,17 +173,17 @@ def precision(problem: Problem, node) -> Fraction:
 def test_mingen_takes_one_of_the_tied_nodes(problem, k):
     k = min(k, len(problem.rows))
     task = task_of(problem, k)
-    explored = exploration.explore(no_progress, task)
+    explored = exploration.measure_lattice(ignore_progress, task)
     lost = {node: precision(problem, node) for node in explored.minimal}
-    assert set(explored.tied) == {node for node in lost if lost[node] == min(lost.values())}
-    assert mingen.anonymise(task).trace.node in explored.tied
-    for node in explored.tied:
+    assert set(explored.mingen_nodes) == {node for node in lost if lost[node] == min(lost.values())}
+    assert mingen.anonymise(task).trace.node in explored.mingen_nodes
+    for node in explored.mingen_nodes:
         assert mingen.anonymise(replace(task, node=node)).trace.node == node
 
 
 def test_with_suppression_mingen_takes_none():
     task = task_of(PATIENTS, 2, limit=2)
-    assert exploration.explore(no_progress, task).tied == ()
+    assert exploration.measure_lattice(ignore_progress, task).mingen_nodes == ()
 
 
 # --- the walks --------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_the_walks_on_a_table_by_hand():
     and 3 by age, at (2, 0): both columns have two values, and the first is raised.
     Samarati tries height 1 (no), then 2, where (0, 2) does not exist, (1, 1) and (2, 0) satisfy.
     """
-    explored = exploration.explore(no_progress, task_of(PATIENTS, 2))
+    explored = exploration.measure_lattice(ignore_progress, task_of(PATIENTS, 2))
     by_name = {walk.algorithm: walk for walk in explored.walks}
     steps = [(s.node, s.raised, s.distinct, s.suppressed) for s in by_name["datafly"].steps]
     assert steps == [((0, 0), None, 0, 6), ((1, 0), 0, 4, 2)]
@@ -221,7 +221,7 @@ def test_the_walks_on_a_table_by_hand():
 def test_walks_are_those_of_the_algorithms(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    explored = exploration.explore(no_progress, task)
+    explored = exploration.measure_lattice(ignore_progress, task)
     for module, walk in zip((datafly, samarati, improved_greedy), explored.walks, strict=True):
         trace = module.anonymise(task).trace
         assert walk.algorithm == module.CARD.name
@@ -239,10 +239,10 @@ def test_walks_are_those_of_the_algorithms(problem, k, limit):
 
 
 def test_a_walk_up_to_a_step():
-    explored = exploration.explore(no_progress, task_of(PATIENTS, 2))
+    explored = exploration.measure_lattice(ignore_progress, task_of(PATIENTS, 2))
     climb, jump = explored.walk("improved-greedy"), explored.walk("samarati")
-    assert [len(climb.until(step)) for step in (0, 1, 2, 9, None)] == [1, 2, 3, 3, 3]
-    assert [len(jump.until(step)) for step in (0, 1, 2)] == [0, 1, 2]
+    assert [len(climb.get_steps_until(step)) for step in (0, 1, 2, 9, None)] == [1, 2, 3, 3, 3]
+    assert [len(jump.get_steps_until(step)) for step in (0, 1, 2)] == [0, 1, 2]
     assert climb.last == 2 and jump.last == len(jump.steps)
 
 
@@ -252,13 +252,13 @@ def test_a_walk_up_to_a_step():
 def test_of_a_large_lattice_the_walks_and_the_least_are_the_same(problem, k, limit):
     k = min(k, len(problem.rows))
     task = task_of(problem, k, limit)
-    whole = exploration.explore(no_progress, task)
+    whole = exploration.measure_lattice(ignore_progress, task)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kanon.experiments.exploration, "COMPLETE", 0)
-        part = exploration.explore(no_progress, task)
+        part = exploration.measure_lattice(ignore_progress, task)
         patch.setattr(kanon.experiments.exploration, "_MOST_SEARCHED", 0)
-        unsearched = exploration.explore(no_progress, task)
-    assert not part.complete and part.minimal == part.tied == ()
+        unsearched = exploration.measure_lattice(ignore_progress, task)
+    assert not part.complete and part.minimal == part.mingen_nodes == ()
     assert part.satisfying_per_height is None
     assert part.least == whole.least
     assert unsearched.least is None
@@ -266,18 +266,21 @@ def test_of_a_large_lattice_the_walks_and_the_least_are_the_same(problem, k, lim
         assert part.walk(name) == whole.walk(name)
     assert part.walk("samarati").steps == () and "whole heights" in part.walk("samarati").problem
     walked = {step.node for walk in part.walks for step in walk.steps}
-    assert set(part.assessed.places) == walked
-    same = whole.assessed.only(walked)
+    assert set(part.assessment.places) == walked
+    same = whole.assessment.only(walked)
     for field in ("nodes", "suppressed", "classes", "reached", "cost"):
-        assert np.array_equal(getattr(same, field), getattr(part.assessed, field))
+        assert np.array_equal(getattr(same, field), getattr(part.assessment, field))
 
 
 def test_an_outline_is_the_shape_alone():
     task = task_of(PATIENTS, 2)
-    shape, whole = exploration.outline(task), exploration.explore(no_progress, task)
+    shape, whole = (
+        exploration.create_outline(task),
+        exploration.measure_lattice(ignore_progress, task),
+    )
     assert (shape.size, shape.tops, shape.per_height) == (6, (2, 1), (1, 2, 2, 1))
     assert whole.per_height == shape.per_height
-    assert len(shape.assessed.nodes) == 0 and not shape.complete
+    assert len(shape.assessment.nodes) == 0 and not shape.complete
 
 
 # --- shapes -----------------------------------------------------------------------------------
@@ -290,7 +293,7 @@ def test_ranks_number_the_nodes_of_each_height(tops):
     nodes = list(itertools.product(*(range(top + 1) for top in tops)))
     for height in range(sum(tops) + 1):
         row = [node for node in nodes if sum(node) == height]
-        assert exploration.ranks(tops, row) == list(range(len(row)))
+        assert exploration.rank_nodes(tops, row) == list(range(len(row)))
 
 
 @given(tops=shapes, steps=some.integers(0, 3), data=some.data())
@@ -303,14 +306,14 @@ def test_a_neighbourhood_is_what_lies_straight_above_and_below(tops, steps, data
         if (at_or_below(node, middle) or at_or_below(middle, node))
         and abs(sum(node) - sum(middle)) <= steps
     ]  # fmt: skip
-    assert exploration.neighbourhood(tops, middle, steps) == near
+    assert exploration.list_neighbours(tops, middle, steps) == near
 
 
 def test_some_nodes_alone_are_what_they_are_among_all():
     task = task_of(PATIENTS, 2)
-    whole = exploration.explore(no_progress, task).assessed
+    whole = exploration.measure_lattice(ignore_progress, task).assessment
     some_nodes = [(2, 0), (0, 0)]
-    found = exploration.assessed(task, some_nodes)
+    found = exploration.measure_nodes(task, some_nodes)
     assert tuples(found.nodes) == [(0, 0), (2, 0)]
     assert found.loss.tolist() == whole.only(some_nodes).loss.tolist()
 
@@ -318,35 +321,35 @@ def test_some_nodes_alone_are_what_they_are_among_all():
 # --- what cannot be ---------------------------------------------------------------------------
 def test_more_records_than_there_are_cannot_be_alike():
     with pytest.raises(Unsatisfiable, match="6 records"):
-        exploration.explore(no_progress, task_of(PATIENTS, 7))
+        exploration.measure_lattice(ignore_progress, task_of(PATIENTS, 7))
 
 
 def hospital(**changes) -> Task:
-    work = with_fields(sample_work("hospital"), algorithm="optimal", **changes)
-    return prepare(plan_of(work), work.table.records).task()
+    work = with_fields(open_sample("hospital"), algorithm="optimal", **changes)
+    return prepare(build_plan(work), work.table.records).task()
 
 
 def test_other_models_and_suppression_do_not_go_together():
     model = DistinctLDiversity(2, "disease")
     with pytest.raises(PlanError, match="suppress"):
-        exploration.explore(no_progress, hospital(models=(model,), suppression=0.2))
-    explored = exploration.explore(no_progress, hospital(models=(model,)))
-    plain = exploration.explore(no_progress, hospital())
+        exploration.measure_lattice(ignore_progress, hospital(models=(model,), suppression=0.2))
+    explored = exploration.measure_lattice(ignore_progress, hospital(models=(model,)))
+    plain = exploration.measure_lattice(ignore_progress, hospital())
     assert explored.others == 1 and plain.others == 0
-    assert (explored.assessed.satisfying <= plain.assessed.satisfying).all()
-    assert explored.assessed.satisfying.sum() < plain.assessed.satisfying.sum()
+    assert (explored.assessment.satisfying <= plain.assessment.satisfying).all()
+    assert explored.assessment.satisfying.sum() < plain.assessment.satisfying.sum()
 
 
 def test_progress_rises_to_the_end():
     told = []
-    exploration.explore(lambda part, text: told.append(part), hospital())
+    exploration.measure_lattice(lambda part, text: told.append(part), hospital())
     assert told[-1] == 1.0 and all(0 <= part <= 1 for part in told)
 
 
 def test_the_census_is_explored_as_a_whole():
-    work = sample_work("census")
-    task = prepare(plan_of(work), work.table.records).task()
-    explored: exploration.Exploration = exploration.explore(no_progress, task)
-    assert explored.size == len(explored.assessed.nodes) == 1080
-    assert list(explored.per_height) == nodes_per_height(task.classes.hierarchies)
+    work = open_sample("census")
+    task = prepare(build_plan(work), work.table.records).task()
+    explored: exploration.Exploration = exploration.measure_lattice(ignore_progress, task)
+    assert explored.size == len(explored.assessment.nodes) == 1080
+    assert list(explored.per_height) == count_nodes_per_height(task.classes.hierarchies)
     assert explored.least in explored.minimal  # nothing is suppressed: loss rises with levels

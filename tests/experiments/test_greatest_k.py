@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from benchmarks.plans import adult_with_sensitive
 from kanon.algorithms.solution import FINISHED_K
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import Unsatisfiable
 from kanon.experiments import greatest_k
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
-from kanon.privacy.conjunction import broken
+from kanon.privacy.conjunction import find_broken
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.run import prepare, run
@@ -63,10 +63,10 @@ def test_the_worked_table():
     the gender, and 6 · 4 + 2 · 4 for the race, as a Dog is 4 below Mammal and a Cat or Lion 1 + 3:
     72. One class more is one class.
     """
-    found = greatest_k.solve_reverse(no_progress, two_values(worked(), list(ILLS)), CUSTOM)
-    for way in greatest_k.WAYS:
+    found = greatest_k.run_greatest_k(ignore_progress, two_values(worked(), list(ILLS)), CUSTOM)
+    for way in greatest_k.GREATEST_K_SEARCHES:
         assert reached(found, way) == [(percent(20, 72), 4, 2), (100, 8, 1)]
-    assert found.greatest_k(27.7) is None and found.greatest_k(27.8) == 4
+    assert found.find_k(27.7) is None and found.find_k(27.8) == 4
 
 
 def test_k_first_and_least_cost_first_reach_different_k():
@@ -80,18 +80,20 @@ def test_k_first_and_least_cost_first_reach_different_k():
     problem, _ = star(
         {"a": 1, "b": 9, "c": 5, "d": 1}, {x: x * n for n, x in enumerate("abcd", start=1)}
     )
-    found = greatest_k.solve_reverse(no_progress, two_values(problem, list("xxyxyyxyxy")), CUSTOM)
+    found = greatest_k.run_greatest_k(
+        ignore_progress, two_values(problem, list("xxyxyyxyxy")), CUSTOM
+    )
     cheap = [(percent(5, 38), 2, 3), (percent(23, 38), 3, 2), (100, 10, 1)]
     assert reached(found, "k") == [(50, 3, 3), (100, 10, 1)]
     assert reached(found, "s1") == reached(found, "k-first") == cheap
     assert reached(found) == [(percent(5, 38), 2, 3), (50, 3, 3), (100, 10, 1)]
     assert found.curve["way"].tolist()[1] == "k"
-    assert [found.greatest_k(most) for most in (13, 14, 49, 50, 99, 100)] == [None, 2, 2, 3, 3, 10]
+    assert [found.find_k(most) for most in (13, 14, 49, 50, 99, 100)] == [None, 2, 2, 3, 3, 10]
 
 
 def test_where_the_models_hold_from_the_start_nothing_is_lost():
     problem, _ = star({"a": 1, "b": 1}, {"a": "aa", "b": "bb"})
-    found = greatest_k.solve_reverse(no_progress, two_values(problem, list("xyxy")), CUSTOM)
+    found = greatest_k.run_greatest_k(ignore_progress, two_values(problem, list("xyxy")), CUSTOM)
     assert reached(found) == [(0, 2, 2), (100, 4, 1)]
 
 
@@ -111,15 +113,17 @@ def plan_of_places(*privacy: dict[str, Any], **algorithm: str) -> Plan:
 
 def test_what_the_table_as_one_class_does_not_meet_is_refused():
     with pytest.raises(Unsatisfiable, match="at most 2"):
-        greatest_k.reverse(plan_of_places({"model": "distinct-l-diversity", "l": 3}), PLACES)
+        greatest_k.find_greatest_k(
+            plan_of_places({"model": "distinct-l-diversity", "l": 3}), PLACES
+        )
 
 
 def test_the_k_the_strategy_and_the_scope_of_the_plan_give_way():
     asked = ({"model": "k-anonymity", "k": 4}, {"model": "distinct-l-diversity", "l": 2})
     plan = plan_of_places(*asked, strategy="s3", scope="class")
-    task = greatest_k.reverse_task(prepare(plan, PLACES))
+    task = greatest_k.prepare_greatest_k(prepare(plan, PLACES))
     assert task.k == 1 and len(task.models) == 1
-    assert reached(greatest_k.reverse(plan, PLACES)) == [(50, 2, 2), (100, 4, 1)]
+    assert reached(greatest_k.find_greatest_k(plan, PLACES)) == [(50, 2, 2), (100, 4, 1)]
 
 
 # --- Laws ---------------------------------------------------------------------------------------
@@ -141,10 +145,10 @@ def cases(draw, **kwargs):
 @given(cases())
 def test_every_release_on_the_way_meets_the_models(case):
     *_, task = case
-    path = greatest_k.models_first(task)
+    path = greatest_k.merge_models_first(task)
     for k in path.distinct_k[path.distinct_k > 0].tolist():
         release = path.at(k)
-        assert not broken(task.models, release.released).any()
+        assert not find_broken(task.models, release.released).any()
         assert release.min_k == k
     assert path.at(task.classes.n_records).n_classes == 1
 
@@ -153,17 +157,17 @@ def test_every_release_on_the_way_meets_the_models(case):
 @given(cases())
 def test_the_curve_rises_from_the_least_alteration_to_one_class(case):
     *_, task = case
-    found = greatest_k.solve_reverse(no_progress, task, CUSTOM)
+    found = greatest_k.run_greatest_k(ignore_progress, task, CUSTOM)
     for rows in [found.curve, *(each for _, each in found.ways.groupby("way"))]:
         assert rows["k"].is_monotonic_increasing and rows["k"].is_unique
         assert rows["alteration"].is_monotonic_increasing
         assert rows["k"].iloc[-1] == task.classes.n_records
     assert found.curve["alteration"].iloc[0] == found.ways["alteration"].min()
     for lost, k in zip(found.ways["alteration"], found.ways["k"], strict=True):
-        assert found.greatest_k(lost) >= k
+        assert found.find_k(lost) >= k
     for way in ("k", "s1"):
         rows = found.ways[found.ways["way"] == way]
-        path = greatest_k.models_first(replace(task, strategy=way, scope="table"))
+        path = greatest_k.merge_models_first(replace(task, strategy=way, scope="table"))
         for lost, k, classes in rows[["alteration", "k", "classes"]].to_numpy():
             release = path.at(int(k))
             assert release.n_classes == classes
@@ -180,7 +184,7 @@ def test_models_first_makes_the_merges_of_the_pure_version(case):
     met = greedy.merge(lambda rows: breaks(columns, task.models, rows), begun=begun.groups)
     done = greedy.merge(lambda rows: len(rows) < len(problem.rows), begun=met.groups)
     needed = [*begun.merges, *met.merges]
-    path = greatest_k.models_first(task)
+    path = greatest_k.merge_models_first(task)
     assert merges_of(problem, path) == [*needed, *done.merges]
     assert path.merges_for(1) == len(needed)
 
@@ -193,7 +197,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
     table = read_table(adult_path).table
     prepared = adult_with_sensitive(table, "occupation", "nllm", 2)
     task = replace(prepared.task(), k=1, models=(EntropyLDiversity(2, "occupation"),))
-    found = greatest_k.solve_reverse(no_progress, task, prepared.plan.metric)
+    found = greatest_k.run_greatest_k(ignore_progress, task, prepared.plan.metric)
     page = PAGE.read_text("utf-8")
     first = found.curve.iloc[0]
     assert f"**{first['alteration']:.2f} %, with k = {first['k']}**" in page
@@ -204,7 +208,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
         within = found.ways[found.ways["alteration"] <= float(most)]
         own = within.groupby("way")["k"].max()
         said = [int(cell.replace(",", "")) for cell in cells.split(" | ")]
-        assert said == [*own[["k", "s1", "k-first"]], found.greatest_k(float(most))]
+        assert said == [*own[["k", "s1", "k-first"]], found.find_k(float(most))]
     shares = found.curve["way"].value_counts()
     told = f"{shares['s1']} of the {len(found.curve)} releases on the curve are of S1"
     assert told in page
@@ -232,7 +236,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas():
     }  # fmt: skip
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
-    found = greatest_k.reverse(plan, table)
+    found = greatest_k.find_greatest_k(plan, table)
     assert found.of == "persons"
 
     def counted(recoding):
@@ -246,7 +250,9 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas():
 
     released = {}
     for way in ("k", "s1"):
-        path = greatest_k.models_first(replace(greatest_k.reverse_task(prepared), strategy=way))
+        path = greatest_k.merge_models_first(
+            replace(greatest_k.prepare_greatest_k(prepared), strategy=way)
+        )
         released[way] = [counted(path.after(m)) for m in range(len(path.parts) + 1)]
     rest = {"columns": content["columns"], "person": "who", "algorithm": {"name": "gaa"}}
     released["k-first"] = [
@@ -257,7 +263,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas():
     every = [one for way in released.values() for one in way if one is not None]
     for most in range(0, 101, 4):
         within = [k for lost, k in every if lost <= most + 1e-9]
-        assert found.greatest_k(most + 1e-9) == (max(within) if within else None)
+        assert found.find_k(most + 1e-9) == (max(within) if within else None)
     for way, rows in found.ways.groupby("way"):
         reached = {(round(lost, 6), k) for lost, k in filter(None, released[way])}
         assert reached.issuperset(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import kanon.experiments.searches
 from kanon.algorithms import samarati
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.charts import searches
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
@@ -25,22 +25,22 @@ from kanon.experiments.searches import (
     SEARCHES,
     Searches,
     check_searches,
-    lattice_sizes,
+    choose_column_numbers,
+    compute_time_ratio,
+    count_comparisons,
+    count_lattice_sizes,
+    count_most_evaluated,
     measure_searches,
-    most_evaluated,
-    narrowed,
-    numbers_of_columns,
-    tally,
-    times_as_long,
+    select_first_columns,
 )
 from kanon.hierarchy.build import suppression
 from kanon.measures import alteration
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
-from kanon.studio.compare.searches_panel import plan_of_searches
-from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.compare.searches_panel import plan_searches
+from kanon.studio.session.table_loading import open_uploaded_table
 from oracles import plain_lattice as plain
 from oracles.plain_lattice import PlainLattice
 from support.lattice_losses import by_potential
@@ -57,7 +57,7 @@ def once(monkeypatch):
 
 def task_of(problem: Problem, metric: str = "nllm", **more) -> Task:
     classes = problem.classes()
-    return Task(classes, whole_potentials(classes, metric_named(metric)), k=1, **more)
+    return Task(classes, scale_metric_potentials(classes, metric_named(metric)), k=1, **more)
 
 
 def deep(prefix: str, widths: list[int]) -> PlainTree:
@@ -112,7 +112,7 @@ def plain_iloss(lattice: PlainLattice, node: tuple[int, ...]) -> Fraction:
 def agrees(problem: Problem, metric: str, limit: int | None) -> None:
     """All numbers over k are those of the searches as they are written down."""
     task = task_of(problem, metric, suppression=limit)
-    found = measure_searches(no_progress, task, metric_named(metric))
+    found = measure_searches(ignore_progress, task, metric_named(metric))
     n = len(problem.rows)
     assert found.ks == tuple(k for k in PAPER_K if k <= n)
     assert found.limit == (limit or 0) and found.n_records == n
@@ -142,7 +142,7 @@ def test_so_they_are_on_any_table(problem, metric, data):
     n = len(problem.rows)
     if n < PAPER_K[0]:
         with pytest.raises(PlanError):
-            measure_searches(no_progress, task_of(problem), NLLM)
+            measure_searches(ignore_progress, task_of(problem), NLLM)
         return
     limit = data.draw(st.none() | st.integers(0, n))
     with pytest.MonkeyPatch.context() as patch:
@@ -153,7 +153,7 @@ def test_so_they_are_on_any_table(problem, metric, data):
 def test_alteration_is_that_of_the_release(once):
     problem = a_table(40, 3)
     task = task_of(problem)
-    found = measure_searches(no_progress, task, NLLM)
+    found = measure_searches(ignore_progress, task, NLLM)
     for k in found.ks:
         row = found.over_k.query("k == @k and algorithm == 'samarati'").iloc[0]
         release = samarati.anonymise(replace(task, k=k, suppression=0))
@@ -164,12 +164,12 @@ def test_over_columns_each_lattice_is_that_of_the_first_ones(once):
     """The same as tables that have the first columns alone; all records stay."""
     problem = a_table(60, 5)
     task = task_of(problem)
-    found = measure_searches(no_progress, task, NLLM)
+    found = measure_searches(ignore_progress, task, NLLM)
     rows = found.over_columns.set_index(["columns", "algorithm"])
     assert sorted({number for number, _ in rows.index}) == [3, 4, 5] and not found.lacking
     for number in (3, 4, 5):
         less = Problem(problem.trees[:number], tuple(row[:number] for row in problem.rows))
-        small = narrowed(task, number)
+        small = select_first_columns(task, number)
         assert small.classes.attributes == found.attributes[:number]
         assert small.classes.n_records == 60
         sums = [sum(node) for node in PlainLattice(less, 1).nodes()]
@@ -179,14 +179,14 @@ def test_over_columns_each_lattice_is_that_of_the_first_ones(once):
             assert row["nodes_evaluated"] == len(lattice.evaluated) <= row["most_evaluated"]
             assert row["lattice_nodes"] == len(sums)
             assert row["largest_height"] == max(map(sums.count, sums))
-            assert row["most_evaluated"] == most_evaluated(name, less.hierarchies)
+            assert row["most_evaluated"] == count_most_evaluated(name, less.hierarchies)
 
 
 def test_the_settings_of_a_task_are_left_alone(once):
     task = task_of(a_table(30, 3), models=(DistinctLDiversity(2, "none"),))
     before = task.classes.nodes.copy(), [depth.copy() for depth in task.potentials]
-    found = measure_searches(no_progress, task, NLLM)
-    bare = measure_searches(no_progress, replace(task, models=()), NLLM)
+    found = measure_searches(ignore_progress, task, NLLM)
+    bare = measure_searches(ignore_progress, replace(task, models=()), NLLM)
     same = ["k", "algorithm", "nodes_evaluated", "iloss", "min_k"]
     assert found.over_k[same].equals(bare.over_k[same]), "k-anonymity alone is asked for"
     assert np.array_equal(task.classes.nodes, before[0])
@@ -201,8 +201,10 @@ def test_no_search_evaluates_more_than_its_bound(problem, data):
     limit = data.draw(st.integers(0, len(problem.rows)))
     task = task_of(problem, suppression=limit).for_k(k)
     for name in SEARCHES:
-        evaluated = kanon.experiments.searches._run_search(name, task, no_progress).trace.evaluated
-        assert 1 <= evaluated <= most_evaluated(name, problem.hierarchies)
+        evaluated = kanon.experiments.searches._run_search(
+            name, task, ignore_progress
+        ).trace.evaluated
+        assert 1 <= evaluated <= count_most_evaluated(name, problem.hierarchies)
 
 
 @pytest.mark.parametrize("m", range(1, 7))
@@ -212,15 +214,17 @@ def test_the_bounds_of_improved_greedy_and_datafly_are_reached(m):
     trees = (tree,) * m
     rows = np.array([[0] * m, [1] * m], dtype=np.int32)
     classes = classes_of(trees, rows)
-    task = Task(classes, whole_potentials(classes, NLLM), 2, suppression=0)
-    greedy = kanon.experiments.searches._run_search("improved-greedy", task, no_progress).trace
-    assert greedy.evaluated == 1 + m * (m + 1) // 2 <= most_evaluated("improved-greedy", trees)
+    task = Task(classes, scale_metric_potentials(classes, NLLM), 2, suppression=0)
+    greedy = kanon.experiments.searches._run_search("improved-greedy", task, ignore_progress).trace
     assert (
-        kanon.experiments.searches._run_search("datafly", task, no_progress).trace.evaluated
+        greedy.evaluated == 1 + m * (m + 1) // 2 <= count_most_evaluated("improved-greedy", trees)
+    )
+    assert (
+        kanon.experiments.searches._run_search("datafly", task, ignore_progress).trace.evaluated
         == m + 1
     )
-    assert most_evaluated("datafly", trees) == m + 1
-    assert most_evaluated("improved-greedy", trees) == 1 + m * m
+    assert count_most_evaluated("datafly", trees) == m + 1
+    assert count_most_evaluated("improved-greedy", trees) == 1 + m * m
 
 
 def classes_of(trees, rows):
@@ -251,9 +255,9 @@ def test_samarati_counts_whole_heights_at_the_worst(tops):
     worst = max(
         sum(sizes[height] for height in heights_tried(top, lowest)) for lowest in range(top + 1)
     )
-    bound = most_evaluated("samarati", trees)
+    bound = count_most_evaluated("samarati", trees)
     assert bound == worst <= (math.ceil(math.log2(top + 1)) + 1) * largest
-    found = lattice_sizes(trees)
+    found = count_lattice_sizes(trees)
     assert found["lattice_nodes"] == sum(sizes.values()) and found["largest_height"] == largest
     spread = sum(((t + 1) ** 2 - 1) / 12 for t in tops)
     by_formula = sum(sizes.values()) / math.sqrt(2 * math.pi * spread)
@@ -279,16 +283,16 @@ def test_what_cannot_be_run_is_refused_with_a_sentence():
 def test_too_few_columns_or_records_leave_the_experiment_over_columns_out(
     once, records, columns, why
 ):
-    found = measure_searches(no_progress, task_of(a_table(records, columns)), NLLM)
+    found = measure_searches(ignore_progress, task_of(a_table(records, columns)), NLLM)
     assert found.lacking == why and found.over_columns.empty and len(found.over_k)
-    assert list(numbers_of_columns(columns, records)) == []
+    assert list(choose_column_numbers(columns, records)) == []
     with pytest.raises(ValueError, match="It "):
-        searches.over_columns_chart(found)
+        searches.draw_over_columns(found)
 
 
 def test_at_most_eight_columns():
-    assert list(numbers_of_columns(12, 50)) == [3, 4, 5, 6, 7, 8]
-    assert list(numbers_of_columns(4, 10)) == [3, 4]
+    assert list(choose_column_numbers(12, 50)) == [3, 4, 5, 6, 7, 8]
+    assert list(choose_column_numbers(4, 10)) == [3, 4]
 
 
 # --- time -------------------------------------------------------------------------------------
@@ -320,7 +324,7 @@ def test_short_runs_are_repeated_and_their_median_counts(monkeypatch, taken, run
     watch = Watch(taken)
     monkeypatch.setattr(kanon.experiments.searches, "time", watch)
     monkeypatch.setattr(kanon.experiments.searches, "_run_search", watch.run)
-    clock = kanon.experiments.searches._Clock(no_progress, 100.0)
+    clock = kanon.experiments.searches._Clock(ignore_progress, 100.0)
     seconds, found = clock.measure_search("samarati", None, "k = 3")
     assert seconds == pytest.approx(counts) and watch.runs == runs and found == "found"
 
@@ -371,19 +375,23 @@ MIXED = made(
 
 
 def test_who_loses_less_is_counted_over_k_and_equal_is_equal():
-    assert tally(MIXED, "iloss", "improved-greedy", "samarati") == (2, 1, 1)
-    assert tally(MIXED, "iloss", "improved-greedy", "datafly") == (2, 1, 1)
-    assert tally(MIXED, "iloss", "improved-greedy", ["samarati", "datafly"]) == (1, 1, 2)
-    assert times_as_long(MIXED, "improved-greedy", "datafly") == 2.5
-    assert times_as_long(MIXED, "improved-greedy", "samarati") == pytest.approx(0.15)
-    assert searches.finding(MIXED) == (
+    assert count_comparisons(MIXED, "iloss", "improved-greedy", "samarati") == (2, 1, 1)
+    assert count_comparisons(MIXED, "iloss", "improved-greedy", "datafly") == (2, 1, 1)
+    assert count_comparisons(MIXED, "iloss", "improved-greedy", ["samarati", "datafly"]) == (
+        1,
+        1,
+        2,
+    )
+    assert compute_time_ratio(MIXED, "improved-greedy", "datafly") == 2.5
+    assert compute_time_ratio(MIXED, "improved-greedy", "samarati") == pytest.approx(0.15)
+    assert searches.describe_searches(MIXED) == (
         "Improved greedy rises fewer levels than Datafly at 3 of 4 k, and loses less at 2"
     )
 
 
 def test_what_is_said_of_improved_greedy_is_checked_and_not_repeated():
     """In all it loses 11.5, Samarati 12: 0.958 times as much."""
-    levels, loss, seconds = searches.claims_said(MIXED)
+    levels, loss, seconds = searches.describe_claims(MIXED)
     assert "fewer than Datafly at 3 of 4 k" in levels and "So it is better than Datafly" in levels
     assert "0.96 times that of Samarati" in loss and "mostly better than Datafly" in loss
     assert "2.5 times that of Datafly and 0.15 times" in seconds and "not comparable" in seconds
@@ -394,7 +402,7 @@ def test_what_is_said_of_improved_greedy_is_checked_and_not_repeated():
 def measured():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kanon.experiments.searches, "_REPEATS", ())
-        return measure_searches(no_progress, task_of(a_table(60, 5)), NLLM)
+        return measure_searches(ignore_progress, task_of(a_table(60, 5)), NLLM)
 
 
 def drawn(figure, meta, axis):
@@ -405,8 +413,8 @@ def drawn(figure, meta, axis):
 
 
 def test_the_picture_over_k_holds_the_numbers(measured):
-    figure = searches.over_k_chart(measured)
-    assert figure.layout.title.text == searches.finding(measured)
+    figure = searches.draw_over_k(measured)
+    assert figure.layout.title.text == searches.describe_searches(measured)
     columns = {"y": "iloss_mean", "y2": "level_of_generalisation", "y3": "seconds"}
     for axis, column in columns.items():
         layout = figure.layout[axis.replace("y", "yaxis")]
@@ -428,8 +436,8 @@ def test_the_picture_over_k_holds_the_numbers(measured):
 
 
 def test_the_picture_over_columns_holds_the_numbers_and_the_bounds(measured):
-    figure = searches.over_columns_chart(measured)
-    assert figure.layout.title.text == searches.effort_finding(measured)
+    figure = searches.draw_over_columns(measured)
+    assert figure.layout.title.text == searches.describe_effort(measured)
     assert "with 5 quasi-identifiers" in figure.layout.title.text.replace("\u202f", "")
     bounds = {trace.name: trace for trace in figure.data if trace.meta == "bound"}
     for name, title in zip(SEARCHES, ("Datafly", "Samarati", "Improved greedy"), strict=True):
@@ -447,10 +455,10 @@ def test_the_picture_over_columns_holds_the_numbers_and_the_bounds(measured):
 
 
 def test_what_is_downloaded_says_what_it_was_made_with(measured):
-    table = searches.over_k_table(measured)
+    table = searches.build_over_k_table(measured)
     assert {"alteration_nllm", "seconds", "nodes_evaluated", "min_k"} <= set(table)
     assert (table["quasi_identifiers"] == 5).all() and (table["suppression_limit"] == 0).all()
-    assert len(searches.over_columns_table(measured)) == 9
+    assert len(searches.build_over_columns_table(measured)) == 9
     assert "alteration" in measured.over_k, "the measurements stay as they are"
 
 
@@ -469,10 +477,12 @@ def test_labels_keep_apart_and_in_order(wanted):
 @pytest.mark.adult
 @pytest.mark.nightly
 def test_on_adult_the_walks_stay_within_their_bounds(adult_path):
-    work = uploaded_work(adult_path.read_bytes(), "adult.csv", 1)
-    plan = plan_of_searches(work)
-    found = measure_searches(no_progress, prepare(plan, work.table.records).task(), plan.metric)
+    work = open_uploaded_table(adult_path.read_bytes(), "adult.csv", 1)
+    plan = plan_searches(work)
+    found = measure_searches(ignore_progress, prepare(plan, work.table.records).task(), plan.metric)
     assert found.ks == PAPER_K and (found.over_k["min_k"] >= found.over_k["k"]).all()
     assert (found.over_columns["nodes_evaluated"] <= found.over_columns["most_evaluated"]).all()
-    least = found.along("level_of_generalisation", "samarati")
-    assert all((least <= found.along("level_of_generalisation", name)).all() for name in SEARCHES)
+    least = found.get_values("level_of_generalisation", "samarati")
+    assert all(
+        (least <= found.get_values("level_of_generalisation", name)).all() for name in SEARCHES
+    )

@@ -13,34 +13,40 @@ from hypothesis import strategies as st
 
 import kanon.experiments.simulated.study
 from kanon.algorithms import gaa
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, StudyError, Unsatisfiable
-from kanon.experiments.comparison import K_PRESETS, Comparison, lines_of
+from kanon.experiments.comparison import K_PRESETS, Comparison, build_lines
 from kanon.experiments.simulated.columns import (
     COLUMNS,
     SIZES,
     Column,
-    chances,
-    drawn,
-    simulated,
-    value_names,
+    compute_chances,
+    draw_sensitive_column,
+    draw_values,
+    list_value_names,
 )
-from kanon.experiments.simulated.files import made_with
+from kanon.experiments.simulated.files import create_study_inputs
 from kanon.experiments.simulated.files import read_study as read_for
-from kanon.experiments.simulated.files import written_study as written_for
-from kanon.experiments.simulated.ranks import OVERALL, complete, mean_ranks, places, results
+from kanon.experiments.simulated.files import write_study as written_for
+from kanon.experiments.simulated.ranks import (
+    OVERALL,
+    build_results_table,
+    compute_mean_ranks,
+    list_complete_columns,
+    rank_strategies,
+)
 from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
     RunResult,
     StudyRun,
-    lacking,
+    create_study,
+    list_missing_runs,
     run_study,
-    study_of,
 )
-from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep, tasks_of
+from kanon.experiments.sweep import Configuration, PlannedRun, create_tasks, run_sweep
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity
@@ -69,23 +75,23 @@ def table() -> pd.DataFrame:
 
 
 def study_for(table, **algorithm):
-    return study_of(prepare(Plan.from_content(content(**algorithm)), table))
+    return create_study(prepare(Plan.from_content(content(**algorithm)), table))
 
 
 def found_by(study, runs=RUNS, **how) -> list[RunResult]:
     """What came of runs, in the order of the study."""
     found: list[RunResult] = []
-    run_study(no_progress, study, runs, found.append, **how)
+    run_study(ignore_progress, study, runs, found.append, **how)
     return sorted(found, key=lambda one: RUNS.index(one.run))
 
 
 def written_study(study, found) -> bytes:
     """The file of a study of a table."""
-    return written_for(made_with(study), found)
+    return written_for(create_study_inputs(study), found)
 
 
 def read_study(content: bytes, study) -> list[RunResult]:
-    return read_for(content, made_with(study))
+    return read_for(content, create_study_inputs(study))
 
 
 @pytest.fixture(scope="module")
@@ -107,32 +113,34 @@ def test_there_are_21_columns_and_147_runs():
 
 
 def test_chances_by_hand():
-    assert chances(Column("equivalent", 5)).tolist() == [0.2] * 5
+    assert compute_chances(Column("equivalent", 5)).tolist() == [0.2] * 5
     # (1 - p)^2 = 0.01, so 1 - p = 0.1: ten times rarer.
-    assert chances(Column("geometric", 2)) == pytest.approx([10 / 11, 1 / 11])
+    assert compute_chances(Column("geometric", 2)) == pytest.approx([10 / 11, 1 / 11])
     # Bins of the width 2: beyond -1 lie 15.87 %, between -1 and 1 lie 68.27 %.
-    assert chances(Column("normal", 3)) == pytest.approx([0.158655, 0.682689, 0.158655], abs=1e-6)
+    assert compute_chances(Column("normal", 3)) == pytest.approx(
+        [0.158655, 0.682689, 0.158655], abs=1e-6
+    )
     # Bins of the width 1.5: beyond -1.5 lie 6.68 %.
-    assert chances(Column("normal", 4))[0] == pytest.approx(0.066807, abs=1e-6)
+    assert compute_chances(Column("normal", 4))[0] == pytest.approx(0.066807, abs=1e-6)
 
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_every_value_has_its_chance(column):
-    found = chances(column)
+    found = compute_chances(column)
     assert found.shape == (column.values,) and (found > 0).all()
     assert found.sum() == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("v", SIZES)
 def test_the_last_geometric_value_is_a_hundred_times_rarer(v):
-    found = chances(Column("geometric", v))
+    found = compute_chances(Column("geometric", v))
     assert found[1:] / found[:-1] == pytest.approx(0.01 ** (1 / v))
     assert found[0] / found[-1] == pytest.approx(100 ** ((v - 1) / v))
 
 
 @pytest.mark.parametrize("v", SIZES)
 def test_the_normal_values_are_symmetric_and_rarer_towards_the_ends(v):
-    found = chances(Column("normal", v))
+    found = compute_chances(Column("normal", v))
     assert found.tolist() == found[::-1].tolist()
     half = found[1 : (v + 1) // 2]  # the first bin holds a tail too
     assert (np.diff(half) > 0).all()
@@ -141,25 +149,27 @@ def test_the_normal_values_are_symmetric_and_rarer_towards_the_ends(v):
 @pytest.mark.parametrize("distribution", ["equivalent", "geometric", "normal"])
 def test_values_are_drawn_as_often_as_said(distribution):
     column = Column(distribution, 10)
-    shares = np.bincount(simulated(50_000, column, seed=1), minlength=10) / 50_000
-    assert shares == pytest.approx(chances(column), abs=0.008)
+    shares = np.bincount(draw_values(50_000, column, seed=1), minlength=10) / 50_000
+    assert shares == pytest.approx(compute_chances(column), abs=0.008)
 
 
 @examples(50)
 @given(st.integers(0, 300), columns, st.integers(0, 2**63 - 1))
 def test_a_seed_gives_one_column_within_its_support(records, column, seed):
-    found = simulated(records, column, seed)
+    found = draw_values(records, column, seed)
     assert found.shape == (records,) and np.isin(found, np.arange(column.values)).all()
-    assert found.tolist() == simulated(records, column, seed).tolist()
+    assert found.tolist() == draw_values(records, column, seed).tolist()
 
 
 def test_no_two_columns_or_seeds_are_drawn_alike():
-    every = [simulated(100, column, seed) / column.values for column in COLUMNS for seed in (0, 1)]
+    every = [
+        draw_values(100, column, seed) / column.values for column in COLUMNS for seed in (0, 1)
+    ]
     assert len({tuple(each.tolist()) for each in every}) == 2 * len(COLUMNS)
 
 
 def test_names_of_values_are_in_order():
-    names = value_names(Column("normal", 500))
+    names = list_value_names(Column("normal", 500))
     assert names == sorted(names) and len(set(names)) == 500
 
 
@@ -167,15 +177,15 @@ def test_names_of_values_are_in_order():
 @given(problems(), columns, st.integers(0, 9))
 def test_every_record_has_a_value(problem, column, seed):
     classes = problem.classes()
-    found = drawn(classes, column, seed)
+    found = draw_sensitive_column(classes, column, seed)
     assert found.sizes.tolist() == classes.counts.tolist()
-    assert (found.total > 0).all() and set(found.values) <= set(value_names(column))
-    codes = simulated(classes.n_records, column, seed)
+    assert (found.total > 0).all() and set(found.values) <= set(list_value_names(column))
+    codes = draw_values(classes.n_records, column, seed)
     assert found.total.tolist() == [count for count in np.bincount(codes) if count]
     # Record by record, the classes one after the other.
     ends = np.cumsum(classes.counts)
     for row, end, count in zip(found.dense(), ends, classes.counts, strict=True):
-        names = sorted(value_names(column)[code] for code in codes[end - count : end])
+        names = sorted(list_value_names(column)[code] for code in codes[end - count : end])
         assert names == sorted(
             chain.from_iterable([name] * n for name, n in zip(found.values, row, strict=True))
         )
@@ -205,22 +215,22 @@ def test_a_run_is_the_ordinary_comparison_with_that_column_added(table, algorith
     rows = np.repeat(np.arange(classes.n_classes), classes.counts)
     for one in found_by(study, ODD):
         column, strategy = one.run
-        names = np.array(value_names(column))
+        names = np.array(list_value_names(column))
         wide = pd.DataFrame({
             "age": np.array(labels[0])[rows].astype(int), "sex": np.array(labels[1])[rows],
-            column.name: names[simulated(N, column, algorithm.get("seed", 0))],
+            column.name: names[draw_values(N, column, algorithm.get("seed", 0))],
         })  # fmt: skip
         prepared = prepare(Plan.from_content(content(column.name, **algorithm)), wide)
         wanted = [
             Configuration(algorithm["metric"], strategy, algorithm.get("tie_seed"),
                           algorithm.get("scope", "table"))
         ]  # fmt: skip
-        tasks = [replace(task, sensitive=column.name) for task in tasks_of(prepared, wanted)]
+        tasks = [replace(task, sensitive=column.name) for task in create_tasks(prepared, wanted)]
         measured = [metric_named(name) for name in PUBLISHED]
-        curves = solve_sweep(no_progress, [PlannedRun("gaa", tasks[0])], [N], measured)
+        curves = run_sweep(ignore_progress, [PlannedRun("gaa", tasks[0])], [N], measured)
         ill = prepared.classes.sensitive_named(column.name)
         best = {column.name: float(entropy_l_diversity.each(ill.whole())[0])}
-        lines = lines_of(wanted, curves, measured, best)
+        lines = build_lines(wanted, curves, measured, best)
         compared = Comparison(lines, tuple(measured), N, (3, N), column.name)
         areas = compared.areas(3, N, K_PRESETS["eleven"]).values
         _, *privacy = CRITERIA
@@ -288,8 +298,8 @@ def test_sensitive_columns_and_models_of_the_table_play_no_part(table, study):
     plan = content("ill", strategy="s3")
     plan["privacy"].append({"model": "entropy-l-diversity", "l": 2.0})
     plan["privacy"][0]["k"] = 9
-    other = study_of(prepare(Plan.from_content(plan), ill))
-    assert made_with(other) == made_with(study)
+    other = create_study(prepare(Plan.from_content(plan), ill))
+    assert create_study_inputs(other) == create_study_inputs(study)
     assert found_by(other, RUNS[:7]) == found_by(study, RUNS[:7])
 
 
@@ -316,7 +326,9 @@ SECOND = one_column(COLUMNS[9], {
 
 def test_ranks_by_hand():
     """Lower alteration and t are better, higher l; equal to two digits is equal."""
-    ranked = {name: places(FIRST + SECOND, name).ranks.values.tolist() for name in CRITERIA}
+    ranked = {
+        name: rank_strategies(FIRST + SECOND, name).ranks.values.tolist() for name in CRITERIA
+    }
     assert ranked == {
         "alteration": [[2, 2, 7, 1, 5, 6, 4], [1, 2, 3, 4, 5, 6, 7]],
         "l_percent": [[7, 6, 1, 3, 5, 2, 4], [7, 6, 5, 4, 3, 2, 1]],
@@ -325,7 +337,7 @@ def test_ranks_by_hand():
 
 
 def test_mean_ranks_by_hand():
-    means = mean_ranks(FIRST + SECOND)
+    means = compute_mean_ranks(FIRST + SECOND)
     assert means["alteration"].tolist() == [1.5, 2.0, 5.0, 2.5, 5.0, 6.0, 5.5]
     assert means["l_percent"].tolist() == [7.0, 6.0, 3.0, 3.5, 4.0, 2.0, 2.5]
     assert means["t_percent"].tolist() == [4.0, 3.5, 1.0, 2.0, 3.0, 1.5, 2.5]
@@ -334,13 +346,15 @@ def test_mean_ranks_by_hand():
 
 def test_a_column_that_lacks_a_strategy_is_not_ranked():
     partial = FIRST + SECOND[:-1]
-    assert complete(partial) == [COLUMNS[0]] and complete([]) == []
-    pd.testing.assert_frame_equal(mean_ranks(partial), mean_ranks(FIRST))
-    assert mean_ranks([]).isna().all(axis=None) and list(mean_ranks([]).index) == [*STRATEGIES]
+    assert list_complete_columns(partial) == [COLUMNS[0]] and list_complete_columns([]) == []
+    pd.testing.assert_frame_equal(compute_mean_ranks(partial), compute_mean_ranks(FIRST))
+    assert compute_mean_ranks([]).isna().all(axis=None) and list(compute_mean_ranks([]).index) == [
+        *STRATEGIES
+    ]
 
 
 def test_every_number_is_in_the_table_of_results(study):
-    found = results(study, SECOND[:-1] + FIRST)
+    found = build_results_table(study, SECOND[:-1] + FIRST)
     assert found.columns.tolist() == [
         *("distribution", "values", "strategy", "criterion", "k_from", "k_to"),
         *("nauc_percent", "rank"),
@@ -349,7 +363,7 @@ def test_every_number_is_in_the_table_of_results(study):
     first = found.iloc[0].tolist()
     assert first == ["equivalent", 5, "s1", "alteration", 3, N, 70.0, 2]
     assert found["rank"].isna().tolist() == [False] * 21 + [True] * 18
-    assert results(study, []).empty
+    assert build_results_table(study, []).empty
 
 
 @examples(30)
@@ -364,7 +378,7 @@ def test_ranks_are_those_of_a_plain_count(numbers):
         mine = [each[at] for each in areas]
         better = (lambda x, y: x > y) if card.direction == "higher" else (lambda x, y: x < y)
         plain = [1 + sum(better(other, own) for other in mine) for own in mine]
-        assert places(one, name).ranks.iloc[0].tolist() == plain
+        assert rank_strategies(one, name).ranks.iloc[0].tolist() == plain
 
 
 # --- files ----------------------------------------------------------------------------------
@@ -373,10 +387,12 @@ def test_a_study_that_goes_on_comes_out_the_same(study, whole):
     before = [one for place, one in enumerate(whole) if place % 3]
     kept = read_study(written_study(study, before[::-1]), study)
     assert sorted(kept) == sorted(before)
-    rest = found_by(study, [run for run in lacking(kept) if run in SOME])
+    rest = found_by(study, [run for run in list_missing_runs(kept) if run in SOME])
     assert len(kept) + len(rest) == len(whole) == 42
     assert written_study(study, rest + kept) == written_study(study, whole)
-    pd.testing.assert_frame_equal(results(study, rest + kept), results(study, whole))
+    pd.testing.assert_frame_equal(
+        build_results_table(study, rest + kept), build_results_table(study, whole)
+    )
 
 
 def test_a_study_that_is_stopped_has_kept_what_was_finished(study, whole):
@@ -391,7 +407,7 @@ def test_a_study_that_is_stopped_has_kept_what_was_finished(study, whole):
         kept.append(one)
 
     with pytest.raises(Stop):
-        run_study(no_progress, study, SOME, keep)
+        run_study(ignore_progress, study, SOME, keep)
     assert len(kept) == 30 and set(kept) <= set(whole)
 
 
@@ -440,11 +456,11 @@ def test_a_study_of_another_table_hierarchy_or_version_is_refused(table, study, 
     plan = content()
     plan["columns"]["age"]["hierarchy"]["widths"] = [5, 20]
     with pytest.raises(StudyError, match="was made with other hierarchies; a"):
-        read_study(file, study_of(prepare(Plan.from_content(plan), table)))
+        read_study(file, create_study(prepare(Plan.from_content(plan), table)))
     plan = content()
     plan["columns"] = dict(reversed(plan["columns"].items()))
     with pytest.raises(StudyError, match="with another table and other hierarchies"):
-        read_study(file, study_of(prepare(Plan.from_content(plan), table)))
+        read_study(file, create_study(prepare(Plan.from_content(plan), table)))
     monkeypatch.setattr("kanon.__version__", "9")
     with pytest.raises(StudyError, match="with another version of kanon"):
         read_study(file, study)
@@ -455,7 +471,9 @@ def test_a_name_of_a_composed_metric_decides_nothing(table):
     for plan in plans[:2]:
         name = plan["algorithm"]["metric"]
         plan["metrics"] = {name: {"intermediate": "leaves-normalised", "multiplier": "none"}}
-    every = [made_with(study_of(prepare(Plan.from_content(plan), table))) for plan in plans]
+    every = [
+        create_study_inputs(create_study(prepare(Plan.from_content(plan), table))) for plan in plans
+    ]
     assert every[0] == every[1] == every[2], "they are all the normalised certainty penalty"
 
 
@@ -478,7 +496,7 @@ def test_classes_with_the_same_labels_are_the_same_table(study):
     backwards = classes.only(np.arange(classes.n_classes)[::-1].copy())
     assert isinstance(backwards, EquivalenceClasses)
     turned = replace(study, task=replace(study.task, classes=backwards))
-    assert made_with(turned) == made_with(study)
+    assert create_study_inputs(turned) == create_study_inputs(study)
 
 
 # --- Persons ------------------------------------------------------------------------------------
@@ -498,7 +516,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas():
         asked = {"privacy": [{"model": "k-anonymity", "k": k}]}
         return Plan.from_content(plan | asked)
 
-    study = study_of(prepare(asking(2), table))
+    study = create_study(prepare(asking(2), table))
     everybody = table["who"].nunique()
     assert study.interval == (3, everybody)
     lost = []
@@ -509,10 +527,13 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas():
     (one,) = found_by(study, [StudyRun(COLUMNS[0], "s1")])
     area = np.trapezoid(lost, study.ks) / (everybody - 3)
     assert one.areas[0] == pytest.approx(area)
-    made = made_with(study)
-    assert made_with(study_of(prepare(asking(2), table.sample(frac=1, random_state=1)))) == made
+    made = create_study_inputs(study)
+    assert (
+        create_study_inputs(create_study(prepare(asking(2), table.sample(frac=1, random_state=1))))
+        == made
+    )
     others = table.assign(who=table["who"].replace("p0", "p1"))
     blind = Plan.from_content({key: each for key, each in plan.items() if key != "person"} | {
         "privacy": [{"model": "k-anonymity", "k": 2}]})  # fmt: skip
     for other in (prepare(asking(2), others), prepare(blind, table)):
-        assert made_with(study_of(other)).table != made.table
+        assert create_study_inputs(create_study(other)).table != made.table

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa
 from kanon.errors import KanonError, MetricError, PlanError
-from kanon.experiments.sweep import PlannedRun, configurations, solve_sweep, sweep, tasks_of
+from kanon.experiments.sweep import (
+    PlannedRun,
+    combine_configurations,
+    create_tasks,
+    run_sweep,
+    sweep,
+)
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import prepare, run
@@ -153,10 +159,10 @@ def test_a_failure_ends_all_runs_and_is_what_is_raised(table, monkeypatch):
 
 def test_tie_seeds_are_configurations_too(table):
     plan = small_plan(tie_seed=4)
-    wanted = configurations(plan, ["ncp"], ["s1"], [None, 1, 4])
-    tasks = tasks_of(prepare(plan, table), wanted)
+    wanted = combine_configurations(plan, ["ncp"], ["s1"], [None, 1, 4])
+    tasks = create_tasks(prepare(plan, table), wanted)
     assert [task.tie_seed for task in tasks] == [None, 1, 4]
-    numbers = solve_sweep(
+    numbers = run_sweep(
         lambda part, text: None,
         [PlannedRun("gaa", task) for task in tasks],
         [5],
@@ -168,10 +174,10 @@ def test_tie_seeds_are_configurations_too(table):
 
 def test_what_is_not_asked_for_is_not_run(table):
     with pytest.raises(PlanError, match="at least one tie seed"):
-        configurations(small_plan(), ["ncp"], ["s1"], [])
+        combine_configurations(small_plan(), ["ncp"], ["s1"], [])
     with pytest.raises(PlanError, match="tie seed '4' is named twice"):
-        configurations(small_plan(), ["ncp"], ["s1"], [4, 4])
-    assert solve_sweep(lambda part, text: None, [], [5], []) == []
+        combine_configurations(small_plan(), ["ncp"], ["s1"], [4, 4])
+    assert run_sweep(lambda part, text: None, [], [5], []) == []
 
 
 @pytest.mark.parametrize(

@@ -11,24 +11,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.base.formatting import thin
-from kanon.base.values import ValueCounts, canonical_text
+from kanon.base.formatting import write_count
+from kanon.base.values import ValueCounts, convert_to_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import ages, dates, intervals, mask, mask_steps, ordered, suppression
-from kanon.hierarchy.codes import codes
+from kanon.hierarchy.codes import build_code_hierarchy
 from kanon.hierarchy.files import parse_csv, parse_nodes
-from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
+from kanon.hierarchy.frequencies import build_by_frequency, build_quantile_intervals
 from kanon.hierarchy.suggest import propose, starting_parameters
-from kanon.studio.session.choices import choose, start_with, starting_text, suggested
+from kanon.studio.session.choices import (
+    build_choice,
+    get_start_parameters,
+    suggest_choice,
+    suggest_first_choice,
+)
 from support.random_tables import examples
 
 BUILDERS = {
     "suppression": lambda counts: suppression(list(counts)),
-    "quantiles": lambda counts, parts: quantile_intervals(counts, parts),
-    "frequency": lambda counts, least: by_frequency(counts, least),
+    "quantiles": lambda counts, parts: build_quantile_intervals(counts, parts),
+    "frequency": lambda counts, least: build_by_frequency(counts, least),
     "dates": lambda counts, levels: dates(list(counts), levels),
-    "codes": lambda counts, *rest: codes(list(counts), *rest),
+    "codes": lambda counts, *rest: build_code_hierarchy(list(counts), *rest),
     "mask": lambda counts, keep: mask(list(counts), keep),
 }
 
@@ -114,12 +119,14 @@ COUNTS = st.dictionaries(st.text("abc", min_size=1, max_size=4), st.integers(0, 
 
 
 def test_rare_values_by_hand():
-    tree = by_frequency({"yak": 1, "cat": 90, "okapi": 2, "dog": 5}, least=5)
+    tree = build_by_frequency({"yak": 1, "cat": 90, "okapi": 2, "dog": 5}, least=5)
     assert tree.labels == ("cat", "dog", "yak", "okapi", "Other (fewer than 5 records)", "*")
     assert members(tree, "Other (fewer than 5 records)") == ["yak", "okapi"]
-    assert by_frequency({"a": 5, "b": 7}, 5) == suppression(["a", "b"])
-    assert "Other (fewer than 1 record)" in by_frequency({"a": 5, "b": 0}, 1).labels
-    assert by_frequency({"39": 3, "39.0": 3}, 5).labels == ("39", "*"), "one value, two writings"
+    assert build_by_frequency({"a": 5, "b": 7}, 5) == suppression(["a", "b"])
+    assert "Other (fewer than 1 record)" in build_by_frequency({"a": 5, "b": 0}, 1).labels
+    assert build_by_frequency({"39": 3, "39.0": 3}, 5).labels == ("39", "*"), (
+        "one value, two writings"
+    )
 
 
 @examples(200)
@@ -127,9 +134,11 @@ def test_rare_values_by_hand():
 def test_frequent_values_are_alone_and_rare_ones_together(counts, least):
     rare = [value for value, count in counts.items() if count < least]
     if len(rare) == len(counts):
-        assert f"fewer than {thin(least)} records" in refused(by_frequency, counts, least)
+        assert f"fewer than {write_count(least)} records" in refused(
+            build_by_frequency, counts, least
+        )
         return
-    tree = by_frequency(counts, least)
+    tree = build_by_frequency(counts, least)
     assert sorted(leaves(tree)) == sorted(counts)
     groups = tree.labels[tree.n_leaves : tree.root]
     assert [members(tree, label) for label in groups] == ([rare] if rare else [])
@@ -137,15 +146,15 @@ def test_frequent_values_are_alone_and_rare_ones_together(counts, least):
 
 def test_bad_numbers_of_records_are_refused():
     for least in (0, -1, 2.5, True, "5"):
-        assert "whole number of at least 1" in refused(by_frequency, {"a": 1}, least)
+        assert "whole number of at least 1" in refused(build_by_frequency, {"a": 1}, least)
     name = "Other (fewer than 5 records)"
-    assert "has the name of a group" in refused(by_frequency, {"a": 1, "b": 9, name: 9}, 5)
+    assert "has the name of a group" in refused(build_by_frequency, {"a": 1, "b": 9, name: 9}, 5)
 
 
 # --- Intervals by records -----------------------------------------------------------------------
 def test_intervals_by_records_by_hand():
     counts = {"17": 10, "18": 10, "20": 10, "21": 10, "35": 20, "40": 5, "41": 5, "90": 10}
-    tree = quantile_intervals(counts, [4, 2])
+    tree = build_quantile_intervals(counts, [4, 2])
     paths = {leaf: [tree.labels[v] for v in tree.path(tree.node_of[leaf])][1:-1] for leaf in counts}
     assert paths == {
         "17": ["17 to 18", "17 to 21"],
@@ -161,19 +170,19 @@ def test_intervals_by_records_by_hand():
 
 def test_numbers_that_a_computer_takes_for_equal_are_parted_by_records():
     records = {"9007199254740992": 3, "9007199254740993": 3, "9007199254740994": 3, "1": 3}
-    assert quantile_intervals(records, [2]).labels[4:-1] == (
+    assert build_quantile_intervals(records, [2]).labels[4:-1] == (
         "1 to 9007199254740992", "9007199254740993 to 9007199254740994",
     )  # fmt: skip
 
 
 def test_a_number_with_most_records_is_never_split():
-    tree = quantile_intervals({"0": 900, "1": 1, "2": 1, "5.5": 1, "7": 97}, [4, 2])
+    tree = build_quantile_intervals({"0": 900, "1": 1, "2": 1, "5.5": 1, "7": 97}, [4, 2])
     assert members(tree, "1 to 7") == ["1", "2", "5.5", "7"]
     assert tree.labels[tree.n_leaves :] == ("1 to 7", "*")
 
 
 def test_negative_numbers_decimals_and_writings():
-    tree = quantile_intervals({"-1.5": 2, "-7": 2, "1e1": 2, "10": 2, "3.0": 2}, [2])
+    tree = build_quantile_intervals({"-1.5": 2, "-7": 2, "1e1": 2, "10": 2, "3.0": 2}, [2])
     assert leaves(tree) == ["-7", "-1.5", "3", "10", "1e1"]
     assert members(tree, "3 to 1e1") == ["3", "10", "1e1"]
 
@@ -190,7 +199,7 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
     parts = [coarsest]
     for factor in factors:
         parts.insert(0, parts[0] * factor)
-    tree = quantile_intervals({str(value): count for value, count in counts.items()}, parts)
+    tree = build_quantile_intervals({str(value): count for value, count in counts.items()}, parts)
     ascending = sorted(counts)
     assert leaves(tree) == [str(value) for value in ascending]
     records = sum(counts.values())
@@ -227,7 +236,7 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
     ],
 )
 def test_bad_intervals_by_records_are_refused(counts, parts, said):
-    assert said in refused(quantile_intervals, counts, parts)
+    assert said in refused(build_quantile_intervals, counts, parts)
 
 
 # --- Numbers beyond what numbers reach; levels beyond what anybody draws ------------------------
@@ -241,7 +250,7 @@ def test_bad_intervals_by_records_are_refused(counts, parts, said):
 )
 def test_any_widths_and_numbers_give_a_tree_or_a_sentence(values, widths, origin):
     with contextlib.suppress(HierarchyError):
-        tree = intervals([canonical_text(value) for value in values], sorted(widths), origin)
+        tree = intervals([convert_to_text(value) for value in values], sorted(widths), origin)
         assert tree.height <= len(widths) + 2
 
 
@@ -268,7 +277,7 @@ def test_a_decimal_lies_in_the_interval_that_names_it(values, widths, origin):
     texts = [str(value) for value in values]
     tree = intervals(texts, list(widths), origin)
     for text in texts:
-        names = [tree.labels[node] for node in tree.path(tree.node_of[canonical_text(text)])]
+        names = [tree.labels[node] for node in tree.path(tree.node_of[convert_to_text(text)])]
         for name, width in zip(names[1:-1], widths, strict=True):
             low, high = map(Decimal, name.split(" to <"))
             assert low <= Decimal(text) < high and high - low == Decimal(str(width))
@@ -405,7 +414,7 @@ def test_what_is_proposed_fits_the_values(counts, builder, given):
     proposal = propose(counts)
     assert proposal.builder == builder
     assert dict(proposal.parameters) == given
-    assert f"{thin(len(counts))} " in proposal.reason and proposal.reason.endswith(".")
+    assert f"{write_count(len(counts))} " in proposal.reason and proposal.reason.endswith(".")
 
 
 @examples(200)
@@ -433,10 +442,10 @@ def test_what_is_proposed_can_be_built_of_the_values(counts):
 ])  # fmt: skip
 def test_no_suggested_level_holds_all_values(values):
     counted = ValueCounts(dict.fromkeys(values, 1))
-    for choice in (start_with("a", counted), suggested("a", counted)):
+    for choice in (suggest_first_choice("a", counted), suggest_choice("a", counted)):
         assert len(choice.tree.children[choice.tree.root]) > 1, choice.typed
     for builder in ("dates", "mask", "codes", "ages"):
-        choice = choose(builder, starting_text(builder, counted), "a", counted)
+        choice = build_choice(builder, get_start_parameters(builder, counted), "a", counted)
         if choice.tree is not None and builder != "codes":
             assert len(choice.tree.children[choice.tree.root]) > 1, choice.typed
 

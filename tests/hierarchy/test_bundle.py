@@ -21,8 +21,8 @@ from kanon.hierarchy.files import (
     to_csv,
     to_json,
 )
-from kanon.hierarchy.tables import tree_from_text
-from kanon.settings import settings
+from kanon.hierarchy.tables import read_pasted_tree
+from kanon.settings import get_settings
 from support.labelled_trees import labelled_trees
 from support.random_tables import examples
 
@@ -41,7 +41,7 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 def problem_of(found: tuple[FileResult, ...]) -> str:
     (one,) = found
-    assert one.imported is None and one.column is None
+    assert one.hierarchy_file is None and one.column is None
     assert one.problem.endswith(".") and "\n" not in one.problem
     return one.problem
 
@@ -64,7 +64,7 @@ def test_every_column_gets_its_tree_back_whatever_it_is_called(plain):
     if not trees:
         assert "has no CSV, JSON or GraphML" in problem_of(found)
         return
-    assert {one.column: one.imported.hierarchy for one in found} == trees
+    assert {one.column: one.hierarchy_file.hierarchy for one in found} == trees
     assert all(one.problem is None for one in found)
     names = zipfile.ZipFile(io.BytesIO(data)).namelist()
     assert len({name.casefold() for name in names}) == 2 * len(trees)
@@ -106,7 +106,7 @@ def test_a_file_is_matched_by_its_name(name, column):
     columns = ["age", "y_hierarchy_age", "native-country", "-"]
     (found,) = read_bundle([(name, CSV)], columns)
     assert (found.file, found.column, found.problem) == (name, column, None)
-    assert found.imported.hierarchy == SEX
+    assert found.hierarchy_file.hierarchy == SEX
 
 
 def test_the_letter_comes_before_what_is_alike():
@@ -117,7 +117,7 @@ def test_the_letter_comes_before_what_is_alike():
 def test_a_json_names_its_column_itself():
     data = to_json(DRAWN, "sex").encode()
     (found,) = read_bundle([("age.json", data)], ["age", "sex"])
-    assert (found.column, found.imported.hierarchy) == ("sex", DRAWN)
+    assert (found.column, found.hierarchy_file.hierarchy) == ("sex", DRAWN)
     (found,) = read_bundle([("age.json", data)], ["age", "other"])
     assert found.column == "age", "a column that the table lacks does not count"
     (found,) = read_bundle([("age.json", to_json(SEX, "Birth Year").encode())], ["birth_year"])
@@ -132,9 +132,9 @@ def test_a_second_file_for_a_column_says_so():
         ("sex.csv", "sex"),
         ("hierarchy_sex.json", None),
     ]
-    assert found[1].imported.hierarchy == DRAWN
+    assert found[1].hierarchy_file.hierarchy == DRAWN
     assert found[1].problem is None, "it is free for another column"
-    assert found[1].imported.notes == (
+    assert found[1].hierarchy_file.notes == (
         "It also fits the column 'sex', but 'sex.csv' is used for that column.",
     )
 
@@ -166,7 +166,7 @@ def test_an_upload_has_one_limit_for_all_its_nodes(limits):
 @pytest.mark.parametrize("name", [".", "./.", "a/", "/", "..", "../sex.csv"])
 def test_odd_member_names_are_no_trouble(name):
     found = read_bundle([("all.zip", zipped({name: CSV}))], ["sex"])
-    assert all(one.problem or one.imported for one in found)
+    assert all(one.problem or one.hierarchy_file for one in found)
 
 
 @pytest.mark.parametrize("node", ['{"name": "a", "parent": "\\ud800"}', '{"name":"a","\\ud800":1}'])
@@ -189,7 +189,7 @@ def test_of_two_kinds_in_one_zip_the_json_is_taken():
     ]
     broken = zipped({"sex.csv": CSV, "sex.json": b"{"})
     found = read_bundle([("all.zip", broken)], ["sex"])
-    assert [(one.file, one.imported is None) for one in found] == [
+    assert [(one.file, one.hierarchy_file is None) for one in found] == [
         ("sex.csv", False),
         ("sex.json", True),
     ]
@@ -262,7 +262,7 @@ def test_a_size_that_is_a_lie_is_damage():
 
 def test_other_ways_to_pack():
     (found,) = read_bundle([("a.zip", zipped({"sex.csv": CSV}, zipfile.ZIP_STORED))], ["sex"])
-    assert found.imported.hierarchy == SEX
+    assert found.hierarchy_file.hierarchy == SEX
     for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):  # Python cannot count while it unpacks
         data = zipped({"sex.csv": CSV}, method)
         assert "otherwise" in problem_of(read_bundle([("a.zip", data)], ["sex"]))
@@ -285,7 +285,7 @@ def test_a_byte_that_was_changed_is_never_more_than_a_problem(place, value):
     data = bytearray(write_bundle({"sex": DRAWN, "age": SEX}))
     data[place % len(data)] = value
     for one in read_bundle([("a.zip", bytes(data))], ["sex", "age"]):
-        assert one.imported is not None or one.problem.endswith(".")
+        assert one.hierarchy_file is not None or one.problem.endswith(".")
 
 
 # --- Hostile labels -----------------------------------------------------------------------------
@@ -333,7 +333,7 @@ def test_a_hostile_label_survives_both_kinds_of_file(hostile):
         assert parse_json(to_json(tree, label)) == tree
         assert column_of_json(to_json(tree, label)) == label
         (found,) = read_bundle([("x.csv", to_csv(tree).encode())], [])
-        assert found.imported.hierarchy == tree
+        assert found.hierarchy_file.hierarchy == tree
 
 
 # --- The column of a JSON, and what is too large ------------------------------------------------
@@ -361,7 +361,7 @@ def test_a_file_with_too_many_nodes_is_refused_before_a_tree_is_built(monkeypatc
     nodes = [{"name": "*"}] + [{"name": i, "parent": "*"} for i in range(300)]
     edges = "parent;child\n" + "".join(f"*;{i}\n" for i in range(301))
     refused = [(parse_csv, text) for text in (many, deep, twice)]
-    refused += [(parse_json, json.dumps({"nodes": nodes})), (tree_from_text, edges)]
+    refused += [(parse_json, json.dumps({"nodes": nodes})), (read_pasted_tree, edges)]
     for read, text in refused:
         with pytest.raises(HierarchyError) as caught:
             read(text)
@@ -370,7 +370,7 @@ def test_a_file_with_too_many_nodes_is_refused_before_a_tree_is_built(monkeypatc
 
 @pytest.mark.nightly
 def test_the_largest_file_is_read():
-    values = settings().hierarchy_nodes - 1
+    values = get_settings().hierarchy_nodes - 1
     tree = parse_csv("leaf;level 1\n" + "".join(f"{i};*\n" for i in range(values))).hierarchy
     assert tree.n_leaves == values
     assert parse_json(to_json(tree)) == tree

@@ -13,16 +13,16 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.codes import (
     CodeRange,
-    codes,
-    icd_10_chapters,
-    outside_ranges,
+    build_code_hierarchy,
+    find_outside_ranges,
     parse_ranges,
-    ranges_text,
+    read_icd_10_chapters,
+    write_ranges,
 )
-from kanon.hierarchy.plans import CodesPlan, build_hierarchy, file_of
+from kanon.hierarchy.plans import CodesPlan, build_hierarchy, get_hierarchy_file
 from kanon.hierarchy.suggest import propose, suggest_builder
-from kanon.sources.coverage import counted_column
-from kanon.studio.session.choices import choose, start_with, suggested
+from kanon.sources.coverage import count_column
+from kanon.studio.session.choices import build_choice, suggest_choice, suggest_first_choice
 from support.random_tables import examples
 
 BLOCKS = """from;to;name
@@ -53,7 +53,7 @@ def refused(build, *arguments, **named) -> str:
 # --- the tree -----------------------------------------------------------------------------------
 def test_codes_by_hand():
     values = ["J45.0", "J45.1", "J45", "J09.0", "E11.9", "E11.72", "E70", "U07.1", "unknown"]
-    tree = codes(values, ".", [], parse_ranges(BLOCKS))
+    tree = build_code_hierarchy(values, ".", [], parse_ranges(BLOCKS))
     assert {value: path(tree, value)[1:] for value in values} == {
         "J45.0": ["J45 (group)", "J40–J47 Chronic lower respiratory", "J00–J99 Respiratory", "*"],
         "J45.1": ["J45 (group)", "J40–J47 Chronic lower respiratory", "J00–J99 Respiratory", "*"],
@@ -65,15 +65,15 @@ def test_codes_by_hand():
         "U07.1": ["U07", "*"],
         "unknown": ["*"],
     }
-    assert outside_ranges(tree, parse_ranges(BLOCKS)) == ["U07", "unknown"]
+    assert find_outside_ranges(tree, parse_ranges(BLOCKS)) == ["U07", "unknown"]
 
 
 def test_separators_are_cut_from_the_last_and_prefixes_are_of_what_is_left():
-    tree = codes(["62.01-3", "62.02-1", "63.11-9", "6"], ".-", [1])
+    tree = build_code_hierarchy(["62.01-3", "62.02-1", "63.11-9", "6"], ".-", [1])
     assert path(tree, "62.01-3") == ["62.01-3", "62.01", "62", "6 (group)", "*"]
     assert path(tree, "6") == ["6", "6 (group)", "*"]
-    assert path(codes(["E119", "E11.9"], ".", [3]), "E119") == ["E119", "E11", "*"]
-    odd = codes(["a..b", "a.", ".a", "."], ".")
+    assert path(build_code_hierarchy(["E119", "E11.9"], ".", [3]), "E119") == ["E119", "E11", "*"]
+    odd = build_code_hierarchy(["a..b", "a.", ".a", "."], ".")
     assert path(odd, "a..b") == ["a..b", "a", "*"] and path(odd, "a.") == ["a.", "a", "*"]
     assert path(odd, ".a") == [".a", "*"] and path(odd, ".") == [".", "*"]
 
@@ -98,19 +98,21 @@ STAYS = "0;2\n3;9\n10;19\n20;365"
     ],
 )  # fmt: skip
 def test_numbers_are_compared_as_numbers_and_codes_by_how_they_begin(values, ranges, above):
-    tree = codes(values, ranges=parse_ranges(ranges))
+    tree = build_code_hierarchy(values, ranges=parse_ranges(ranges))
     assert [path(tree, value)[1] for value in values] == above
 
 
 def test_values_that_the_name_of_their_group_excludes_are_named():
-    values = counted_column(pd.Series(["A1", "A3", "A10", "B7", "1-2", "2-15", "19"]))
-    choice = choose("codes", {"separators": ".", "ranges": "A1;A3\n0;2\n10;19"}, "grade", values)
+    values = count_column(pd.Series(["A1", "A3", "A10", "B7", "1-2", "2-15", "19"]))
+    choice = build_choice(
+        "codes", {"separators": ".", "ranges": "A1;A3\n0;2\n10;19"}, "grade", values
+    )
     assert choice.remarks[:2] == (
         "'A1–A3' also contains 'A10', by how they begin. Their numbers lie outside the range.",
         "'0–2' also contains '2-15', by how they begin. Their numbers lie outside the range.",
     )
-    postcodes = counted_column(pd.Series(["47601", "48711"]))
-    assert choose("codes", {"ranges": "47;48"}, "zip", postcodes).remarks == ()
+    postcodes = count_column(pd.Series(["47601", "48711"]))
+    assert build_choice("codes", {"ranges": "47;48"}, "zip", postcodes).remarks == ()
 
 
 CODES = st.lists(st.text("ab1.-", min_size=1, max_size=6), min_size=1, max_size=12, unique=True)
@@ -120,7 +122,7 @@ CODES = st.lists(st.text("ab1.-", min_size=1, max_size=6), min_size=1, max_size=
 @given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=10, unique=True),
        st.sets(st.integers(1, 5), min_size=1))  # fmt: skip
 def test_groups_by_prefix_are_those_of_pandas(values, prefixes):
-    tree = codes(values, "", sorted(prefixes, reverse=True))
+    tree = build_code_hierarchy(values, "", sorted(prefixes, reverse=True))
     series = pd.Series(values)
     expected = {(value,) for value in values} | {tuple(sorted(values))}
     for count in prefixes:
@@ -132,7 +134,7 @@ def test_groups_by_prefix_are_those_of_pandas(values, prefixes):
 @given(st.lists(st.from_regex(r"[ab]{1,2}(\.[ab]{1,2}){0,3}", fullmatch=True), min_size=1,
                 max_size=10, unique=True))  # fmt: skip
 def test_groups_by_separator_are_those_of_pandas(values):
-    tree = codes(values, ".")
+    tree = build_code_hierarchy(values, ".")
     parts = pd.Series(values).str.split(".")
     expected = {(value,) for value in values} | {tuple(sorted(values))}
     for depth in range(1, 4):
@@ -148,9 +150,9 @@ def test_groups_by_separator_are_those_of_pandas(values):
 @given(CODES, st.sets(st.integers(1, 4)), st.randoms())
 def test_the_order_of_the_rows_does_not_matter_and_each_value_has_its_place(values, keeps, random):
     prefixes = sorted(keeps, reverse=True)
-    tree = codes(values, ".-", prefixes)
+    tree = build_code_hierarchy(values, ".-", prefixes)
     shuffled = random.sample(values, len(values))
-    assert codes(shuffled, ".-", prefixes) == tree
+    assert build_code_hierarchy(shuffled, ".-", prefixes) == tree
     assert sorted(tree.labels[: tree.n_leaves]) == sorted(values)
 
 
@@ -173,9 +175,9 @@ def test_a_code_lies_in_all_ranges_around_it_from_narrow_to_wide(values, ends):
         for one in given_ranges for other in given_ranges
     )  # fmt: skip
     if not ordered or not apart or not any(around.values()):
-        refused(codes, values, "", (), given_ranges)
+        refused(build_code_hierarchy, values, "", (), given_ranges)
         return
-    tree = codes(values, "", (), given_ranges)
+    tree = build_code_hierarchy(values, "", (), given_ranges)
     for value in values:
         names = path(tree, value)[1:-1]
         assert sorted(names) == sorted(one.name for one in around[value])
@@ -203,11 +205,11 @@ def test_a_code_lies_in_all_ranges_around_it_from_narrow_to_wide(values, ends):
     ],
 )
 def test_what_cannot_be_built_is_said(arguments, said):
-    assert said in refused(codes, ["J45.0", "J45.1"], **arguments)
+    assert said in refused(build_code_hierarchy, ["J45.0", "J45.1"], **arguments)
 
 
 def test_lines_of_ranges():
-    assert ranges_text(parse_ranges(BLOCKS)).splitlines()[-1] == "E00;E90;E00–E90"
+    assert write_ranges(parse_ranges(BLOCKS)).splitlines()[-1] == "E00;E90;E00–E90"
     (tabbed,) = parse_ranges("\ufeffFrom\tTo\nA00\tB99\n")
     assert (tabbed.first, tabbed.last, tabbed.name) == ("A00", "B99", "A00–B99")
     assert parse_ranges('A00,B99,"fever, and more"')[0].name == "fever, and more"
@@ -224,12 +226,12 @@ def test_ranges_are_read_as_they_were_written(rows):
     given_ranges = [
         one for one in given_ranges if (one.first.lower(), one.last.lower()) != ("from", "to")
     ]
-    assert parse_ranges(ranges_text(given_ranges)) == given_ranges
+    assert parse_ranges(write_ranges(given_ranges)) == given_ranges
 
 
 # --- the ICD ------------------------------------------------------------------------------------
 def test_the_chapters_of_the_icd_lie_one_behind_the_other():
-    chapters = icd_10_chapters()
+    chapters = read_icd_10_chapters()
     assert len(chapters) == 22
     for one in chapters:
         assert one.name.startswith(f"{one.first}–{one.last} ")
@@ -244,13 +246,13 @@ def test_the_chapters_of_the_icd_lie_one_behind_the_other():
 def test_codes_of_the_icd_are_proposed_by_chapter():
     for proposal in (propose(dict.fromkeys([*ICD, "unknown"], 3)), suggest_builder(ICD)):
         assert proposal.builder == "codes" and "ICD-10" in proposal.reason
-    choice = suggested("icd", counted_column(pd.Series([*ICD, "unknown"])))
+    choice = suggest_choice("icd", count_column(pd.Series([*ICD, "unknown"])))
     assert choice.plan is not None and choice.builder == "codes"
     assert path(choice.tree, "E10.1") == [
         "E10.1", "E10", "E00–E90 Endocrine, nutritional and metabolic diseases", "*"
     ]  # fmt: skip
     assert "'unknown' lies in no range" in choice.remarks[-1]
-    assert start_with("icd", counted_column(pd.Series(ICD))).builder == "codes"
+    assert suggest_first_choice("icd", count_column(pd.Series(ICD))).builder == "codes"
 
 
 @pytest.mark.parametrize(
@@ -269,15 +271,15 @@ def test_other_codes_are_not_taken_for_the_icd(values):
 
 
 def test_what_is_typed_becomes_a_plan_or_a_sentence():
-    values = counted_column(pd.Series(ICD))
+    values = count_column(pd.Series(ICD))
     typed = {"separators": " . ", "prefixes": "", "ranges": BLOCKS}
-    choice = choose("codes", typed, "icd", values)
+    choice = build_choice("codes", typed, "icd", values)
     assert choice.plan.separators == "." and len(choice.plan.ranges) == 4
     assert choice.remarks == ("2 values or groups lie in no range and are directly under the "
                               "root: 'C10', 'C45'.",)  # fmt: skip
     for wrong, said in (({"prefixes": "1.5"}, "whole numbers"), ({"ranges": "J"}, "Line 1"),
                         ({"separators": "", "ranges": ""}, "Give separators")):  # fmt: skip
-        choice = choose("codes", {**typed, **wrong}, "icd", values)
+        choice = build_choice("codes", {**typed, **wrong}, "icd", values)
         assert said in choice.problem and choice.plan is None
 
 
@@ -285,6 +287,9 @@ def test_a_plan_names_a_file_of_ranges(tmp_path):
     (tmp_path / "blocks.csv").write_text(BLOCKS, encoding="utf-8")
     plan = CodesPlan(build="codes", ranges_file="blocks.csv")
     tree = build_hierarchy("icd", plan, ICD, tmp_path)
-    assert tree == codes(ICD, ranges=parse_ranges(BLOCKS)) and file_of(plan) == "blocks.csv"
+    assert (
+        tree == build_code_hierarchy(ICD, ranges=parse_ranges(BLOCKS))
+        and get_hierarchy_file(plan) == "blocks.csv"
+    )
     said = refused(build_hierarchy, "icd", plan, ICD, tmp_path / "nowhere")
     assert "'icd'" in said and "'blocks.csv'" in said

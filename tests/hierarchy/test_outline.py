@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.errors import HierarchyError
-from kanon.hierarchy.outline import parse_outline, to_outline
+from kanon.hierarchy.outline import parse_outline, write_outline
 from support.labelled_trees import labelled_trees
 from support.random_tables import trees
 
@@ -13,14 +13,14 @@ from support.random_tables import trees
 @given(st.one_of(labelled_trees(max_nodes=10), labelled_trees(max_nodes=10, weighted=True)))
 def test_a_tree_is_read_as_it_was_written(plain):
     tree = plain.build()
-    assert parse_outline(to_outline(tree)) == tree
+    assert parse_outline(write_outline(tree)) == tree
 
 
 @given(trees(max_nodes=8), st.integers(1, 5))
 def test_any_indentation_will_do(plain, step):
     tree = plain.build()
     lines = []
-    for line in to_outline(tree).split("\n"):
+    for line in write_outline(tree).split("\n"):
         name = line.lstrip()
         lines += ["", "\t" * ((len(line) - len(name)) // 4 * step) + name + "  \r"]
     assert parse_outline("\n".join(lines)) == tree

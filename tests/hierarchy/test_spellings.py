@@ -14,20 +14,20 @@ from kanon.hierarchy.build import groups, intervals, suppression
 from kanon.hierarchy.spellings import (
     MOST_VALUES,
     Spellings,
+    add_look_alikes,
     find_look_alikes,
-    joined,
-    spellings,
-    unjoined,
-    with_look_alikes,
+    find_separate_spellings,
+    find_spellings,
+    join_spellings,
 )
-from kanon.sources.coverage import check_covered
+from kanon.sources.coverage import check_coverage
 from support.job_titles import job_titles
 from support.paths import ROOT
 from support.random_tables import examples
 
 
 def found(counts):
-    return [list(one.records) for one in spellings(counts)]
+    return [list(one.records) for one in find_spellings(counts)]
 
 
 # --- what is alike ------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_codes_numbers_and_words_for_missing_that_read_alike_are_spellings(one, 
 def test_each_value_goes_to_the_nearest_and_mistakes_do_not_add_up():
     counts = {"Psychologist": 100, "Psychologyst": 20, "Psichologyst": 4, "Psichologysd": 1}
     assert found(counts) == [["Psychologist", "Psychologyst", "Psichologyst"]]
-    assert spellings(counts)[0].name == "Psychologist"
+    assert find_spellings(counts)[0].name == "Psychologist"
     near = {"Assembler": 50, "Assembled": 40, "Assemblerd": 1, "Assembeld": 1}
     assert found(near) == [["Assembler", "Assemblerd"], ["Assembled", "Assembeld"]]
 
@@ -94,7 +94,7 @@ def test_among_too_many_values_none_are_looked_for():
         f"Accountant {'x' * (n % 40)} {chr(97 + n % 26) * (n // 40)}": 9 for n in range(MOST_VALUES)
     }
     assert len(counts) == MOST_VALUES
-    assert spellings({**counts, "Accountant": 90, "Acountant": 1}) == []
+    assert find_spellings({**counts, "Accountant": 90, "Acountant": 1}) == []
 
 
 # --- the same by other means --------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_groups_are_those_of_the_rule_whatever_the_order_of_the_rows(counts, ran
     expected = sorted(members for members in names.values() if len(members) > 1)
     shuffled = dict(random.sample(list(counts.items()), len(counts)))
     assert sorted(found(shuffled)) == expected
-    assert spellings(shuffled) == spellings(counts)
+    assert find_spellings(shuffled) == find_spellings(counts)
     members = [value for group in found(counts) for value in group]
     assert len(members) == len(set(members)), "each value in one group at most"
 
@@ -163,18 +163,22 @@ def test_groups_are_those_of_the_rule_whatever_the_order_of_the_rows(counts, ran
 # --- in the tree --------------------------------------------------------------------------------
 def test_joined_values_come_under_the_parent_of_the_frequent_one():
     tree = groups([{"care": ["Nurse", "Midwife"], "other": ["Nurce", "Cook"], "typos": ["Norse"]}])
-    (one,) = spellings({"Nurse": 40, "Nurce": 3, "Norse": 1, "Midwife": 9, "Cook": 9})
-    made = joined(tree, [one])
+    (one,) = find_spellings({"Nurse": 40, "Nurce": 3, "Norse": 1, "Midwife": 9, "Cook": 9})
+    made = join_spellings(tree, [one])
     parents = {label: above for label, above, _ in made.entries()}
     assert parents == {
         "Nurse": "NURSE", "Nurce": "NURSE", "Norse": "NURSE", "NURSE": "care",
         "Midwife": "care", "Cook": "other", "care": "*", "other": "*",
         "*": None,
     }  # fmt: skip
-    assert unjoined(tree, [one]) == [one] and unjoined(made, [one]) == []
-    assert unjoined(edit.remove_leaves(tree, ["Norse"]), [one]) == [], "not all have a place"
+    assert (
+        find_separate_spellings(tree, [one]) == [one] and find_separate_spellings(made, [one]) == []
+    )
+    assert find_separate_spellings(edit.remove_leaves(tree, ["Norse"]), [one]) == [], (
+        "not all have a place"
+    )
     with pytest.raises(HierarchyError, match="value withheld"):
-        joined(edit.remove_leaves(tree, ["Norse"]), [one])
+        join_spellings(edit.remove_leaves(tree, ["Norse"]), [one])
     with pytest.raises(HierarchyError, match="is a group"):
         edit.join(tree, {"new": ["care"]})
 
@@ -188,23 +192,23 @@ def test_joined_groups_are_not_proposed_again():
         "Urolgie": 2,
         "HNO": 9,
     }
-    found = spellings(counts)
+    found = find_spellings(counts)
     tree = suppression(sorted(counts))
-    made = joined(tree, found)
-    assert unjoined(made, found) == []
+    made = join_spellings(tree, found)
+    assert find_separate_spellings(made, found) == []
     nested = edit.group(made, ["Chirugie", "CHIRURGIE"], "rare")
-    assert unjoined(nested, found) == [], "in a group of the group"
+    assert find_separate_spellings(nested, found) == [], "in a group of the group"
     names = [made.labels[made.parent[made.node_of[value]]] for value in ("Chirugie", "Urolgie")]
     both = edit.ungroup(edit.group(made, names, "wards"), names)
-    assert unjoined(both, found) == [], "several proposals in one group"
+    assert find_separate_spellings(both, found) == [], "several proposals in one group"
     other = groups([{"wards": ["Chirurgie", "Chirugie", "CHIRURGIE", "HNO"]}])
-    assert [one.name for one in unjoined(other, found[:1])] == ["Chirurgie"]
+    assert [one.name for one in find_separate_spellings(other, found[:1])] == ["Chirurgie"]
 
 
 def test_a_name_that_is_taken_is_written_in_another_way_and_drawn_weights_are_split():
     tree = suppression(["Nurse", "Nurce", "NURSE"])
     tree = edit.with_weights(tree, np.array([2.0, 4.0, 1.0, 0.0]))
-    made = joined(tree, [Spellings({"Nurse": 40, "Nurce": 3})])
+    made = join_spellings(tree, [Spellings({"Nurse": 40, "Nurce": 3})])
     weights = dict(zip(made.labels, made.weight.tolist(), strict=True))
     assert weights == {"Nurse": 1, "Nurce": 3, "NURSE": 1, "nurse": 1, "*": 0}
 
@@ -222,7 +226,7 @@ def test_a_name_that_is_taken_is_written_in_another_way_and_drawn_weights_are_sp
 )
 def test_a_group_is_called_plainly_after_its_most_frequent_spelling(values, name):
     records = {value: 9 - place for place, value in enumerate(values)}
-    made = joined(suppression([*values, "x"]), [Spellings(records)])
+    made = join_spellings(suppression([*values, "x"]), [Spellings(records)])
     assert {made.labels[made.parent[made.node_of[value]]] for value in values} == {name}
     assert len({*made.labels}) == made.n_nodes
 
@@ -230,36 +234,42 @@ def test_a_group_is_called_plainly_after_its_most_frequent_spelling(values, name
 def test_what_is_joined_is_not_proposed_again():
     one = Spellings({"Nurse": 40, "Nurce": 3})
     tree = groups([{"NURSE": ["Nurse", "Nurce", "Norse"]}, {"*": ["NURSE", "Cook"]}])
-    assert unjoined(tree, [one]) == [], "by its name"
+    assert find_separate_spellings(tree, [one]) == [], "by its name"
     care = edit.rename(tree, "NURSE", "care")
-    assert unjoined(care, [one]) == [one]
-    assert unjoined(care, [one], {"Nurse", "Nurce", "Cook"}) == [], "nobody is a Norse now"
+    assert find_separate_spellings(care, [one]) == [one]
+    assert find_separate_spellings(care, [one], {"Nurse", "Nurce", "Cook"}) == [], (
+        "nobody is a Norse now"
+    )
     steps = edit.group(care, ["Nurse", "Norse"], "first")
     both = Spellings({"Nurse": 40, "Nurce": 3, "Norse": 1})
-    assert unjoined(steps, [both]) == [], "in two steps"
+    assert find_separate_spellings(steps, [both]) == [], "in two steps"
     cooks = Spellings({"Cook": 9, "Cok": 1})
     wards = groups([{"care": ["Nurse", "Nurce", "Cook", "Cok"]}, {"*": ["care", "Painter"]}])
-    assert unjoined(wards, [one, cooks]) == [], "with other spellings"
-    assert unjoined(suppression(["Nurse", "Nurce", "Cook", "Cok"]), [one, cooks]) == [one, cooks]
+    assert find_separate_spellings(wards, [one, cooks]) == [], "with other spellings"
+    assert find_separate_spellings(
+        suppression(["Nurse", "Nurce", "Cook", "Cok"]), [one, cooks]
+    ) == [one, cooks]
 
 
 @examples(100)
 @given(COUNTS)
 def test_joining_all_keeps_the_values_and_leaves_nothing_to_join(counts):
     tree = suppression(sorted(counts))
-    proposed = unjoined(tree, spellings(counts))
-    made = joined(tree, proposed)
+    proposed = find_separate_spellings(tree, find_spellings(counts))
+    made = join_spellings(tree, proposed)
     assert sorted(made.labels[: made.n_leaves]) == sorted(tree.labels[: tree.n_leaves])
     for one in proposed:
         node = made.parent[made.node_of[one.name]]
         assert sorted(made.labels[made.first[node] : made.last[node]]) == sorted(one.records)
         assert made.parent[node] == made.root
-    assert unjoined(made, proposed) == []
+    assert find_separate_spellings(made, proposed) == []
 
 
 def test_numbers_in_intervals_have_no_spellings():
     ages = {str(age): age for age in range(10, 90)}
-    assert spellings(ages) == [] and unjoined(intervals(list(ages), [5]), []) == []
+    assert (
+        find_spellings(ages) == [] and find_separate_spellings(intervals(list(ages), [5]), []) == []
+    )
 
 
 # --- what looks the same ------------------------------------------------------------------------
@@ -281,20 +291,20 @@ COMPOSED, APART = "Jos\u00e9", "Jose\u0301"
 def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf):
     tree = groups([{"here": [leaf, "x"]}, {"*": ["here", "y"]}])
     with pytest.raises(CoverageError) as caught:
-        check_covered("n", {value: 2, "x": 1}, tree)
+        check_coverage("n", {value: 2, "x": 1}, tree)
     assert "spelled with other characters (Unicode form, blanks)" in str(caught.value)
     assert find_look_alikes(tree, [value, "z"]) == {value: leaf}
-    made = with_look_alikes(tree, {value: leaf}, {value, "x"})
-    check_covered("n", {value: 2, "x": 1}, made)
+    made = add_look_alikes(tree, {value: leaf}, {value, "x"})
+    check_coverage("n", {value: 2, "x": 1}, made)
     assert made.n_leaves == tree.n_leaves and leaf not in made.node_of
-    both = with_look_alikes(tree, {value: leaf}, {value, leaf})
+    both = add_look_alikes(tree, {value: leaf}, {value, leaf})
     assert both.labels[both.parent[both.node_of[leaf]]] == "here"
     assert both.labels[both.parent[both.node_of[value]]] == "here"
 
 
 def test_what_looks_otherwise_is_lacking_as_before():
     with pytest.raises(CoverageError, match="add them to it"):
-        check_covered("n", {"Jose": 2, "bonn": 1}, suppression([COMPOSED, "Bonn"]))
+        check_coverage("n", {"Jose": 2, "bonn": 1}, suppression([COMPOSED, "Bonn"]))
 
 
 # --- how good it is -----------------------------------------------------------------------------
@@ -303,7 +313,9 @@ def test_what_is_found_among_470_job_titles_is_what_the_docs_say():
     for seed in range(1, 7):
         counts, meant = job_titles(seed)
         assert len(counts) == 470
-        name_of = {value: one.name for one in spellings(counts) for value in list(one.records)[1:]}
+        name_of = {
+            value: one.name for one in find_spellings(counts) for value in list(one.records)[1:]
+        }
         right += sum(meant[value] == name for value, name in name_of.items())
         proposed += len(name_of)
         mistyped += sum(value != title for value, title in meant.items())

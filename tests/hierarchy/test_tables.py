@@ -12,13 +12,13 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.build import groups, suppression
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import parse_csv, to_csv
-from kanon.hierarchy.lines import tree_to_lines
+from kanon.hierarchy.lines import write_tree_lines
 from kanon.hierarchy.tables import (
-    edge_table,
-    level_table,
-    tree_from_edges,
-    tree_from_levels,
-    tree_from_text,
+    build_edge_table,
+    build_level_table,
+    read_edge_table,
+    read_level_table,
+    read_pasted_tree,
 )
 from support.labelled_trees import labelled_trees
 from support.paths import ROOT
@@ -45,11 +45,11 @@ def refused(read, *arguments) -> str:
 @given(EITHER)
 def test_a_tree_survives_its_levels(plain):
     tree = plain.build()
-    table = level_table(tree)
-    assert table.to_numpy().tolist() == tree_to_lines(tree)
+    table = build_level_table(tree)
+    assert table.to_numpy().tolist() == write_tree_lines(tree)
     assert list(table.columns) == ["leaf", *(f"level {c}" for c in range(1, tree.height))]
-    assert tree_from_levels(table, tree) == tree
-    assert tree_from_levels(table) == with_weights(tree, None)
+    assert read_level_table(table, tree) == tree
+    assert read_level_table(table) == with_weights(tree, None)
 
 
 @examples(200)
@@ -57,7 +57,7 @@ def test_a_tree_survives_its_levels(plain):
 def test_blank_cells_repeat_and_blank_rows_and_columns_count_for_nothing(plain, data):
     tree = plain.build()
     assume(tree.height > 1)
-    table = level_table(tree)
+    table = build_level_table(tree)
     blank = st.sampled_from([None, "", "  ", np.nan, pd.NA])
     cells = table.to_numpy().tolist()
     for row in cells:
@@ -75,31 +75,31 @@ def test_blank_cells_repeat_and_blank_rows_and_columns_count_for_nothing(plain, 
         place = data.draw(st.integers(0, tree.height))
         for row in cells:
             row.insert(place, data.draw(blank))
-    assert tree_from_levels(pd.DataFrame(cells, dtype=object)) == tree
+    assert read_level_table(pd.DataFrame(cells, dtype=object)) == tree
 
 
 def test_levels_by_hand():
-    assert level_table(ZOO).to_csv(index=False).splitlines() == [
+    assert build_level_table(ZOO).to_csv(index=False).splitlines() == [
         "leaf,level 1,level 2", "Cat,Felid,*", "Lion,Felid,*", "Dog,Dog,*",
     ]  # fmt: skip
     ages = pd.DataFrame({"leaf": [17.0, 18.0], "level 1": ["teen", None], "level 2": ["*", None]})
-    assert tree_from_levels(ages).labels == ("17", "18", "teen", "*")
+    assert read_level_table(ages).labels == ("17", "18", "teen", "*")
     one = pd.DataFrame({"leaf": ["a"]})
-    assert tree_from_levels(one).labels == ("a",)
-    assert level_table(tree_from_levels(one)).equals(one.astype(object))
+    assert read_level_table(one).labels == ("a",)
+    assert build_level_table(read_level_table(one)).equals(one.astype(object))
 
 
 def test_what_was_drawn_stays_where_the_edge_stays():
     tree = with_weights(ZOO, np.array([1, 2, 5, 4, 0]))  # Cat, Lion, Dog, Felid, *
-    table = level_table(tree)
+    table = build_level_table(tree)
     table.loc[len(table)] = ["Tiger", "Felid", "*"]  # the heaviest edge below Felid weighs 2
     table.loc[len(table)] = ["Wolf", "Canid", "*"]  # none below Canid is known; below *, 5
     table.loc[2, "level 1"] = "Canid"  # Dog hangs elsewhere now
-    edited = tree_from_levels(table, tree)
+    edited = read_level_table(table, tree)
     weight = dict(zip(edited.labels, edited.weight.tolist(), strict=True))
     assert weight == {"Cat": 1, "Lion": 2, "Tiger": 2, "Felid": 4, "Dog": 1, "Wolf": 1,
                       "Canid": 4, "*": 0}  # fmt: skip
-    assert tree_from_levels(table, ZOO).weight is None
+    assert read_level_table(table, ZOO).weight is None
 
 
 BAD_LEVELS = {
@@ -116,7 +116,7 @@ BAD_LEVELS = {
 
 @pytest.mark.parametrize(("rows", "said"), BAD_LEVELS.values(), ids=BAD_LEVELS)
 def test_bad_rows_are_named(rows, said):
-    assert said in refused(tree_from_levels, pd.DataFrame(rows, dtype=object))
+    assert said in refused(read_level_table, pd.DataFrame(rows, dtype=object))
 
 
 # --- A row per edge -----------------------------------------------------------------------------
@@ -124,9 +124,9 @@ def test_bad_rows_are_named(rows, said):
 @given(EITHER)
 def test_a_tree_survives_its_edges(plain):
     tree = plain.build()
-    table = edge_table(tree)
+    table = build_edge_table(tree)
     assert list(table.columns) == ["parent", "child", "weight"]
-    assert tree_from_edges(table) == tree
+    assert read_edge_table(table) == tree
     seen = {plain.root}
     for row in table.itertuples():
         assert row.parent in seen or tree.n_nodes == 1
@@ -137,8 +137,8 @@ def test_a_tree_survives_its_edges(plain):
 @given(labelled_trees(max_nodes=10, weighted=True), st.data())
 def test_the_order_of_the_rows_matters_among_siblings_alone(plain, data):
     tree = plain.build()
-    rows = edge_table(tree).sample(frac=1, random_state=data.draw(st.integers(0, 99)))
-    again = tree_from_edges(rows)
+    rows = build_edge_table(tree).sample(frac=1, random_state=data.draw(st.integers(0, 99)))
+    again = read_edge_table(rows)
     assert {*again.entries()} == {*tree.entries()}
     for label, children in ((x, again.children[again.node_of[x]]) for x in again.labels):
         listed = [row.child for row in rows.itertuples() if row.parent == label]
@@ -149,24 +149,24 @@ def test_the_order_of_the_rows_matters_among_siblings_alone(plain, data):
 @given(trees(max_nodes=8, weighted=True))
 def test_weights_may_be_text_and_columns_in_any_order(plain):
     tree = plain.build()
-    table = edge_table(tree)
+    table = build_edge_table(tree)
     table["Weight "] = ["" if np.isnan(x) else f" {x} " for x in table.pop("weight")]
-    assert tree_from_edges(table[["Weight ", "child", "parent"]]) == tree
-    assert tree_from_edges(table[["child", "parent"]]) == with_weights(tree, None)
+    assert read_edge_table(table[["Weight ", "child", "parent"]]) == tree
+    assert read_edge_table(table[["child", "parent"]]) == with_weights(tree, None)
 
 
 def test_edges_by_hand():
-    table = edge_table(ZOO, np.array([1, 2, 5, 4, 0]))
+    table = build_edge_table(ZOO, np.array([1, 2, 5, 4, 0]))
     assert table.to_csv(index=False).splitlines() == [
         "parent,child,weight", "*,Felid,4.0", "Felid,Cat,1.0", "Felid,Lion,2.0", "*,Dog,5.0",
     ]  # fmt: skip
-    assert tree_from_edges(table) == with_weights(ZOO, np.array([1, 2, 5, 4, 0]))
-    assert edge_table(ZOO)["weight"].isna().all()
+    assert read_edge_table(table) == with_weights(ZOO, np.array([1, 2, 5, 4, 0]))
+    assert build_edge_table(ZOO)["weight"].isna().all()
     blank = pd.concat([table.iloc[:2], pd.DataFrame([[None, " ", np.nan]], columns=table.columns),
                        table.iloc[2:]])  # fmt: skip
-    assert tree_from_edges(blank) == tree_from_edges(table)
+    assert read_edge_table(blank) == read_edge_table(table)
     rooted = pd.DataFrame([["", "*"], ["*", "a"]], columns=["Parent", "CHILD"])
-    assert tree_from_edges(rooted) == suppression(["a"])
+    assert read_edge_table(rooted) == suppression(["a"])
 
 
 BAD_EDGES = {
@@ -193,12 +193,12 @@ BAD_EDGES = {
 @pytest.mark.parametrize(("rows", "said"), BAD_EDGES.values(), ids=BAD_EDGES)
 def test_bad_edges_are_named(rows, said):
     table = pd.DataFrame(rows, columns=["parent", "child", "weight"], dtype=object)
-    assert said in refused(tree_from_edges, table)
+    assert said in refused(read_edge_table, table)
 
 
 def test_a_table_without_the_columns_is_refused():
-    assert 'no column "child"' in refused(tree_from_edges, pd.DataFrame({"parent": ["*"]}))
-    assert 'no column "parent"' in refused(tree_from_edges, pd.DataFrame([["*", "a"]]))
+    assert 'no column "child"' in refused(read_edge_table, pd.DataFrame({"parent": ["*"]}))
+    assert 'no column "parent"' in refused(read_edge_table, pd.DataFrame([["*", "a"]]))
 
 
 # --- Pasted text --------------------------------------------------------------------------------
@@ -206,8 +206,8 @@ def test_a_table_without_the_columns_is_refused():
 @given(EITHER, st.sampled_from(";,\t|"))
 def test_a_pasted_table_of_edges_is_read(plain, separator):
     tree = plain.build()
-    text = edge_table(tree).to_csv(index=False, sep=separator)
-    assert tree_from_text(text).hierarchy == tree
+    text = build_edge_table(tree).to_csv(index=False, sep=separator)
+    assert read_pasted_tree(text).hierarchy == tree
 
 
 @examples(200)
@@ -219,16 +219,18 @@ def test_a_pasted_table_of_edges_is_read(plain, separator):
 def test_a_pasted_table_of_levels_is_read(plain, separator):
     tree = plain if not hasattr(plain, "build") else plain.build()
     assume(not {"parent", "child"} <= {x.casefold() for x in tree.labels})
-    assert tree_from_text(to_csv(tree, separator)).hierarchy == tree
+    assert read_pasted_tree(to_csv(tree, separator)).hierarchy == tree
 
 
 def test_pasted_text_by_hand():
-    assert tree_from_text("Child\tParent\r\nCat\t*\r\n\r\nDog\t*\r\n").hierarchy.labels[0] == "Cat"
-    weighted = tree_from_text("\ufeffparent;child;weight\n*;a;1.5\n*;b;2").hierarchy
+    assert (
+        read_pasted_tree("Child\tParent\r\nCat\t*\r\n\r\nDog\t*\r\n").hierarchy.labels[0] == "Cat"
+    )
+    weighted = read_pasted_tree("\ufeffparent;child;weight\n*;a;1.5\n*;b;2").hierarchy
     assert weighted.weight.tolist() == [1.5, 2, 0]
-    assert tree_from_text("parent,child,weight\n*,a\n*,b").hierarchy == suppression(["a", "b"])
+    assert read_pasted_tree("parent,child,weight\n*,a\n*,b").hierarchy == suppression(["a", "b"])
     text = AGE.read_text("utf-8")
-    assert tree_from_text(text) == parse_csv(text)
+    assert read_pasted_tree(text) == parse_csv(text)
 
 
 @pytest.mark.parametrize(
@@ -242,13 +244,13 @@ def test_pasted_text_by_hand():
     ],
 )  # fmt: skip
 def test_bad_pasted_text_is_refused(text, said):
-    assert said in refused(tree_from_text, text)
+    assert said in refused(read_pasted_tree, text)
 
 
 def test_a_cell_that_is_longer_than_allowed_is_refused():
     limit = csv.field_size_limit(1_000)
     try:
-        assert "too long" in refused(tree_from_text, f"parent,child\n*,{'x' * 1_001}\n")
+        assert "too long" in refused(read_pasted_tree, f"parent,child\n*,{'x' * 1_001}\n")
     finally:
         csv.field_size_limit(limit)
 
@@ -256,4 +258,4 @@ def test_a_cell_that_is_longer_than_allowed_is_refused():
 @pytest.mark.nightly
 def test_too_many_edges_are_refused():
     text = "parent;child\n" + "".join(f"*;{i}\n" for i in range(200_000))
-    assert "the most allowed is 200\u202f000 (hierarchy_nodes" in refused(tree_from_text, text)
+    assert "the most allowed is 200\u202f000 (hierarchy_nodes" in refused(read_pasted_tree, text)

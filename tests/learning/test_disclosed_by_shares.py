@@ -9,15 +9,21 @@ import pytest
 from hypothesis import given
 
 from kanon.errors import PlanError
-from kanon.learning.disclosure import CARDS, Guess, ShareDisclosure, disclosed, exact_cells
-from kanon.measures.linkage import linkage
+from kanon.learning.disclosure import (
+    CARDS,
+    Guess,
+    ShareDisclosure,
+    count_exact_cells,
+    measure_share_disclosure,
+)
+from kanon.measures.linkage import measure_linkage
 from kanon.recoding import Recoding
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
-from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.hierarchy_choices import set_role
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample, open_uploaded_table
 from oracles.plain_linkage import attacks, could_be, rows_of
 from support.plans import make_plan
 from support.random_tables import examples
@@ -31,8 +37,8 @@ def animals():
 
     Diagnoses: cold, cold, gout; gout, gout, flu.
     """
-    work = sample_work("animals-v21")
-    source = prepare(plan_of(work), work.table.records).source
+    work = open_sample("animals-v21")
+    source = prepare(build_plan(work), work.table.records).source
     gender, race = source.classes.hierarchies
     ill = ["cold", "cold", "gout", "gout", "gout", "flu"]
     values = ["cold", "flu", "gout"]
@@ -56,7 +62,7 @@ def test_the_worked_table_by_hand(animals):
     gout, gout, flu (2/3 sure, the same two right).
     """
     _, classes, targets = animals
-    found = disclosed(Recoding.from_targets(classes, targets), "ill")
+    found = measure_share_disclosure(Recoding.from_targets(classes, targets), "ill")
     assert (found.cells, found.exact, found.exact_share) == (12, 0, 0)
     assert found.release == Guess(pytest.approx(7 / 12), 0, pytest.approx(4 / 6))
     assert found.shares == Guess(pytest.approx(2 / 3), 0, pytest.approx(4 / 6))
@@ -65,7 +71,7 @@ def test_the_worked_table_by_hand(animals):
 def test_a_column_that_is_not_sensitive_is_refused(animals):
     _, classes, targets = animals
     with pytest.raises(PlanError, match="'race' is not sensitive"):
-        disclosed(Recoding.from_targets(classes, targets), "race")
+        measure_share_disclosure(Recoding.from_targets(classes, targets), "race")
 
 
 def test_the_cards():
@@ -98,7 +104,7 @@ def plain_guess(persons, secrets, of_person) -> Guess:
 @given(attacks())
 def test_disclosure_equals_looking_through_the_rows(drawn):
     problem, secrets, of_row, recoding, _ = drawn
-    found = disclosed(recoding, "secret")
+    found = measure_share_disclosure(recoding, "secret")
     left = [p for p, c in enumerate(of_row) if recoding.assigned[c] >= 0]
     table = rows_of(problem, secrets, of_row, recoding)
     table.index = left
@@ -111,7 +117,7 @@ def test_disclosure_equals_looking_through_the_rows(drawn):
         for p in left
         for j in range(len(problem.trees))
     )
-    assert found.exact == exact == exact_cells(recoding)
+    assert found.exact == exact == count_exact_cells(recoding)
     assert found.alone == sum(
         table.loc[p].iloc[j] != problem.rows[p][j]
         and [row[j] for row in members[int(recoding.assigned[of_row[p]])]].count(problem.rows[p][j])
@@ -149,9 +155,9 @@ def test_disclosure_equals_looking_through_the_rows(drawn):
 def test_laws_of_what_is_disclosed(drawn):
     problem, _, _, recoding, _ = drawn
     before = recoding.nodes.copy(), recoding.assigned.copy()
-    found = disclosed(recoding, "secret")
+    found = measure_share_disclosure(recoding, "secret")
     columns = list(problem.columns)
-    whole = linkage(recoding.classes, recoding.released, columns, "secret")
+    whole = measure_linkage(recoding.classes, recoding.released, columns, "secret")
     assert found.release is not None and found.shares is not None
     assert found.release.right == pytest.approx(whole.right, rel=1e-12), "the attack of linkage"
     assert 0 <= found.exact <= found.cells
@@ -159,7 +165,7 @@ def test_laws_of_what_is_disclosed(drawn):
         assert 0 <= guess.certain <= guess.sureness <= 1 + 1e-12
     # Of the table itself there is nothing to add.
     itself = Recoding.from_targets(recoding.classes, recoding.classes.nodes)
-    same = disclosed(itself, "secret")
+    same = measure_share_disclosure(itself, "secret")
     assert same.exact == 0
     if all(
         x < tree.n_leaves
@@ -173,14 +179,16 @@ def test_laws_of_what_is_disclosed(drawn):
 
 
 def test_ranges_of_mondrian_are_attacked_too():
-    table = sample_work("hospital").table.records.frame
+    table = open_sample("hospital").table.records.frame
     quasi = {name: {"role": "quasi-identifier"} for name in ("age", "zip", "sex")}
     plan = make_plan({**quasi, "disease": {"role": "sensitive"}}, 4, "mondrian")
     recoding = run(plan, table[[*quasi, "disease"]]).recoding
     assert recoding.ranged
     column = recoding.classes.sensitive[0].name
-    found = disclosed(recoding, column)
-    alone = linkage(recoding.original, recoding.released, recoding.classes.attributes, column)
+    found = measure_share_disclosure(recoding, column)
+    alone = measure_linkage(
+        recoding.original, recoding.released, recoding.classes.attributes, column
+    )
     assert found.release.right == pytest.approx(alone.right, rel=1e-12)
     assert found.shares.sureness >= found.release.sureness
 
@@ -188,16 +196,16 @@ def test_ranges_of_mondrian_are_attacked_too():
 @pytest.mark.adult
 def test_of_a_merged_release_of_adult_no_cell_can_be_read_off(adult_path):
     """Nine quasi-identifiers, salary to be guessed, k = 5."""
-    work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
+    work = open_uploaded_table(adult_path.read_bytes(), adult_path.name, 1)
     for column in work.table.roles:
-        work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    recoding = run(plan_of(with_fields(work, k=5)), work.table.records).recoding
+        work = set_role(work, column, Role.QUASI_IDENTIFIER)
+    recoding = run(build_plan(with_fields(work, k=5)), work.table.records).recoding
     sensitive = Sensitive.from_records(  # any column will do for the time
         "ill", ["a", "b"], False,
         np.repeat(np.arange(recoding.classes.n_classes), recoding.classes.counts),
         np.arange(recoding.classes.n_records) % 2, recoding.classes.n_classes,
     )  # fmt: skip
     recoding = replace(recoding, classes=replace(recoding.classes, sensitive=(sensitive,)))
-    found = disclosed(recoding, "ill")
+    found = measure_share_disclosure(recoding, "ill")
     assert (found.cells, found.exact) == (9 * 30_162, 0), "merging raises only what differs"
     assert found.shares.sureness > found.release.sureness

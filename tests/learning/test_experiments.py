@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
-from kanon.algorithms.solution import recodings_at
-from kanon.base.progress import no_progress
+from kanon.algorithms.solution import run_for_every_k
+from kanon.base.progress import ignore_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.studies import (
@@ -19,13 +19,13 @@ from kanon.experiments.studies import (
     ReleaseMeasures,
     StudiedAlgorithm,
     Training,
+    build_points_table,
     check_candidate,
-    experiment_of,
-    labels_of,
-    measures_of_points,
-    points_table,
-    predict,
+    create_experiment,
+    get_target_labels,
+    list_point_measures,
     run_experiment,
+    run_prediction,
 )
 from kanon.learning.experiments import (
     ClassifierStudy,
@@ -36,10 +36,10 @@ from kanon.learning.experiments import (
     outcomes_table,
     run_fits,
 )
-from kanon.learning.predicting import LEAST_K, agreements, spearman
+from kanon.learning.predicting import LEAST_K, measure_agreements, spearman
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
-from kanon.measures.overview import all_at_root, identity
+from kanon.measures.overview import build_all_at_root, build_identity
 from kanon.metrics import metric_named
 from kanon.recoding import Recoding
 from kanon.run import prepare
@@ -73,15 +73,15 @@ def prepared(algorithm: str = "gaa", table: pd.DataFrame | None = None, k: int =
 
 
 def outcomes_of(ready, recodings, trained="original", trained_on=None) -> list[Outcome]:
-    labels, found = labels_of(ready, "ill"), []
+    labels, found = get_target_labels(ready, "ill"), []
     study = ClassifierStudy(ready.classes, recodings, labels, TREE, trained, trained_on)
-    run_fits(no_progress, study, fits_of(trained, TREE, 1), found.append)
+    run_fits(ignore_progress, study, fits_of(trained, TREE, 1), found.append)
     return found
 
 
 def learnt(experiment, fits):
     found = []
-    run_experiment(no_progress, experiment, fits, found.append)
+    run_experiment(ignore_progress, experiment, fits, found.append)
     return found
 
 
@@ -97,16 +97,16 @@ def learnt(experiment, fits):
 )
 def test_a_target_that_cannot_be_one_is_refused(target, said):
     with pytest.raises(Exception, match=said) as caught:
-        labels_of(prepared(), target)
+        get_target_labels(prepared(), target)
     assert hasattr(caught.value, "sentence")
 
 
 def test_k_above_the_number_of_records_are_left_out_and_some_must_stay():
     ready = prepared()
-    labels = labels_of(ready, "ill")
-    assert experiment_of(ready, (3, 1000, 10), labels).ks == (3, 10)
+    labels = get_target_labels(ready, "ill")
+    assert create_experiment(ready, (3, 1000, 10), labels).ks == (3, 10)
     with pytest.raises(PlanError, match="at least one from 2 to 240"):
-        experiment_of(ready, (1000,), labels)
+        create_experiment(ready, (1000,), labels)
 
 
 def test_what_an_algorithm_cannot_do_is_said_before_it_runs():
@@ -126,7 +126,7 @@ def test_the_fits_of_both_experiments():
 
 def test_validating_on_the_table_itself_and_on_nothing():
     ready = prepared()
-    recodings = {2: identity(ready.classes), 240: all_at_root(ready.classes)}
+    recodings = {2: build_identity(ready.classes), 240: build_all_at_root(ready.classes)}
     (one,) = outcomes_of(ready, recodings)
     names = list(REPRESENTATIONS)
     for name in ("fillParent", "proportional"):  # the same numbers as those trained on
@@ -139,7 +139,7 @@ def test_validating_on_the_table_itself_and_on_nothing():
 
 def test_training_on_one_class_comes_out_dead():
     ready = prepared()
-    whole = all_at_root(ready.classes)
+    whole = build_all_at_root(ready.classes)
     found = outcomes_of(ready, {240: whole}, "release", whole)
     assert [one.dead for one in found] == [True] * 4
 
@@ -149,7 +149,7 @@ def test_of_a_release_without_training_records_nothing_is_learnt():
     nobody = Recoding.from_targets(
         ready.classes, ready.classes.nodes, np.ones(ready.classes.n_classes, dtype=bool)
     )
-    found = outcomes_of(ready, {3: identity(ready.classes)}, "release", nobody)
+    found = outcomes_of(ready, {3: build_identity(ready.classes)}, "release", nobody)
     assert all(
         one.dead and np.isnan(one.scores).all() and np.isnan(one.before).all() for one in found
     )
@@ -158,7 +158,7 @@ def test_of_a_release_without_training_records_nothing_is_learnt():
 @pytest.mark.parametrize("trained", ["original", "release"])
 def test_going_on_after_a_cancel_finds_what_one_run_finds(trained):
     ready = prepared()
-    experiment = experiment_of(ready, (3, 10), labels_of(ready, "ill"), TREE, trained)
+    experiment = create_experiment(ready, (3, 10), get_target_labels(ready, "ill"), TREE, trained)
     fits = fits_of(trained, TREE, 2 if trained == "original" else 1)
     whole = learnt(experiment, fits)
     parts = learnt(experiment, fits[:1]) + learnt(experiment, fits[1:])
@@ -174,14 +174,16 @@ def test_the_order_of_the_rows_does_not_matter():
     found = []
     for frame in (table, table.sample(frac=1, random_state=3)):
         ready = prepared(table=frame)
-        experiment = experiment_of(ready, (5, 20), labels_of(ready, "ill"), "random-forest")
+        experiment = create_experiment(
+            ready, (5, 20), get_target_labels(ready, "ill"), "random-forest"
+        )
         found.append(learnt(experiment, fits_of("original", "random-forest", 1))[0].scores)
     np.testing.assert_array_equal(*found)
 
 
 def test_each_fit_is_told_and_kept_at_once():
     ready = prepared()
-    experiment = experiment_of(ready, (3,), labels_of(ready, "ill"), TREE)
+    experiment = create_experiment(ready, (3,), get_target_labels(ready, "ill"), TREE)
     told: list[tuple[float, str]] = []
     kept: list[int] = []
     run_experiment(
@@ -250,16 +252,16 @@ def releases(seed: int = 0, algorithms: int = 4, ks: int = 9) -> pd.DataFrame:
 
 def test_agreement_is_one_where_the_measure_orders_as_the_score_does():
     points = releases().assign(score=lambda table: -table["loss"])
-    found = agreements(points, {"loss": LOWER, "kept": HIGHER}, ["score"])
+    found = measure_agreements(points, {"loss": LOWER, "kept": HIGHER}, ["score"])
     columns = ["agreement", "low", "high", "at_equal_k", "low_at_equal_k", "high_at_equal_k"]
     np.testing.assert_allclose(found[columns].to_numpy(), 1.0)
-    turned = agreements(points.assign(score=points["loss"]), {"loss": LOWER}, ["score"])
+    turned = measure_agreements(points.assign(score=points["loss"]), {"loss": LOWER}, ["score"])
     np.testing.assert_allclose(turned[columns].to_numpy(), -1.0)
 
 
 def test_agreements_are_those_of_plain_resampling():
     points = releases(3)
-    found = agreements(points, {"loss": LOWER}, ["score"]).iloc[0]
+    found = measure_agreements(points, {"loss": LOWER}, ["score"]).iloc[0]
     assert found["agreement"] == pytest.approx(
         spearmanr(-points["loss"], points["score"]).statistic
     )
@@ -288,34 +290,36 @@ def agreements_of_draws(points, draws):
     patch = pytest.MonkeyPatch()
     patch.setattr("kanon.learning.predicting._DRAWS", draws)
     try:
-        return agreements(points, {"loss": LOWER}, ["score"]).iloc[0]
+        return measure_agreements(points, {"loss": LOWER}, ["score"]).iloc[0]
     finally:
         patch.undo()
 
 
 def test_what_cannot_be_ordered_is_no_number():
     points = releases().assign(loss=1.0)
-    found = agreements(points, {"loss": LOWER}, ["score"]).iloc[0]
+    found = measure_agreements(points, {"loss": LOWER}, ["score"]).iloc[0]
     assert np.isnan(found[["agreement", "low", "high", "at_equal_k"]].to_numpy(float)).all()
-    two = agreements(releases(algorithms=2), {"loss": LOWER}, ["score"]).iloc[0]
+    two = measure_agreements(releases(algorithms=2), {"loss": LOWER}, ["score"]).iloc[0]
     assert not np.isnan(two["agreement"])
     assert np.isnan(two["at_equal_k"])
-    few = agreements(releases(ks=LEAST_K - 1), {"loss": LOWER}, ["score"]).iloc[0]
+    few = measure_agreements(releases(ks=LEAST_K - 1), {"loss": LOWER}, ["score"]).iloc[0]
     assert not np.isnan(few["agreement"]) and not np.isnan(few["at_equal_k"])
     assert np.isnan(few[["low", "high", "low_at_equal_k", "high_at_equal_k"]].to_numpy(float)).all()
-    none = agreements(releases().assign(score=np.nan), {"loss": LOWER}, ["score"])
+    none = measure_agreements(releases().assign(score=np.nan), {"loss": LOWER}, ["score"])
     assert none.empty and "agreement" in none.columns
     blank = releases()
     blank.loc[0, "score"] = np.nan
-    assert agreements(blank, {"loss": LOWER}, ["score"]).iloc[0]["releases"] == len(blank) - 1
+    assert (
+        measure_agreements(blank, {"loss": LOWER}, ["score"]).iloc[0]["releases"] == len(blank) - 1
+    )
 
 
 def study(algorithms=("gaa", "mondrian", "optimal")):
     ready = prepared()
     return Prediction(
         tuple(StudiedAlgorithm(name, ready.guided_by(name=name).task()) for name in algorithms),
-        labels_of(ready, "ill"),
-        ready.source.histogram_of("ill"),
+        get_target_labels(ready, "ill"),
+        ready.source.build_column_histogram("ill"),
         (metric_named("nllm"),),
     )
 
@@ -330,22 +334,22 @@ def test_releases_are_measured_and_learnt_from():
         for name in names
     ]
     found: list[ReleaseMeasures | LearntScores] = []
-    predict(no_progress, prediction, wanted, found.append)
+    run_prediction(ignore_progress, prediction, wanted, found.append)
     assert [one.wanted for one in found if isinstance(one, LearntScores)] == wanted
-    table = points_table(found, "auc")
+    table = build_points_table(found, "auc")
     assert len(table) == 9
     assert set(names) < set(table.columns)
     assert table[list(names)].to_numpy().min() > 0.5
-    cards = measures_of_points(prediction.metrics)
+    cards = list_point_measures(prediction.metrics)
     shown = [name for name in cards if name in table.columns]
     assert {"alteration_nllm", "classification_metric", "conditional_entropy_bits"} < set(shown)
-    made = recodings_at(no_progress, "gaa", prediction.candidates[0].task, [10])[10]
+    made = run_for_every_k(ignore_progress, "gaa", prediction.candidates[0].task, [10])[10]
     row = table[(table["algorithm"] == "gaa") & (table["k"] == 10)].iloc[0]
     from kanon.measures import alteration, classification_metric
 
     assert row["alteration_nllm"] == alteration.value(made, prediction.metrics[0])
     assert row["classification_metric"] == classification_metric.value(made, "ill")
-    agreed = agreements(table, {name: cards[name] for name in shown}, names)
+    agreed = measure_agreements(table, {name: cards[name] for name in shown}, names)
     assert len(agreed) == len(shown) * 2
 
 
@@ -358,18 +362,18 @@ def test_a_release_counts_once_every_classifier_has_scored_it():
         LearntScores(Training("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7)),
         LearntScores(Training("gaa", 5, TREE, 0), (0.5, 0.6, 0.7)),
     ]  # fmt: skip
-    table = points_table(some, "auc")
+    table = build_points_table(some, "auc")
     assert table.to_dict("records") == [
         {"algorithm": "gaa", "k": 3, "loss": 1.0, TREE: 0.6, "mlp": 0.9}
     ]
-    assert points_table([], "auc").empty
+    assert build_points_table([], "auc").empty
 
 
 def test_a_classifier_that_has_just_begun_hides_no_release():
     done = [LearntScores(Training("gaa", k, TREE, 0), (0.5, 0.6, 0.7)) for k in range(3, 13)]
     begun = [LearntScores(Training("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7))]
     some = [*(ReleaseMeasures("gaa", k, {"loss": 1.0}) for k in range(3, 13)), *done, *begun]
-    table = points_table(some, "auc")
+    table = build_points_table(some, "auc")
     assert (len(table), "mlp" in table.columns) == (10, False)
 
 
@@ -378,12 +382,12 @@ def test_an_algorithm_without_a_release_for_some_k_is_left_out_there():
     levels = ready.guided_by(name="levels", node={"age": 2, "sex": 0})
     candidate = StudiedAlgorithm("levels", levels.task())
     with pytest.raises(Unsatisfiable):
-        recodings_at(no_progress, "levels", candidate.task, [200])
+        run_for_every_k(ignore_progress, "levels", candidate.task, [200])
     prediction = replace(study(()), candidates=(candidate,))
     wanted = [Training("levels", k, TREE, 0) for k in (2, 200)]
     found: list[ReleaseMeasures | LearntScores] = []
-    predict(no_progress, prediction, wanted, found.append)
+    run_prediction(ignore_progress, prediction, wanted, found.append)
     assert {one.k for one in found if isinstance(one, ReleaseMeasures)} == {2}
     # What is impossible is known to be: nobody asks for it again.
     assert sorted(one.wanted for one in found if isinstance(one, LearntScores)) == wanted
-    assert list(points_table(found, "auc")["k"]) == [2]
+    assert list(build_points_table(found, "auc")["k"]) == [2]

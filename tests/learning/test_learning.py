@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
 from kanon.learning.classifiers import CLASSIFIERS, fit
-from kanon.learning.labels import MOST_LABELS, Pairs, labelled
+from kanon.learning.labels import MOST_LABELS, Pairs, split_labels
 from kanon.learning.representations import Matrix
 from kanon.learning.scores import SCORES, scores
 from kanon.recoding import Recoding
@@ -51,7 +51,7 @@ def records(draw, most_labels: int = 4):
 @examples(60)
 def test_every_record_is_in_one_part_and_each_label_is_shared_out_alike(drawn, share, seed):
     groups, texts = drawn
-    split = labelled(histogram(groups, texts), share, seed)
+    split = split_labels(histogram(groups, texts), share, seed)
     both = expanded(split.training) + expanded(split.validation)
     places = {label: place for place, label in enumerate(split.labels)}
     assert sorted(both) == sorted((g, places[x]) for g, x in zip(groups, texts, strict=True))
@@ -63,11 +63,11 @@ def test_every_record_is_in_one_part_and_each_label_is_shared_out_alike(drawn, s
 
 def test_which_records_train_depends_on_the_seed_alone():
     groups, texts = [0, 1, 2, 3, 4, 5] * 5, ["a", "b"] * 15
-    first, again, other = (labelled(histogram(groups, texts), seed=seed) for seed in (1, 1, 2))
+    first, again, other = (split_labels(histogram(groups, texts), seed=seed) for seed in (1, 1, 2))
     assert expanded(first.training) == expanded(again.training)
     assert expanded(first.training) != expanded(other.training)
     order = np.random.default_rng(0).permutation(len(groups))
-    mixed = labelled(histogram([groups[i] for i in order], [texts[i] for i in order]), seed=1)
+    mixed = split_labels(histogram([groups[i] for i in order], [texts[i] for i in order]), seed=1)
     assert expanded(mixed.training) == expanded(first.training)
 
 
@@ -78,7 +78,7 @@ def source(frame: pd.DataFrame) -> MemorySource:
 
 def test_records_without_a_label_are_in_neither_part_and_counted():
     frame = pd.DataFrame({"sex": ["F", "M"] * 4, "ill": ["a", "b", "a", "b", None, "a", None, "b"]})
-    split = labelled(source(frame).histogram_of("ill"))
+    split = split_labels(source(frame).build_column_histogram("ill"))
     assert split.labels == ("a", "b")
     assert split.unlabelled == 2
     assert split.training.records.sum() + split.validation.records.sum() == 6
@@ -87,7 +87,7 @@ def test_records_without_a_label_are_in_neither_part_and_counted():
 def test_a_target_that_the_table_lacks_is_named():
     frame = pd.DataFrame({"sex": ["F", "M"], "ill": ["a", "b"]})
     with pytest.raises(PlanError, match="no column 'party'"):
-        source(frame).histogram_of("party")
+        source(frame).build_column_histogram("party")
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_a_target_that_the_table_lacks_is_named():
 )
 def test_a_target_that_cannot_be_learnt_is_refused_in_a_sentence(texts, said):
     with pytest.raises(TableError, match=said):
-        labelled(histogram([0] * len(texts), texts))
+        split_labels(histogram([0] * len(texts), texts))
 
 
 def test_a_label_of_one_record_is_named_to_who_holds_the_table():
     with pytest.raises(TableError) as caught:
-        labelled(histogram([0] * 5, ["a", "a", "b", "b", "Alice"]))
+        split_labels(histogram([0] * 5, ["a", "a", "b", "b", "Alice"]))
     assert "'Alice'" in caught.value.sentence
     assert "Alice" not in str(caught.value)
 
@@ -113,12 +113,12 @@ def test_a_label_of_one_record_is_named_to_who_holds_the_table():
 @pytest.mark.parametrize("share", [0.0, 1.0, -1.0, 2.0, float("nan")])
 def test_a_share_for_training_that_leaves_a_part_empty_is_refused(share):
     with pytest.raises(PlanError, match="above 0 and below 1"):
-        labelled(histogram([0, 0, 0, 0], ["a", "b", "a", "b"]), share)
+        split_labels(histogram([0, 0, 0, 0], ["a", "b", "a", "b"]), share)
 
 
 def test_the_rarest_label_is_looked_for_the_last_of_equally_rare_ones():
-    assert labelled(histogram([0] * 5, ["a", "a", "b", "b", "b"])).positive == 0
-    assert labelled(histogram([0] * 4, ["a", "b", "a", "b"])).positive == 1
+    assert split_labels(histogram([0] * 5, ["a", "a", "b", "b", "b"])).positive == 0
+    assert split_labels(histogram([0] * 4, ["a", "b", "a", "b"])).positive == 1
 
 
 @given(records(), st.data())
@@ -135,7 +135,7 @@ def test_the_records_of_a_release_are_those_of_its_classes(drawn, data):
     gone = np.array(data.draw(st.lists(st.booleans(), min_size=6, max_size=6)))[: classes.n_classes]
     targets = np.where(up[:, None], tree.root, classes.nodes)
     recoding = Recoding.from_targets(classes, targets, gone)
-    split = labelled(made.histogram_of("ill"))
+    split = split_labels(made.build_column_histogram("ill"))
     for own, moved in zip(
         (split.training, split.validation), split.released(recoding), strict=True
     ):
@@ -153,7 +153,7 @@ def test_the_records_of_a_release_are_those_of_its_classes(drawn, data):
 @examples(80)
 def test_scores_are_those_of_scikit_learn_on_the_records(drawn, data):
     groups, texts = drawn
-    pairs = labelled(histogram(groups, texts)).validation
+    pairs = split_labels(histogram(groups, texts)).validation
     size = len(set(texts))
     every = expanded(pairs)
     truth = np.array([label for _, label in every])

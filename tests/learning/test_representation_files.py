@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
 from kanon.learning import export
-from kanon.learning.export import FILE_KINDS, renamed, representation_file
+from kanon.learning.export import FILE_KINDS, find_new_column_names, write_representation_file
 from kanon.learning.representations import REPRESENTATIONS, represent
 from kanon.recoding import Recoding
 from kanon.run import run
@@ -19,8 +19,8 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.sources.row_order import sort_rows
 from kanon.sources.writing import table_bytes
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support.random_tables import examples, problems
 from support.works import with_fields
 
@@ -38,10 +38,10 @@ def as_numbers(table: pd.DataFrame) -> np.ndarray:
 @pytest.mark.parametrize("name", REPRESENTATIONS)
 def test_a_file_is_the_release_and_the_matrix(name, kind, monkeypatch):
     monkeypatch.setattr(export, "_BATCH", 7)
-    work = sample_work("hospital")
-    done = run(plan_of(with_fields(work, k=3)), work.table.records)
+    work = open_sample("hospital")
+    done = run(build_plan(with_fields(work, k=3)), work.table.records)
     source, recoding = done.prepared.source, done.recoding
-    found = read(representation_file(source, recoding, name, kind), kind)
+    found = read(write_representation_file(source, recoding, name, kind), kind)
     released = done.released()
     of_row = source.class_of_rows(recoding)[done.row_order]
     own = len(released.columns)
@@ -79,10 +79,10 @@ def test_any_release_is_read_back(problem, data):
     recoding = Recoding.from_targets(source.classes, source.classes.nodes, np.array(gone))
     released = source.release(recoding)
     rows = sort_rows(released)
-    released, of_row = released.iloc[rows], source.class_of_rows(recoding)[rows]
+    released, of_row = released.iloc[rows], source.get_released_positions(recoding)[rows]
     assert keep or (of_row >= 0).all()
     for kind in FILE_KINDS:
-        found = read(representation_file(source, recoding, "proportional", kind), kind)
+        found = read(write_representation_file(source, recoding, "proportional", kind), kind)
         own = released.shape[1]
         alone = read(table_bytes(released, kind), kind)
         assert found.iloc[:, :own].astype(object).equals(alone.astype(object))
@@ -105,23 +105,23 @@ def clashing():
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_a_taken_name_gets_a_number(clashing, kind):
     source, recoding = clashing
-    assert renamed(source, recoding) == {"q_a": "q_a (2)", "q_*": "q_* (3)"}
-    found = read(representation_file(source, recoding, "oneClass", kind), kind)
+    assert find_new_column_names(source, recoding) == {"q_a": "q_a (2)", "q_*": "q_* (3)"}
+    found = read(write_representation_file(source, recoding, "oneClass", kind), kind)
     assert list(found.columns) == ["q", "q_a", "q_* (2)", "q_*", "q_a (2)", "q_b", "q_* (3)"]
     assert as_numbers(found.iloc[:, 1:]).tolist() == [[1, 3, 5, 0, 0, 1], [2, 4, 6, 0, 0, 1]]
 
 
 def test_names_that_are_free_stay():
-    work = sample_work("hospital")
-    done = run(plan_of(work), work.table.records)
-    assert renamed(done.prepared.source, done.recoding) == {}
+    work = open_sample("hospital")
+    done = run(build_plan(work), work.table.records)
+    assert find_new_column_names(done.prepared.source, done.recoding) == {}
 
 
 def test_what_is_not_known_is_refused(clashing):
     with pytest.raises(TableError, match="'xlsx' is unknown; choose from parquet, csv"):
-        representation_file(*clashing, "oneClass", "xlsx")
+        write_representation_file(*clashing, "oneClass", "xlsx")
     with pytest.raises(PlanError, match="'best' is unknown"):
-        representation_file(*clashing, "best", "csv")
+        write_representation_file(*clashing, "best", "csv")
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
@@ -132,7 +132,7 @@ def test_an_empty_release_is_a_header_or_blanks(kind, keep):
         {"q": suppression(["a", "b"])}, keep_suppressed=keep,
     )  # fmt: skip
     none = Recoding.from_targets(source.classes, source.classes.nodes, np.ones(2, dtype=bool))
-    found = read(representation_file(source, none, "fillChild", kind), kind)
+    found = read(write_representation_file(source, none, "fillChild", kind), kind)
     assert list(found.columns) == ["q", *(["suppressed"] if keep else []), "q_a", "q_b", "q_*"]
     assert len(found) == (2 if keep else 0)
     assert found[["q_a", "q_b", "q_*"]].isna().to_numpy().all()

@@ -12,7 +12,7 @@ from benchmarks.fresh import in_fresh_process
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
-from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
+from kanon.hierarchy.ranges import LeafRange, add_ranges, build_flat_hierarchy
 from kanon.learning.representations import (
     REPRESENTATIONS,
     Matrix,
@@ -22,8 +22,8 @@ from kanon.learning.representations import (
 )
 from kanon.recoding import Recoding
 from kanon.run import prepare
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support.random_tables import PlainTree, Problem, examples, problems
 from support.recodings import recodings
 
@@ -34,8 +34,8 @@ NAMES = ["oneClass", "fillParent", "fillChild", "proportional"]
 @pytest.fixture(scope="module")
 def animals():
     """Records 1 to 3 are released as [*, mammals], records 4 to 6 as [*, cetaceans]."""
-    work = sample_work("animals-v21")
-    source = prepare(plan_of(work), work.table.records).source
+    work = open_sample("animals-v21")
+    source = prepare(build_plan(work), work.table.records).source
     gender, race = source.classes.hierarchies
     tuples = [(gender.node_of["*"], race.node_of[x]) for x in ("mammals", "cetaceans")]
     of_class = {
@@ -77,7 +77,7 @@ def test_the_published_matrix(animals, name):
     source, recoding = animals
     matrix = represent(name, recoding)
     assert list(matrix.columns) == COLUMNS
-    of_record = source.class_of_rows(recoding)
+    of_record = source.get_released_positions(recoding)
     (whole,) = matrix.batches(of_record)
     first, second = PUBLISHED[name]
     expected = np.array([first] * 3 + [second] * 3, dtype=float)
@@ -170,7 +170,7 @@ def ranged(tree: Hierarchy, records: list[str], spans: list[tuple[int, int]]) ->
     classes = replace(classes, hierarchies=(tree,))
     distinct = sorted(set(spans))
     named = [LeafRange(first, last, f"[{first}, {last}]") for first, last in distinct]
-    wider = with_ranges(tree, named)
+    wider = add_ranges(tree, named)
     of_leaf = {records[i]: tree.n_nodes + distinct.index(span) for i, span in enumerate(spans)}
     targets = [[of_leaf[tree.labels[node]]] for node in classes.nodes[:, 0]]
     return Recoding.from_targets(classes, np.array(targets), hierarchies=(wider,))
@@ -209,7 +209,7 @@ def test_a_range_that_is_a_whole_group_counts_as_the_group():
 
 
 def test_a_column_without_a_hierarchy_has_its_values_and_the_root():
-    recoding = ranged(flat(["1", "2", "3"]), list("123"), [(0, 2), (0, 2), (2, 3)])
+    recoding = ranged(build_flat_hierarchy(["1", "2", "3"]), list("123"), [(0, 2), (0, 2), (2, 3)])
     assert represent("oneClass", recoding).columns == ("q0_1", "q0_2", "q0_3", "q0_*")
     assert represent("fillChild", recoding).dense().tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
     # Of the range [3, 3] the value 3 is the smallest node that covers it.
@@ -217,7 +217,7 @@ def test_a_column_without_a_hierarchy_has_its_values_and_the_root():
 
 
 def test_many_ranges_are_taken_a_few_at_a_time(monkeypatch):
-    tree = flat([str(x) for x in range(40)])
+    tree = build_flat_hierarchy([str(x) for x in range(40)])
     spans = [(x - x % 4, x - x % 4 + 4) for x in range(40)]
     recoding = ranged(tree, [str(x) for x in range(40)], spans)
     whole = represent("fillChild", recoding).dense()
@@ -254,7 +254,7 @@ def test_an_unknown_representation_is_refused(animals):
 # The rows of a release
 def test_the_class_of_each_row(animals):
     source, recoding = animals
-    assert recoding.nodes[source.class_of_rows(recoding)].tolist() == (
+    assert recoding.nodes[source.get_released_positions(recoding)].tolist() == (
         recoding.targets[source.row_class].tolist()
     )
     with pytest.raises(ValueError, match="read-only"):
@@ -262,7 +262,7 @@ def test_the_class_of_each_row(animals):
     gone = Recoding.from_targets(
         source.classes, recoding.targets, np.arange(source.classes.n_classes) == source.row_class[2]
     )
-    found = source.class_of_rows(gone)
+    found = source.get_released_positions(gone)
     assert len(found) == len(source.release(gone)) == 5 and (found >= 0).all()
 
 

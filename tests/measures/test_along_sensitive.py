@@ -15,9 +15,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
-from kanon.hierarchy.scaled_potentials import scaled_potentials
-from kanon.measures.along import curves_along, points_of
-from kanon.measures.histograms import histograms_of
+from kanon.hierarchy.scaled_potentials import scale_potentials
+from kanon.measures.along import measure_curves, measure_points
+from kanon.measures.histograms import build_histograms
 from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
@@ -47,7 +47,7 @@ def classes_of(problem: Problem, sensitive: dict[str, list]) -> EquivalenceClass
 def path_of(classes: EquivalenceClasses, **chosen) -> MergePath:
     depths = exact_potentials(metric_named(chosen.pop("metric", "nllm")), classes.hierarchies)
     n = classes.n_records
-    return gaa.merge_path(Task(classes, scaled_potentials(depths, n), n, **chosen))
+    return gaa.merge_path(Task(classes, scale_potentials(depths, n), n, **chosen))
 
 
 @st.composite
@@ -89,7 +89,7 @@ def plain_levels(path: MergePath, place: int, k: int) -> tuple[float, float]:
 @examples(40)
 @given(paths())
 def test_curves_are_those_of_every_release(path):
-    curves = curves_along(path, NLLM)
+    curves = measure_curves(path, NLLM)
     names = [each.name for each in path.classes.sensitive]
     assert list(curves.entropy_l) == list(curves.t_norm1) == names
     for k in range(1, path.classes.n_records + 1):
@@ -108,16 +108,16 @@ def test_curves_and_points_are_one(path, data):
     n = path.classes.n_records
     ks = data.draw(st.lists(st.integers(1, n), min_size=1, max_size=5, unique=True))
     metrics = [metric_named(name) for name in SEVEN]
-    along = curves_along(path, metrics).at(ks)
-    one_by_one = points_of({k: path.at(k) for k in ks}, metrics).at(ks)
+    along = measure_curves(path, metrics).at(ks)
+    one_by_one = measure_points({k: path.at(k) for k in ks}, metrics).at(ks)
     assert list(along) == list(one_by_one)
     for name, values in along.items():
         assert values.tolist() == pytest.approx(one_by_one[name].tolist(), rel=1e-12, abs=1e-9)
     for wrong in (n + 1, max(ks) + n):
         with pytest.raises(PlanError, match="was not computed"):
-            curves_along(path, metrics).at([wrong])
+            measure_curves(path, metrics).at([wrong])
         with pytest.raises(PlanError, match="was not computed; choose from"):
-            points_of({k: path.at(k) for k in ks}, metrics).at([wrong])
+            measure_points({k: path.at(k) for k in ks}, metrics).at([wrong])
 
 
 def test_nothing_sensitive_gives_no_columns():
@@ -125,7 +125,7 @@ def test_nothing_sensitive_gives_no_columns():
     classes = EquivalenceClasses(
         ("q",), (tree,), np.array([[0], [1]], dtype=np.int32), np.array([1, 2])
     )
-    found = curves_along(path_of(classes), NLLM).at([1, 2])
+    found = measure_curves(path_of(classes), NLLM).at([1, 2])
     assert not any(name.startswith(("entropy_l", "t_norm1")) for name in found)
 
 
@@ -133,7 +133,7 @@ def test_nothing_sensitive_gives_no_columns():
 def test_there_is_room_for_every_histogram():
     """Twice the entries: compiled loops would write past the end unseen."""
     ill = wide(20, 9, seed=3).sensitive[0]
-    room = histograms_of(ill, 40)
+    room = build_histograms(ill, 40)
     assert len(room.value) == len(room.tally) == 2 * len(ill.value)
     assert len(room.start) == len(room.length) == 40
 
@@ -158,7 +158,7 @@ def test_the_room_for_histograms_is_tidied_and_nothing_is_lost(classes, values):
     start = wide(classes, values, seed=classes)
     path = path_of(start, strategy="s1")
     ill = start.sensitive[0]
-    curves = curves_along(path, NLLM)
+    curves = measure_curves(path, NLLM)
     held = [set(ill.value[ill.start[c] : ill.start[c + 1]].tolist()) for c in range(classes)]
     written = len(ill.value)
     for parts in path.parts.tolist():
@@ -178,7 +178,7 @@ def test_measuring_leaves_the_table_alone():
     ill = start.sensitive[0]
     copies = [ill.start.copy(), ill.value.copy(), ill.count.copy(), ill.total.copy()]
     path = path_of(start)
-    first, second = curves_along(path, NLLM), curves_along(path, NLLM)
+    first, second = measure_curves(path, NLLM), measure_curves(path, NLLM)
     assert first.t_norm1["ill"].tolist() == second.t_norm1["ill"].tolist()
     for before, now in zip(copies, (ill.start, ill.value, ill.count, ill.total), strict=True):
         assert np.array_equal(before, now)
@@ -195,7 +195,7 @@ def test_counts_beyond_the_table_of_logarithms_are_measured_alike():
     )  # fmt: skip
     nodes = np.arange(12, dtype=np.int32)[:, None]
     path = path_of(EquivalenceClasses(("q",), (tree,), nodes, ill.sizes, (ill,)))
-    curves = curves_along(path, NLLM)
+    curves = measure_curves(path, NLLM)
     for k in path.distinct_k.tolist():
         row, sensitive = curves.row(k), path.at(k).released.sensitive[0]
         assert curves.t_norm1["ill"][row] == t_closeness.each(sensitive).max()

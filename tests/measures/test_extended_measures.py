@@ -9,17 +9,21 @@ from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.cards import parts_of
-from kanon.charts.board import draw_board, panel_table, small_multiples
-from kanon.charts.comparison_measures import measures_of, number_said, scale_of
+from kanon.charts.board import build_panel_table, draw_board, draw_small_multiples
+from kanon.charts.comparison_measures import format_measure, get_axis_scale, list_curve_cards
 from kanon.charts.layout import Layout, Panel
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration
 from kanon.hierarchy.build import suppression
-from kanon.measures.along import curves_along, points_of
-from kanon.measures.extended_measures import at_some_k, further_cards, further_of
-from kanon.measures.running import cell_sums, node_sums
-from kanon.measures.summary import summary
-from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
+from kanon.measures.along import measure_curves, measure_points
+from kanon.measures.extended_measures import (
+    extract_further,
+    find_measures_at_some_k,
+    get_further_cards,
+)
+from kanon.measures.running import sum_cells_along, sum_nodes_along
+from kanon.measures.summary import measure_release
+from kanon.measures.yardstick import convert_path, convert_recoding
 from kanon.metrics import METRICS
 from kanon.sensitive import Sensitive
 from support.measured_tables import AGES, SEX
@@ -54,15 +58,17 @@ def paths(draw):
 def test_along_a_path_are_the_numbers_of_its_releases(path, data):
     n = path.classes.n_records
     some = data.draw(st.lists(st.integers(1, n), max_size=3, unique=True))
-    curves = curves_along(path, METRIC, some)
+    curves = measure_curves(path, METRIC, some)
     assert curves.measured_at == tuple(some)
     columns = [each.name for each in path.classes.sensitive]
     known = {curves.row(k) for k in some}
     for k in range(1, n + 1):
-        expected = further_of(summary(path.at(k), METRIC, k), columns)
+        expected = extract_further(measure_release(path.at(k), METRIC, k), columns)
         for name, number in expected.items():
-            (found,) = curves.further_at(name, [k])
-            of_path = name not in at_some_k() and not name.startswith("classification_metric")
+            (found,) = curves.get_further(name, [k])
+            of_path = name not in find_measures_at_some_k() and not name.startswith(
+                "classification_metric"
+            )
             if of_path or curves.row(k) in known:
                 assert found == pytest.approx(number, rel=1e-9, abs=1e-9, nan_ok=True), name
             else:
@@ -73,14 +79,14 @@ def test_along_a_path_are_the_numbers_of_its_releases(path, data):
 @given(paths())
 def test_points_have_all_of_them_at_their_k(path):
     ks = sorted({1, path.classes.n_records})
-    points = points_of({k: path.at(k) for k in ks}, METRIC)
-    curves = curves_along(path, METRIC, ks)
+    points = measure_points({k: path.at(k) for k in ks}, METRIC)
+    curves = measure_curves(path, METRIC, ks)
     assert {name.removesuffix("_ill").removesuffix("_paid") for name in points.further} == NAMES
     for name in points.further:
-        assert points.further_at(name, ks[::-1]) == pytest.approx(
-            curves.further_at(name, ks[::-1]), rel=1e-9, abs=1e-9, nan_ok=True
+        assert points.get_further(name, ks[::-1]) == pytest.approx(
+            curves.get_further(name, ks[::-1]), rel=1e-9, abs=1e-9, nan_ok=True
         )
-    assert np.isnan(points.further_at("no such measure", ks)).all()
+    assert np.isnan(points.get_further("no such measure", ks)).all()
 
 
 @examples(25)
@@ -89,16 +95,16 @@ def test_a_path_by_another_yardstick_is_measured_as_its_releases_are(path):
     trees = path.classes.hierarchies
     flat = [suppression([*tree.labels[: tree.n_leaves], "another"]) for tree in trees]
     n = path.classes.n_records
-    curves = curves_along(
-        path_in_terms_of(path, flat), METRIC, [n], lambda k: recoding_in_terms_of(path.at(k), flat)
+    curves = measure_curves(
+        convert_path(path, flat), METRIC, [n], lambda k: convert_recoding(path.at(k), flat)
     )
     for k in (1, n):
-        expected = summary(recoding_in_terms_of(path.at(k), flat), METRIC, k)
+        expected = measure_release(convert_recoding(path.at(k), flat), METRIC, k)
         for name in ("iloss", "general_loss", "non_uniform_entropy_bits", "discernibility"):
-            assert curves.further_at(name, [k])[0] == pytest.approx(expected[name], abs=1e-9)
+            assert curves.get_further(name, [k])[0] == pytest.approx(expected[name], abs=1e-9)
     for name in ("distribution_change", "association_change", "query_error_percent"):
         number = np.nan if expected[name] is None else expected[name]
-        found = curves.further_at(name, [n])[0]
+        found = curves.get_further(name, [n])[0]
         assert found == pytest.approx(number, abs=1e-9, nan_ok=True), name
 
 
@@ -111,36 +117,38 @@ def test_equal_sums_are_equal_numbers(path, data):
         np.array(data.draw(st.lists(st.floats(0, 5), min_size=t.n_nodes, max_size=t.n_nodes)))
         for t in trees
     ]
-    sums = cell_sums(path, values)
+    sums = sum_cells_along(path, values)
     for merges in (0, len(path.parts)):
         cells = zip(path.after(merges).nodes.T, values, strict=True)
         counts = path.after(merges).counts
         exact = sum(float(value[nodes] @ counts) for nodes, value in cells)
         assert sums[merges] == pytest.approx(exact, rel=1e-12, abs=1e-12)
     whole = [np.arange(tree.n_nodes) for tree in trees]
-    assert np.array_equal(node_sums(path, whole), cell_sums(path, [x * 1.0 for x in whole]))
+    assert np.array_equal(
+        sum_nodes_along(path, whole), sum_cells_along(path, [x * 1.0 for x in whole])
+    )
 
 
 def test_nobody_asked_and_nothing_is_measured():
     path = example_path()
-    curves = curves_along(path, METRIC)
+    curves = measure_curves(path, METRIC)
     assert curves.further == {} and curves.measured_at == ()
-    assert np.isnan(curves.further_at("precision", [1, 2])).all()
-    sums = curves_along(path, METRIC, ())
-    assert not np.isnan(sums.further_at("precision", [1, 2])).any()
-    assert sums.further_at("c_avg", [1, 2]).tolist() == [
+    assert np.isnan(curves.get_further("precision", [1, 2])).all()
+    sums = measure_curves(path, METRIC, ())
+    assert not np.isnan(sums.get_further("precision", [1, 2])).any()
+    assert sums.get_further("c_avg", [1, 2]).tolist() == [
         sums.further["average_class_size"][sums.row(k)] / k for k in (1, 2)
     ]
-    assert np.isnan(sums.further_at("query_error_percent", [1, 2])).all()
+    assert np.isnan(sums.get_further("query_error_percent", [1, 2])).all()
 
 
 def test_every_file_of_the_folder_can_be_picked():
-    assert set(further_cards()) == NAMES
-    assert at_some_k() >= {
+    assert set(get_further_cards()) == NAMES
+    assert find_measures_at_some_k() >= {
         *("distribution_change", "association_change", "query_error_percent"),
         *("classification_metric", "level_of_generalisation", "relative_distance"),
     }
-    assert at_some_k().isdisjoint({
+    assert find_measures_at_some_k().isdisjoint({
         *("precision", "iloss", "iloss_mean", "general_loss", "discernibility", "c_avg"),
         *("conditional_entropy_bits", "conditional_entropy_percent", "non_uniform_entropy_bits"),
         "average_class_size",
@@ -168,7 +176,7 @@ def board_of(comparison, *names):
 
 
 def test_running_sums_are_lines_and_the_others_dots():
-    curves = curves_along(example_path(), [METRICS[name] for name in SEVEN], [2, 17])
+    curves = measure_curves(example_path(), [METRICS[name] for name in SEVEN], [2, 17])
     comparison = compared(curves)
     board, layout = board_of(comparison, "precision", "query_error_percent", "discernibility")
     lines = [trace for trace in board.figure.data if trace.meta == "line"]
@@ -186,14 +194,14 @@ def test_running_sums_are_lines_and_the_others_dots():
     assert [text == "–" for text in shown] == [k not in there for k in comparison.ks]
     assert third["values"][0][-1] == 17**2
     assert 100 in board.figure.layout.yaxis3.tickvals, "a count beyond n has ticks too"
-    table = panel_table(comparison, layout, 0)
-    assert table["precision"].tolist() == curves.further_at("precision", comparison.ks).tolist()
+    table = build_panel_table(comparison, layout, 0)
+    assert table["precision"].tolist() == curves.get_further("precision", comparison.ks).tolist()
 
 
 def test_bands_of_dots_are_bars():
     path = example_path()
     metrics = [METRICS[name] for name in SEVEN]
-    runs = [curves_along(path, metrics, [2, 17]) for _ in range(2)]
+    runs = [measure_curves(path, metrics, [2, 17]) for _ in range(2)]
     higher = {name: values + 1 for name, values in runs[1].further.items()}
     board, _ = board_of(compared(runs[0], replace(runs[1], further=higher)),
                         "query_error_percent", "iloss")  # fmt: skip
@@ -204,7 +212,7 @@ def test_bands_of_dots_are_bars():
 
 def test_nobody_is_best_where_another_is_not_known():
     metrics = [METRICS[name] for name in SEVEN]
-    wide, narrow = (curves_along(example_path(), metrics, ks) for ks in ([2, 17], [17]))
+    wide, narrow = (measure_curves(example_path(), metrics, ks) for ks in ([2, 17], [17]))
     worse = {**narrow.further, "query_error_percent": narrow.further["query_error_percent"] + 1}
     lines = (
         Line(Configuration("ncp"), METRICS["ncp"], {None: wide}),
@@ -218,38 +226,40 @@ def test_nobody_is_best_where_another_is_not_known():
 
 def test_what_was_not_measured_says_so_and_what_is_not_defined():
     metrics = [METRICS[name] for name in SEVEN]
-    without = compared(curves_along(example_path(), metrics, ()))
-    assert without.unmeasured("query_error_percent") and not without.unmeasured("precision")
+    without = compared(measure_curves(example_path(), metrics, ()))
+    assert without.needs_measuring("query_error_percent") and not without.needs_measuring(
+        "precision"
+    )
     board, _ = board_of(without, "query_error_percent", "precision")
     said = " ".join(one.text.replace("<br>", " ") for one in board.figure.layout.annotations)
     assert "Query error: press Compare to measure it." in said
-    measured = compared(curves_along(example_path(), metrics, [2]))
-    assert not measured.unmeasured("query_error_percent")
+    measured = compared(measure_curves(example_path(), metrics, [2]))
+    assert not measured.needs_measuring("query_error_percent")
     board, _ = board_of(measured, "level_of_generalisation", "precision")
     said = " ".join(one.text.replace("<br>", " ") for one in board.figure.layout.annotations)
     assert "Level of generalisation is not defined for these releases." in said
-    assert "classification_metric" not in measures_of(measured), "no column is sensitive"
+    assert "classification_metric" not in list_curve_cards(measured), "no column is sensitive"
 
 
 @pytest.mark.parametrize("name", ["query_error_percent", "distribution_change", "iloss", "c_avg"])
 def test_small_multiples_of_every_kind_of_measure(name):
     metrics = [METRICS[name] for name in SEVEN]
-    figure = small_multiples(compared(curves_along(example_path(), metrics, [2, 17])), name)
+    figure = draw_small_multiples(compared(measure_curves(example_path(), metrics, [2, 17])), name)
     own = next(trace for trace in figure.data if trace.meta == "line")
-    assert own.mode == ("markers" if name in at_some_k() else "lines")
+    assert own.mode == ("markers" if name in find_measures_at_some_k() else "lines")
 
 
 def test_a_measure_above_100_percent_has_room():
     path = example_path()
-    curves = curves_along(path, [METRICS[name] for name in SEVEN], [2, 17])
+    curves = measure_curves(path, [METRICS[name] for name in SEVEN], [2, 17])
     above = {**curves.further, "query_error_percent": np.full(len(curves.min_k), 250.0)}
     board, _ = board_of(compared(replace(curves, further=above)), "query_error_percent", "iloss")
     assert board.cursor["panels"][0]["range"] == [0, 262.5]
 
 
 def test_numbers_are_said_as_their_unit_wants():
-    cards = further_cards()
-    assert number_said(0.0412, cards["distribution_change"]) == "0.041"
-    assert number_said(8.81, cards["query_error_percent"]) == "8.8"
-    assert scale_of(cards["discernibility"]) == "log"
-    assert scale_of(cards["conditional_entropy_bits"]) == "linear"
+    cards = get_further_cards()
+    assert format_measure(0.0412, cards["distribution_change"]) == "0.041"
+    assert format_measure(8.81, cards["query_error_percent"]) == "8.8"
+    assert get_axis_scale(cards["discernibility"]) == "log"
+    assert get_axis_scale(cards["conditional_entropy_bits"]) == "linear"

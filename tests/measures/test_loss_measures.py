@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.algorithms import gaa
-from kanon.algorithms.lattice_size import raised_to
+from kanon.algorithms.lattice_size import compute_nodes_by_level
 from kanon.algorithms.task import Task
 from kanon.errors import MetricError, PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import groups, suppression
-from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
+from kanon.hierarchy.ranges import LeafRange, add_ranges, build_flat_hierarchy
 from kanon.measures import (
     alteration,
     average_class_size,
@@ -34,9 +34,9 @@ from kanon.measures import (
     precision,
     relative_distance,
 )
-from kanon.measures.along import curves_along, points_of
-from kanon.measures.cells import whole_potentials
-from kanon.measures.linkage import matching
+from kanon.measures.along import measure_curves, measure_points
+from kanon.measures.cells import scale_metric_potentials
+from kanon.measures.linkage import find_matches
 from kanon.measures.node_losses import (
     conditional_bits,
     leaf_share_lost,
@@ -44,8 +44,8 @@ from kanon.measures.node_losses import (
     other_leaves_share,
     record_bits,
 )
-from kanon.measures.summary import summary
-from kanon.measures.yardstick import recoding_in_terms_of
+from kanon.measures.summary import measure_release
+from kanon.measures.yardstick import convert_recoding
 from kanon.metrics import METRICS, edge_weights, metric_named, potentials
 from kanon.plan import Plan
 from kanon.recoding import Recoding, Trace
@@ -131,7 +131,7 @@ def test_measures_are_what_is_counted_record_by_record(case, k):
     expected = plain_numbers(
         problem.trees, list(problem.rows), [to[row] for row in problem.rows], k
     )
-    found = summary(recoding, [METRICS["ncp"]], k)
+    found = measure_release(recoding, [METRICS["ncp"]], k)
     for name, value in expected.items():
         wanted = value if value is None else pytest.approx(value, rel=1e-12, abs=1e-9)
         assert found[name] == wanted, name
@@ -146,12 +146,12 @@ def test_levels_are_summed_where_all_records_have_them(case):
     shares = [Fraction(x, t.height - 1) for x, t in zip(node, problem.trees, strict=True) if x]
     assert level_of_generalisation.value(recoding) == sum(node)
     assert relative_distance.value(recoding) == pytest.approx(float(sum(shares)), rel=1e-12)
-    json.dumps(summary(recoding, [METRICS["ncp"]]))
-    elsewhere = recoding_in_terms_of(recoding, recoding.classes.hierarchies)
+    json.dumps(measure_release(recoding, [METRICS["ncp"]]))
+    elsewhere = convert_recoding(recoding, recoding.classes.hierarchies)
     assert level_of_generalisation.value(elsewhere) is None, "levels of other trees"
     for j, tree in enumerate(problem.hierarchies):
         plain = [raised(problem.trees[j], label, node[j]) for label in problem.trees[j].order]
-        engine = [tree.labels[v] for v in raised_to(tree)[node[j]]]
+        engine = [tree.labels[v] for v in compute_nodes_by_level(tree)[node[j]]]
         assert plain == engine, "the lattice raises as is said here"
 
 
@@ -175,11 +175,13 @@ def test_the_classification_metric_counts_who_differs_from_most(case, secrets):
         best = max(sorted(set(same)), key=same.count)
         wrong += secret != best
     assert classification_metric.value(found, "ill") == wrong / len(problem.rows)
-    assert summary(found, [METRICS["ncp"]])["classification_metric"] == wrong / len(problem.rows)
+    assert measure_release(found, [METRICS["ncp"]])["classification_metric"] == wrong / len(
+        problem.rows
+    )
     two = replace(
         found, classes=replace(found.classes, sensitive=(sensitive, replace(sensitive, name="x")))
     )
-    each = summary(two, [METRICS["ncp"]])["sensitive"]
+    each = measure_release(two, [METRICS["ncp"]])["sensitive"]
     assert [each[name]["classification_metric"] for name in ("ill", "x")] == (
         [wrong / len(problem.rows)] * 2
     )
@@ -315,7 +317,7 @@ def test_a_table_without_records_has_lost_nothing():
     nobody = problem.classes()
     nobody = replace(nobody, nodes=nobody.nodes[:0], counts=nobody.counts[:0])
     recoding = Recoding.from_targets(nobody, nobody.nodes)
-    found = summary(recoding, [METRICS["ncp"], ENTROPY])
+    found = measure_release(recoding, [METRICS["ncp"], ENTROPY])
     assert (found["precision"], found["general_loss"], found["discernibility"]) == (1, 0, 0)
     assert found["conditional_entropy_percent"] == found["alteration"]["entropy"] == 0
     assert found["c_avg"] is found["min_k"] is None
@@ -326,11 +328,11 @@ def test_a_table_without_records_has_lost_nothing():
 def ranged(draw):
     """A tree or a flat column, with ranges beside it, as (tree, ranges, hierarchy)."""
     tree = draw(problems(max_attributes=1, max_nodes=10)).trees[0]
-    built = tree.build() if draw(st.booleans()) else flat(tree.leaves)
+    built = tree.build() if draw(st.booleans()) else build_flat_hierarchy(tree.leaves)
     ends = st.integers(0, built.n_leaves - 1)
     pairs = {tuple(sorted(pair)) for pair in draw(st.lists(st.tuples(ends, ends), max_size=5))}
     ranges = [LeafRange(lo, hi + 1, f"[{lo}, {hi}]") for lo, hi in sorted(pairs)]
-    return built, ranges, with_ranges(built, ranges)
+    return built, ranges, add_ranges(built, ranges)
 
 
 @examples(150)
@@ -370,13 +372,13 @@ def test_what_cells_lose_in_a_range(case, data):
 
 def test_a_release_of_ranges_is_measured_and_searched():
     """Ages 1, 2, 2, 3 and 9 in [1, 2] and [3, 9]."""
-    tree = flat(["1", "2", "3", "9"])
+    tree = build_flat_hierarchy(["1", "2", "3", "9"])
     problem = Problem(
         (PlainTree({"*": None, "1": "*", "2": "*", "3": "*", "9": "*"}),),
         (("1",), ("2",), ("2",), ("3",), ("9",)),
     )
     classes = replace(problem.classes(), hierarchies=(tree,))
-    ranges = (with_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 4, "[3, 9]")]),)
+    ranges = (add_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 4, "[3, 9]")]),)
     to = np.array([[5], [5], [6], [6]])
     recoding = Recoding.from_targets(classes, to, hierarchies=ranges)
     assert iloss.value(recoding) == 5 * 1 / 4
@@ -390,7 +392,7 @@ def test_a_release_of_ranges_is_measured_and_searched():
     assert alteration.value(recoding, ENTROPY) == pytest.approx(
         100 * non_uniform_entropy.value(recoding) / whole
     )
-    assert [matching(recoding.released, {"q0": x}).records for x in "1239"] == [3, 3, 2, 2]
+    assert [find_matches(recoding.released, {"q0": x}).records for x in "1239"] == [3, 3, 2, 2]
 
 
 # --- no class left --------------------------------------------------------------------------------
@@ -400,17 +402,17 @@ def test_without_a_class_nothing_is_the_smallest():
     classes = replace(problem.classes(), sensitive=(ill,))
     none = Recoding.from_targets(classes, classes.nodes, np.array([True, True]))
     some = Recoding.from_targets(classes, classes.nodes, np.array([True, False]))
-    found = summary(none, [METRICS[name] for name in SEVEN], 2)
+    found = measure_release(none, [METRICS[name] for name in SEVEN], 2)
     for name in ("min_k", "average_class_size", "c_avg", "prosecutor", "entropy_l", "t_norm1"):
         assert found[name] is None, name
     assert (found["suppressed"], found["classification_metric"], found["precision"]) == (2, 1, 0)
     assert found["discernibility"] == 4
-    points = points_of({2: some, 3: none}, [METRICS["ncp"]])
+    points = measure_points({2: some, 3: none}, [METRICS["ncp"]])
     assert points.at([3, 2])["classes"].tolist() == [0, 1]
     for name in ("min_k", "entropy_l", "t_norm1"):
         last, first = points.at([3, 2])[name]
         assert np.isnan(last) and first in (0, 1)
-    assert points.class_sizes_at([3, 2]).tolist() == [[0, 0], [1, 0]]
+    assert points.get_class_sizes([3, 2]).tolist() == [[0, 0], [1, 0]]
 
 
 # --- the metric -----------------------------------------------------------------------------------
@@ -459,7 +461,7 @@ def test_gaa_guided_by_entropy_takes_the_merges_of_a_plain_scan(problem, data):
     classes = problem.classes()
     task = Task(
         classes,
-        whole_potentials(classes, ENTROPY, weights),
+        scale_metric_potentials(classes, ENTROPY, weights),
         len(problem.rows),
         chosen["cost"] == "weighted",
         chosen["tie_seed"],
@@ -467,7 +469,7 @@ def test_gaa_guided_by_entropy_takes_the_merges_of_a_plain_scan(problem, data):
     found, expected = gaa.merge_path(task), scan(task)
     assert np.array_equal(found.parts, expected.parts)
     assert np.array_equal(found.nodes, expected.nodes)
-    curves = curves_along(found, [ENTROPY])
+    curves = measure_curves(found, [ENTROPY])
     for k in range(1, len(problem.rows) + 1):
         assert curves.alteration["entropy"][curves.row(k)] == pytest.approx(
             alteration.value(found.at(k), ENTROPY), rel=1e-9, abs=1e-9

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon import measures
-from kanon.algorithms.solution import solve
+from kanon.algorithms.solution import run_algorithm
 from kanon.cards import Card, parts_of
 from kanon.errors import PlanError
 from kanon.measures import alteration, at_root, deleted_among_modified, generalised, minimum_k
-from kanon.measures.along import curves_along
-from kanon.measures.comparing import nauc, ranks
-from kanon.measures.summary import summary
+from kanon.measures.along import measure_curves
+from kanon.measures.comparing import nauc, rank_values
+from kanon.measures.summary import measure_release
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity, check_k
@@ -104,7 +104,7 @@ def expected_prosecutor(counts: pd.Series) -> dict:
 @given(recodings())
 def test_measures_are_what_the_tables_say(case):
     problem, recoding = case
-    found = summary(recoding, [METRICS[name] for name in random_tables.SEVEN])
+    found = measure_release(recoding, [METRICS[name] for name in random_tables.SEVEN])
     expected = expected_measures(problem, released(problem, recoding))
     counted = {*COUNTED} - {"min_k"}
     for name, value in expected.items():
@@ -129,7 +129,7 @@ def test_a_table_that_is_at_the_roots_already_has_nothing_to_lose():
     tree = random_tables.PlainTree({"*": None, "a": "*"})
     problem = random_tables.Problem((tree,), (("*",), ("*",)))
     recoding = Recoding.from_targets(problem.classes(), problem.classes().nodes)
-    found = summary(recoding, [METRICS[name] for name in random_tables.SEVEN])
+    found = measure_release(recoding, [METRICS[name] for name in random_tables.SEVEN])
     assert set(found["alteration"].values()) == {0.0}
     assert found["root_percent"] == 100
     assert found["deleted_among_modified_percent"] == 0
@@ -175,10 +175,10 @@ def test_a_recoding_tells_where_every_class_went(case):
 
 # --- Curves -------------------------------------------------------------------------------------
 def check_curves(problem: random_tables.Problem, path, k_max: int) -> None:
-    curves = curves_along(path, [METRICS[name] for name in random_tables.SEVEN])
+    curves = measure_curves(path, [METRICS[name] for name in random_tables.SEVEN])
     for k in range(1, k_max + 1):
         row = curves.row(k)
-        expected = summary(path.at(k), [METRICS[name] for name in random_tables.SEVEN])
+        expected = measure_release(path.at(k), [METRICS[name] for name in random_tables.SEVEN])
         assert curves.min_k[row] == expected["min_k"]
         assert curves.n_classes[row] == expected["classes"]
         for name in random_tables.SEVEN:
@@ -201,7 +201,7 @@ def test_curves_of_a_path_that_ends_early_reach_its_end(problem, data):
 @random_tables.examples(60)
 @given(random_tables.problems(max_records=16))
 def test_curves_have_one_row_per_release(problem):
-    curves = curves_along(
+    curves = measure_curves(
         path_of(problem, {"metric": "ncp", "cost": "weighted", "tie_seed": None},
                 len(problem.rows)), [METRICS["ncp"]]
     )  # fmt: skip
@@ -216,14 +216,16 @@ def test_curves_have_one_row_per_release(problem):
 @given(st.lists(st.integers(0, 40).map(lambda n: n / 4), max_size=9), st.none() | st.just(0))
 def test_ranks_count_those_that_are_better(values, digits):
     compared = values if digits is None else [round(value) for value in values]
-    assert ranks(values, digits) == [1 + sum(x < value for x in compared) for value in compared]
+    assert rank_values(values, digits) == [
+        1 + sum(x < value for x in compared) for value in compared
+    ]
 
 
 def test_ranks_of_the_published_row():
     """Distortion at k = 2 in the paper of 2020: ties share the smaller place."""
-    assert ranks([2, 2, 3, 5, 2, 4, 2]) == [1, 1, 5, 7, 1, 6, 1]
-    assert ranks([2.04, 2.01, 3, 5, 2.4, 4, 1.6]) == [3, 2, 5, 7, 4, 6, 1]
-    assert ranks([2.04, 2.01, 3, 5, 2.4, 4, 1.6], digits=0) == [1, 1, 5, 7, 1, 6, 1]
+    assert rank_values([2, 2, 3, 5, 2, 4, 2]) == [1, 1, 5, 7, 1, 6, 1]
+    assert rank_values([2.04, 2.01, 3, 5, 2.4, 4, 1.6]) == [3, 2, 5, 7, 4, 6, 1]
+    assert rank_values([2.04, 2.01, 3, 5, 2.4, 4, 1.6], digits=0) == [1, 1, 5, 7, 1, 6, 1]
 
 
 @random_tables.examples(150)
@@ -290,6 +292,8 @@ def test_a_heavy_edge_above_a_value_that_does_not_occur_changes_nothing():
         plan = Plan.from_content(problem.plan(k=4, metric="custom"))
         done = run(plan, problem.frame())
         found.append(done.measures["alteration"]["custom"])
-        path = solve(lambda part, text: None, "gaa", done.prepared.task(), [METRICS["custom"]])
+        path = run_algorithm(
+            lambda part, text: None, "gaa", done.prepared.task(), [METRICS["custom"]]
+        )
         assert path.curves.at([4])["alteration_custom"][0] == found[-1]
     assert found == [100, 100]

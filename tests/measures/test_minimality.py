@@ -14,9 +14,9 @@ from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
+from kanon.hierarchy.ranges import LeafRange, add_ranges, build_flat_hierarchy
 from kanon.measures import minimality
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.measures.minimality import deal_values, measure_minimality
 from kanon.metrics import metric_named
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
@@ -61,7 +61,7 @@ def released_at(classes, labels, node=None):
 
 
 def run_algorithm(name, classes, k, model, **options):
-    potentials = whole_potentials(classes, metric_named("nllm"))
+    potentials = scale_metric_potentials(classes, metric_named("nllm"))
     task = Task(classes, potentials, k, models=(KAnonymity(k), model), options=options)
     return algorithm_named(name).anonymise(task)
 
@@ -73,7 +73,12 @@ def test_two_people_of_one_town_must_have_the_value_that_occurs_twice():
     classes = classes_of(towns, ["hiv", "hiv", "flu", "cold", "gout", "flu", "cold"])
     for node in (None, (1,)):  # a class by itself, or the level of all
         result = measure_minimality(released_at(classes, ["A", "A", "q3"], node), MODELS[:1], 2)
-        assert (result.telling, result.records, result.needless, result.unreckoned) == (1, 5, 0, 0)
+        assert (
+            result.n_telling,
+            result.records,
+            result.n_needless,
+            result.n_without_conclusion,
+        ) == (1, 5, 0, 0)
         assert result.worst == (0.4, 1.0)
         others = {tuple(c.members.tolist()): c.after.tolist() for c in result.conclusions}
         third = pytest.approx(1 / 3)
@@ -83,13 +88,13 @@ def test_two_people_of_one_town_must_have_the_value_that_occurs_twice():
 def test_a_class_that_could_have_been_split_is_counted_apart():
     classes = classes_of(["q1", "q1", "q2", "q2"], ["flu", "cold", "flu", "cold"])
     result = measure_minimality(released_at(classes, ["A", "A"]), MODELS[:1], 2)
-    assert (result.telling, result.needless, result.conclusions) == (0, 1, ())
+    assert (result.n_telling, result.n_needless, result.conclusions) == (0, 1, ())
 
 
 def test_nothing_follows_where_a_part_is_below_k():
     classes = classes_of(["q1", "q1", "q2", "q2", "q2"], ["hiv", "hiv", "flu", "cold", "gout"])
     result = measure_minimality(released_at(classes, ["A", "A"]), MODELS[:1], 3)
-    assert (result.telling, result.needless) == (0, 0)
+    assert (result.n_telling, result.n_needless) == (0, 0)
 
 
 def test_parts_are_counted_in_persons_where_they_are_known():
@@ -97,7 +102,7 @@ def test_parts_are_counted_in_persons_where_they_are_known():
     for persons, telling in ((["a", "b", "c", "d", "e"], 1), (["a", "a", "c", "d", "e"], 0)):
         classes = classes_of(towns, ills, persons=persons)
         result = measure_minimality(released_at(classes, ["A", "A"]), MODELS[:1], 2)
-        assert result.telling == telling
+        assert result.n_telling == telling
 
 
 def test_without_a_model_beside_k_nothing_is_measured():
@@ -117,18 +122,23 @@ def test_full_domain_classes_that_are_parted_together_are_counted_alone():
         measure_minimality(released_at(classes, ["A", "A", "B", "B"], node), MODELS[:1], 2)
         for node in ((1,), None)
     )
-    assert (together.telling, together.needless, together.unreckoned) == (2, 0, 2)
-    assert (alone.telling, alone.needless, alone.unreckoned, alone.worst) == (1, 1, 0, None)
+    assert (together.n_telling, together.n_needless, together.n_without_conclusion) == (2, 0, 2)
+    assert (alone.n_telling, alone.n_needless, alone.n_without_conclusion, alone.worst) == (
+        1,
+        1,
+        0,
+        None,
+    )
 
 
 def test_large_classes_are_counted_alone(monkeypatch):
     monkeypatch.setattr(minimality, "MOST_WAYS", 3)
     classes = classes_of(["q1", "q1", "q2", "q2", "q2"], ["hiv", "hiv", "flu", "cold", "gout"])
     result = measure_minimality(released_at(classes, ["A", "A"]), MODELS[:1], 2)
-    assert (result.telling, result.unreckoned, result.conclusions) == (1, 1, ())
+    assert (result.n_telling, result.n_without_conclusion, result.conclusions) == (1, 1, ())
     monkeypatch.setattr(minimality, "_MOST_PLACES", 1)
     result = measure_minimality(released_at(classes, ["A", "A"]), MODELS[:1], 2)
-    assert (result.telling, result.unreckoned, result.conclusions) == (0, 1, ())
+    assert (result.n_telling, result.n_without_conclusion, result.conclusions) == (0, 1, ())
 
 
 # --- the oracle -----------------------------------------------------------------------------
@@ -160,11 +170,11 @@ def hold_against_all_tables(name, towns, ills, tree, k, model, **options):
     except Unsatisfiable:
         assume(False)
     result = measure_minimality(recoding, [model], k)
-    assert result.needless == 0
-    if result.telling > 1 and recoding.trace.node is not None:
-        assert result.unreckoned == result.telling
-        return result.telling
-    assert result.unreckoned == 0
+    assert result.n_needless == 0
+    if result.n_telling > 1 and recoding.trace.node is not None:
+        assert result.n_without_conclusion == result.n_telling
+        return result.n_telling
+    assert result.n_without_conclusion == 0
     classes = recoding.classes
     values, labels = classes.sensitive[0].values, tree.labels
     told = {}
@@ -180,7 +190,7 @@ def hold_against_all_tables(name, towns, ills, tree, k, model, **options):
         known = told.get(town) or dict(zip(values, mixed.tolist(), strict=True))
         for ill in values:
             assert known.get(ill, 0) == pytest.approx(float(chance.get(ill, 0)))
-    return result.telling
+    return result.n_telling
 
 
 @st.composite
@@ -246,20 +256,20 @@ def test_records_that_have_the_common_node_already_are_no_part_of_their_own():
     towns = ["A", "A", "q1", "q1", "q2", "q2"]
     classes = classes_of(towns, ["x", "y", "z", "z", "z", "z"])
     result = measure_minimality(released_at(classes, ["A", "A", "A"]), MODELS[:1], 3)
-    assert (result.telling, result.needless) == (0, 0)
+    assert (result.n_telling, result.n_needless) == (0, 0)
     result = measure_minimality(released_at(classes, ["A", "A", "A"]), MODELS[:1], 2)
     groups = {tuple(one.members.tolist()) for one in result.conclusions}
-    assert (result.telling, groups) == (1, {(0,), (1,), (2,)})
+    assert (result.n_telling, groups) == (1, {(0,), (1,), (2,)})
 
 
 def test_ranges_are_split_between_lower_and_higher_values():
     """Ages 20, 20, 30, 40, 40, 50: with k = 3 there is one cut, and its lower part fails."""
-    ages = flat(["20", "30", "40", "50"])
+    ages = build_flat_hierarchy(["20", "30", "40", "50"])
     towns, ills = ["20", "20", "30", "40", "40", "50"], ["x", "x", "x", "y", "z", "y"]
-    tree = with_ranges(ages, [LeafRange(0, 4, "[20, 50]")])
+    tree = add_ranges(ages, [LeafRange(0, 4, "[20, 50]")])
     classes = classes_of(towns, ills, ages)
     release = Recoding.from_targets(classes, np.full((4, 1), tree.n_nodes - 1), hierarchies=(tree,))
     result = measure_minimality(release, MODELS[:1], 3)
-    assert (result.telling, result.needless) == (1, 0)
+    assert (result.n_telling, result.n_needless) == (1, 0)
     told = {tuple(one.members.tolist()): one.after.tolist() for one in result.conclusions}
     assert told == {(0, 1): [1 / 2, 1 / 3, 1 / 6], (2, 3): [1 / 2, 1 / 3, 1 / 6]}

@@ -14,12 +14,12 @@ from hypothesis import given
 
 from kanon import measures
 from kanon.cards import parts_of
-from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
+from kanon.hierarchy.ranges import LeafRange, add_ranges, build_flat_hierarchy
 from kanon.measures import association_change, distribution_change, query_error
-from kanon.measures.overview import all_at_root, identity, overview
+from kanon.measures.overview import build_all_at_root, build_identity, build_overview
 from kanon.measures.query_error import answers, queries, study
-from kanon.measures.summary import summary
-from kanon.measures.yardstick import recoding_in_terms_of
+from kanon.measures.summary import measure_release
+from kanon.measures.yardstick import convert_recoding
 from kanon.metrics import METRICS
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
@@ -217,11 +217,11 @@ def test_what_is_remembered_goes_with_its_classes():
 # --- ranges, other hierarchies, nothing -----------------------------------------------------------
 def test_a_release_of_ranges_is_spread_over_its_leaves():
     """Ages 1, 2, 2, 3 and 9 in [1, 2] and [2, 9], which overlap."""
-    tree = flat(["1", "2", "3", "9"])
+    tree = build_flat_hierarchy(["1", "2", "3", "9"])
     plain = PlainTree({"*": None, "1": "*", "2": "*", "3": "*", "9": "*"})
     problem = Problem((plain,), (("1",), ("2",), ("2",), ("3",), ("9",)))
     classes = replace(problem.classes(), hierarchies=(tree,))
-    ranges = (with_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(1, 4, "[2, 9]")]),)
+    ranges = (add_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(1, 4, "[2, 9]")]),)
     recoding = Recoding.from_targets(classes, np.array([[5], [5], [6], [6]]), hierarchies=ranges)
     (found,) = distribution_change.distributions(recoding)
     assert found.before.tolist() == [1, 2, 1, 1]
@@ -232,7 +232,7 @@ def test_a_release_of_ranges_is_spread_over_its_leaves():
     )
     assert answers(recoding.released, asked) == pytest.approx([3 / 2 + 2 * 2 / 3])
     assert association_change.value(recoding) == 0, "there is no pair"
-    elsewhere = recoding_in_terms_of(recoding, (plain.build(),))
+    elsewhere = convert_recoding(recoding, (plain.build(),))
     assert distribution_change.each(elsewhere)["q0"] > found.total_variation, "at the root there"
 
 
@@ -270,8 +270,8 @@ def with_two(recoding: Recoding) -> Recoding:
 
 def table_of(recoding: Recoding, columns=(), k: int = 2):
     metrics = [METRICS["ncp"], METRICS["total"]]
-    three = identity(recoding.classes), recoding, all_at_root(recoding.classes)
-    return overview(*(summary(one, metrics, k) for one in three), metrics, columns)
+    three = build_identity(recoding.classes), recoding, build_all_at_root(recoding.classes)
+    return build_overview(*(measure_release(one, metrics, k) for one in three), metrics, columns)
 
 
 def test_the_table_holds_every_measure_of_the_folder_but_of_privacy():
@@ -301,13 +301,13 @@ def test_the_table_holds_every_measure_of_the_folder_but_of_privacy():
 @given(problems(max_records=14))
 def test_the_way_begins_at_the_table_and_ends_at_the_root(problem):
     classes = with_two(recoded(problem, {row: row for row in problem.sizes})).classes
-    for made, end in ((identity(classes), 0), (all_at_root(classes), 100)):
+    for made, end in ((build_identity(classes), 0), (build_all_at_root(classes), 100)):
         for one in table_of(made, ("one", "two")):
             assert one.way is None or one.way == pytest.approx(end), one.card.name
             if one.way is None:
                 assert one.before == one.at_root
-    assert identity(classes).trace.node == (0,) * len(problem.trees)
-    assert all_at_root(classes).n_classes == 1
+    assert build_identity(classes).trace.node == (0,) * len(problem.trees)
+    assert build_all_at_root(classes).n_classes == 1
 
 
 def test_of_one_sensitive_column_the_numbers_stand_with_the_others():

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.classes import EquivalenceClasses
-from kanon.experiments.sweep import PlannedRun, solve_sweep
+from kanon.experiments.sweep import PlannedRun, run_sweep
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, suppression
-from kanon.hierarchy.ranges import LeafRange, with_ranges
-from kanon.hierarchy.scaled_potentials import scaled_potentials
-from kanon.measures.along import Curves, Points, curves_along, points_of
-from kanon.measures.summary import summary
-from kanon.measures.yardstick import in_terms_of, path_in_terms_of, recoding_in_terms_of
+from kanon.hierarchy.ranges import LeafRange, add_ranges
+from kanon.hierarchy.scaled_potentials import scale_potentials
+from kanon.measures.along import Curves, Points, measure_curves, measure_points
+from kanon.measures.summary import measure_release
+from kanon.measures.yardstick import convert_path, convert_recoding, match_nodes
 from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.recoding import Recoding
@@ -77,7 +77,7 @@ def pairs(draw, same_leaves: bool = False) -> tuple[PlainTree, PlainTree]:
 @given(pairs())
 def test_a_node_becomes_the_least_that_covers_its_leaves(pair):
     tree, other = pair
-    found = in_terms_of(tree.build(), other.build())
+    found = match_nodes(tree.build(), other.build())
     assert found.shape == (len(tree.parents),)
     assert found.dtype == np.int32
     for node, place in tree.number.items():
@@ -92,15 +92,15 @@ def test_a_range_becomes_the_least_that_covers_its_leaves(pair, data):
     built, n = tree.build(), len(tree.leaves)
     first = data.draw(st.integers(0, n - 1))
     last = data.draw(st.integers(first + 1, n))
-    ranged = with_ranges(built, [LeafRange(first, last, "from first to last")])
-    met = in_terms_of(ranged, other.build())[-1]
+    ranged = add_ranges(built, [LeafRange(first, last, "from first to last")])
+    met = match_nodes(ranged, other.build())[-1]
     assert other.order[met] == least_cover(other, set(built.labels[first:last]))
 
 
 def test_a_leaf_here_may_be_a_group_there():
     tree = suppression(["x", "g"])
     other = groups([{"g": ["a", "b"]}, {"*": ["g", "x"]}])
-    found = {tree.labels[v]: other.labels[u] for v, u in enumerate(in_terms_of(tree, other))}
+    found = {tree.labels[v]: other.labels[u] for v, u in enumerate(match_nodes(tree, other))}
     assert found == {"x": "x", "g": "g", "*": "*"}
 
 
@@ -118,7 +118,7 @@ def table(first: PlainTree, second: PlainTree, rng: np.random.Generator) -> Equi
 def task_of(classes: EquivalenceClasses, **chosen) -> Task:
     depths = exact_potentials(metric_named("nllm"), classes.hierarchies)
     n = classes.n_records
-    return Task(classes, scaled_potentials(depths, n), n, **chosen)
+    return Task(classes, scale_potentials(depths, n), n, **chosen)
 
 
 @st.composite
@@ -134,9 +134,9 @@ def measured(draw) -> tuple[EquivalenceClasses, tuple[Hierarchy, Hierarchy]]:
 def test_curves_in_other_terms_are_the_measures_in_other_terms(case):
     classes, yardstick = case
     path = gaa.merge_path(task_of(classes))
-    curves = curves_along(path_in_terms_of(path, yardstick), METRICS)
+    curves = measure_curves(convert_path(path, yardstick), METRICS)
     for k in range(1, classes.n_records + 1):
-        found = summary(recoding_in_terms_of(path.at(k), yardstick), METRICS)
+        found = measure_release(convert_recoding(path.at(k), yardstick), METRICS)
         row = {name: values[0] for name, values in curves.at([k]).items()}
         assert row["min_k"] == path.at(k).min_k == found["min_k"]
         assert row["classes"] == path.at(k).n_classes == found["classes"]
@@ -155,7 +155,7 @@ def test_cell_by_cell(case):
     """The released cells are what the definition says, and so is how many are roots."""
     classes, yardstick = case
     release = gaa.merge_path(task_of(classes)).at(3)
-    found = recoding_in_terms_of(release, yardstick)
+    found = convert_recoding(release, yardstick)
     assert isinstance(found, Recoding)
     at_root = 0
     for original, low, high in zip(
@@ -171,7 +171,7 @@ def test_cell_by_cell(case):
                     assert its <= under
             at_root += original * (met == other.root)
     percent = 100 * at_root / classes.n_cells
-    assert summary(found, METRICS)["root_percent"] == pytest.approx(percent)
+    assert measure_release(found, METRICS)["root_percent"] == pytest.approx(percent)
 
 
 def above(tree: Hierarchy, low: int, node: int) -> bool:
@@ -199,16 +199,16 @@ def test_a_sweep_measures_by_the_yardstick():
         for task in (plain, others)
         for by in (None, yardstick)
     ]
-    found = solve_sweep(no_progress, runs, ks, METRICS)
+    found = run_sweep(ignore_progress, runs, ks, METRICS)
     for planned, each in zip(runs, found, strict=True):
         releases = {}
         for k in ks:
             module = gaa if planned.algorithm == "gaa" else gaa_small
             task = Task(classes, plain.potentials, k, models=planned.task.models)
             release = module.anonymise(task)
-            by = planned.yardstick
-            releases[k] = recoding_in_terms_of(release, by) if by else release
-        expected = points_of(releases, METRICS).at(ks)
+            by = planned.measuring_hierarchies
+            releases[k] = convert_recoding(release, by) if by else release
+        expected = measure_points(releases, METRICS).at(ks)
         assert isinstance(each, Curves if planned.task is plain and module is gaa else Points)
         for name, values in each.at(ks).items():
             assert values.tolist() == pytest.approx(expected[name].tolist(), abs=1e-9), name

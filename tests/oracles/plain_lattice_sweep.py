@@ -6,7 +6,15 @@ from fractions import Fraction
 from functools import reduce
 from itertools import product
 
-from kanon.reference.sweep import Join, Levels, Visit, groups_at, join, released_by, walk
+from kanon.reference.sweep import (
+    Join,
+    Levels,
+    Visit,
+    collect_groups_at,
+    collect_released_groups,
+    join,
+    walk,
+)
 from kanon.reference.table import Group, PlainTable
 from support.random_tables import Problem, raised
 from support.reference_tables import Labels, labels_of, reference_table
@@ -23,7 +31,7 @@ class Swept:
     steps: Sequence[Visit]
 
     def __post_init__(self) -> None:
-        released = released_by(self.steps, self.table)
+        released = collect_released_groups(self.steps, self.table)
         self.joins: list[Join] = list(join(self.table, released, self.steps[-1].left))
         self.begun = self.joins[-1].after if self.joins else released
 
@@ -87,7 +95,7 @@ def in_group_order(table: PlainTable) -> Iterator[Visit]:
         return {
             group: int(sum(table.records[each] * table.cost(table.nodes[each], group.nodes)
                            for each in group.members)) // group.records
-            for group in groups_at(table, levels, left)
+            for group in collect_groups_at(table, levels, left)
             if group.records >= table.k
         }  # fmt: skip
 

@@ -10,7 +10,7 @@ from numba import njit, types
 from numba.typed import Dict
 
 from kanon.algorithms.task import Task
-from kanon.kernels.hashing import tuple_hashes
+from kanon.kernels.hashing import hash_tuples
 from kanon.recoding import MergePath
 
 NAMES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t", "k")
@@ -245,7 +245,7 @@ def _run(
         if name != 1:
             value[made] = _value(name, dense[made], total)
         if seed >= 0:
-            ranks[made] = tuple_hashes(nodes[made : made + 1], seed)[0]
+            ranks[made] = hash_tuples(nodes[made : made + 1], seed)[0]
         kept = 0
         for i in range(alive):
             if live[i] != other and live[i] != met:
@@ -276,7 +276,7 @@ def prepared(task: Task) -> tuple[np.ndarray, ...]:
     seed = -1 if task.tie_seed is None else task.tie_seed
     ranks = np.zeros(2 * size, dtype=np.uint64)
     if seed >= 0:
-        ranks[:size] = tuple_hashes(classes.nodes, seed)
+        ranks[:size] = hash_tuples(classes.nodes, seed)
     return nodes, counts, ranks, parents, depths, seed
 
 

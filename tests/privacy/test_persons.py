@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.solution import recodings_at
-from kanon.base.progress import no_progress
-from kanon.charts.decision import decision_chart
+from kanon.algorithms.solution import run_for_every_k
+from kanon.base.progress import ignore_progress
+from kanon.charts.decision import draw_decision
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
-from kanon.experiments.advisor.repetition import drawn_again
-from kanon.experiments.exploration import explore
+from kanon.experiments.advisor.repetition import sample_classes
+from kanon.experiments.exploration import measure_lattice
 from kanon.experiments.sweep import sweep
 from kanon.notebook import every_k
 from kanon.plan import Plan
@@ -28,13 +28,13 @@ from kanon.privacy.persons import KInPersons
 from kanon.privacy.reidentification import marketer, prosecutor
 from kanon.release.check import check_release
 from kanon.release.common_classes import Release
-from kanon.release.composition import combine
+from kanon.release.composition import combine_releases
 from kanon.release.context import Context
-from kanon.release.decision import decide, levels_reached
-from kanon.report.explanations import guarantees, in_plain_words, verdict_sentence
+from kanon.release.decision import compare_with_thresholds, measure_reached_levels
+from kanon.report.explanations import describe_check_verdict, describe_plainly, list_guarantees
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
-from kanon.sources.histograms import persons_of
+from kanon.sources.histograms import build_person_histogram
 from kanon.sources.stored import open_stored
 from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples
@@ -129,7 +129,7 @@ def test_a_class_of_one_record_more_is_not_enough_where_a_person_is_in_both():
 
 def test_the_persons_of_a_class_hide_each_other_and_its_records_do_not():
     """f = 1 and 2 of the 5 and 3 records: 5 · 1 + 3 · 1/2 of 8 are recognised."""
-    who = persons_of("who", pd.Series(list("AAAAABCB")), np.array([0] * 5 + [1] * 3), 2)
+    who = build_person_histogram("who", pd.Series(list("AAAAABCB")), np.array([0] * 5 + [1] * 3), 2)
     nodes = np.zeros((2, 0), dtype=np.int32)
     classes = EquivalenceClasses((), (), nodes, np.array([5, 3]), persons=who)
     assert (classes.min_k, classes.min_persons, classes.hiding.tolist()) == (3, 1, [1, 2])
@@ -149,15 +149,15 @@ def test_numbers_and_texts_of_one_person_are_one_person():
 
 def test_the_report_says_that_k_is_in_persons():
     done = quiet(plan(), FIVE_OF_ONE)
-    records, persons = guarantees(done)
+    records, persons = list_guarantees(done)
     assert (persons.required, persons.reached, persons.unit) == (
         "k-anonymity in persons with k = 5 for 'patient'", "6", "persons",
     )  # fmt: skip
     assert records.reached == "10"
-    assert "the released rows, with persons from the table, every class" in verdict_sentence(
+    assert "the released rows, with persons from the table, every class" in describe_check_verdict(
         done, (records, persons)
     )
-    assert in_plain_words(done)[0].startswith(
+    assert describe_plainly(done)[0].startswith(
         "Anyone who knows the quasi-identifiers sees at least 5"
     )
 
@@ -286,7 +286,7 @@ def test_a_search_that_suppresses_finds_what_counting_every_node_finds(algorithm
     """A class of too few persons is made of such classes: so what is tagged holds."""
     table, wanted = visits(), visited(algorithm, suppression_limit=0.15)
     prepared = prepare(wanted, table)
-    lattice, meets = Lattice(prepared.task(), 9, no_progress), {}
+    lattice, meets = Lattice(prepared.task(), 9, ignore_progress), {}
     for node in lattice.nodes():
         tuples = lattice.targets(node)[prepared.source.row_class].tolist()
         seen = table.assign(place=list(map(tuple, tuples))).groupby("place")["patient"]
@@ -294,7 +294,7 @@ def test_a_search_that_suppresses_finds_what_counting_every_node_finds(algorithm
     assert 0 < sum(meets.values()) < len(meets)
     found = quiet(wanted, table)
     node = found.recoding.trace.node
-    assert meets[node] and not any(meets[below] for below in lattice.below(node))
+    assert meets[node] and not any(meets[below] for below in lattice.list_nodes_below(node))
     assert found.measures["suppressed"] <= 9
 
 
@@ -303,7 +303,10 @@ def test_what_a_node_of_the_lattice_reaches_and_suppresses_is_in_persons(limit):
     table = visits()
     prepared = prepare(visited("samarati"), table)
     task = replace(prepared.task(), suppression=limit)
-    found, lattice = explore(no_progress, task).assessed, Lattice(task, limit, no_progress)
+    found, lattice = (
+        measure_lattice(ignore_progress, task).assessment,
+        Lattice(task, limit, ignore_progress),
+    )
     in_records = []
     for place, (node, reached) in enumerate(zip(found.nodes.tolist(), found.reached, strict=True)):
         tuples = lattice.targets(tuple(node))[prepared.source.row_class].tolist()
@@ -322,7 +325,7 @@ def test_one_run_serves_k_in_persons_up_to_the_number_of_persons():
     prepared = prepare(visited("gaa"), table)
     task = prepared.check()
     assert task.classes.highest_k == table["patient"].nunique()
-    for k, recoding in recodings_at(lambda *_: None, "gaa", task, [2, 5, 9]).items():
+    for k, recoding in run_for_every_k(lambda *_: None, "gaa", task, [2, 5, 9]).items():
         again = quiet(visited("gaa", k), table)
         assert recoding.nodes.tolist() == again.recoding.nodes.tolist()
         assert recoding.released.min_persons >= k
@@ -376,7 +379,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
             run(Plan.from_content({**thorough, "algorithm": own}), FIVE_OF_ONE)
     done = quiet(plan(), FIVE_OF_ONE)
     with pytest.raises(PlanError, match="combine plans without the key person"):
-        combine([Release.of(done)], FIVE_OF_ONE)
+        combine_releases([Release.of(done)], FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="only for a table in memory; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))
@@ -393,7 +396,7 @@ def test_persons_of_other_classes_are_never_taken_along():
     classes = prepare(plan(), FIVE_OF_ONE).classes
     with pytest.raises(ValueError, match="to other classes"):
         replace(classes, nodes=classes.nodes[:1], counts=classes.counts[:1], sensitive=())
-    again = drawn_again(classes, seed=1)
+    again = sample_classes(classes, seed=1)
     assert again.persons.n_classes == again.n_classes
     assert again.persons.sizes.tolist() == again.counts.tolist()
 
@@ -435,16 +438,16 @@ def test_run_says_and_writes_the_fewest_persons(kanon, folder):
 @pytest.mark.parametrize("suppressed", ["leave-out", "keep"])
 def test_a_verdict_counts_persons_of_those_who_look_alike(suppressed):
     done = quiet(visited("datafly", suppressed=suppressed, suppression_limit=0.1), visits())
-    reached = levels_reached(done)
+    reached = measure_reached_levels(done)
     rows = visits().assign(at=done.prepared.source.row_class)
     rows["at"] = done.recoding.assigned[rows["at"]]
     persons = rows[rows["at"] >= 0].groupby("at")["patient"].nunique()
     assert reached.levels["k", ""] == persons.min() and reached.of == "persons"
     assert reached.levels["highest_risk", ""] == pytest.approx(persons.min())
-    decision = decide(Context(release="public"), reached)
+    decision = compare_with_thresholds(Context(release="public"), reached)
     (first, *_) = decision.parts
-    assert "persons alike" in {y for one in decision_chart(decision, "").data for y in one.y}
+    assert "persons alike" in {y for one in draw_decision(decision, "").data for y in one.y}
     assert first.sentence.startswith(f"at least {persons.min()} persons look alike")
     assert first.unit == "persons"
     blind = quiet(visited("gaa").model_copy(update={"person": None}), visits())
-    assert levels_reached(blind).of == "records"
+    assert measure_reached_levels(blind).of == "records"

@@ -34,7 +34,7 @@ from kanon.privacy import (
 )
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
-from kanon.privacy.conjunction import broken, check_reachable
+from kanon.privacy.conjunction import check_reachable, find_broken
 from kanon.privacy.delta_disclosure import DeltaDisclosure
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
@@ -45,8 +45,8 @@ from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.privacy.t_closeness import TCloseness
 from kanon.sensitive import Sensitive, order_of_values
-from kanon.sources.memory import classes_of_columns
-from kanon.sources.population import people_in_classes
+from kanon.sources.memory import build_column_classes
+from kanon.sources.population import count_people_in_classes
 from support.paths import ROOT
 from support.random_tables import examples
 
@@ -266,7 +266,7 @@ def test_a_class_of_one_disease_is_seen():
     # q = (5, 3, 4) twelfths of cancer, heart, viral
     assert t_closeness.each(sensitive).tolist() == [10 / 12, 4 / 12, 14 / 12]
     assert basic_beta_likeness.each(sensitive).tolist() == [1, 0.5, 7 / 5]
-    assert broken([KAnonymity(4), EntropyLDiversity(2, "ill")], classes_of(rows)).tolist() == [
+    assert find_broken([KAnonymity(4), EntropyLDiversity(2, "ill")], classes_of(rows)).tolist() == [
         False,
         False,
         True,
@@ -411,11 +411,11 @@ def test_what_is_refused_no_grouping_meets_and_the_rest_one_class_meets(rows, mo
         check_reachable(models, classes)
     except Unsatisfiable:
         while classes.n_classes > 1:
-            assert broken(models, classes).any()
+            assert find_broken(models, classes).any()
             classes = merged(classes)
-        assert broken(models, classes).any()
+        assert find_broken(models, classes).any()
     else:
-        assert not broken(models, classes.as_one_class).any()
+        assert not find_broken(models, classes.as_one_class).any()
 
 
 @examples(150)
@@ -426,7 +426,7 @@ def test_a_class_is_broken_if_it_breaks_any_model(rows, models):
         *([model.holds_each(classes).tolist() for model in models] or [[True] * classes.n_classes]),
         strict=True,
     )]  # fmt: skip
-    assert broken(models, classes).tolist() == expected
+    assert find_broken(models, classes).tolist() == expected
     assert all(model.holds(classes) for model in models) == (not any(expected))
 
 
@@ -527,7 +527,7 @@ def test_a_table_without_classes_breaks_nothing(model):
     assert model.holds_each(empty).shape == (0,)
     assert model.holds(empty)
     assert model.level(empty) is None
-    assert broken([model], empty).shape == (0,)
+    assert find_broken([model], empty).shape == (0,)
     check_reachable([model], empty)
 
 
@@ -565,7 +565,7 @@ def test_what_one_class_meets_is_not_refused():
         EnhancedBetaLikeness(1e-9, "ill"),
     ]
     check_reachable(reachable, classes)
-    assert broken(reachable, classes).all()
+    assert find_broken(reachable, classes).all()
 
 
 @examples(300)
@@ -727,7 +727,7 @@ def test_classes_of_columns_count_missing_as_a_value():
     table = pd.DataFrame(
         {"a": [1.0, None, 1.0, None], "b": ["x", "y", "x", "y"], "ill": ["f", None, None, "c"]}
     )
-    found = classes_of_columns(table, ["a", "b"], ["ill"])
+    found = build_column_classes(table, ["a", "b"], ["ill"])
     assert found.counts.tolist() == [2, 2]
     ill = found.sensitive_named("ill")
     assert ill.values == ("c", "f", MISSING_LABEL)
@@ -743,13 +743,13 @@ def test_people_are_matched_with_classes_by_their_texts():
             "where": 1,
         }
     )
-    classes = classes_of_columns(table, ["age", "sex"])
-    sizes = people_in_classes(table, people, ["age", "sex"])
+    classes = build_column_classes(table, ["age", "sex"])
+    sizes = count_people_in_classes(table, people, ["age", "sex"])
     assert dict(zip(map(tuple, classes.nodes.tolist()), sizes.tolist(), strict=True)) == {
         (1, 1): 2,
         (2, 0): 2,
     }
-    assert people_in_classes(table, people.iloc[:1], ["age", "sex"]).tolist() == [1, 0]
+    assert count_people_in_classes(table, people.iloc[:1], ["age", "sex"]).tolist() == [1, 0]
 
 
 @examples(60)
@@ -760,14 +760,14 @@ def test_people_are_counted(rows, data):
     people = pd.DataFrame(rows, columns=["p", "q"], dtype=object)
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, unique=True))
     table = people.iloc[chosen]
-    found = people_in_classes(table, people, ["p", "q"])
-    classes = classes_of_columns(table, ["p", "q"])
+    found = count_people_in_classes(table, people, ["p", "q"])
+    classes = build_column_classes(table, ["p", "q"])
     everybody, some = Counter(rows), Counter(rows[i] for i in chosen)
     assert sorted(zip(classes.counts, found, strict=True)) == sorted(
         (some[row], everybody[row]) for row in some
     )
-    assert people_in_classes(people, people, ["p", "q"]).tolist() == (
-        classes_of_columns(people, ["p", "q"]).counts.tolist()
+    assert count_people_in_classes(people, people, ["p", "q"]).tolist() == (
+        build_column_classes(people, ["p", "q"]).counts.tolist()
     )
 
 
@@ -790,7 +790,7 @@ def test_the_oracle_says_where_it_comes_from():
 )
 def test_levels_equal_those_of_pycanon(result):
     table = pd.read_csv(ROOT / result["table"], sep=";", dtype=str, keep_default_na=False)
-    classes = classes_of_columns(table, result["quasi_identifiers"], [result["sensitive"]])
+    classes = build_column_classes(table, result["quasi_identifiers"], [result["sensitive"]])
     found = {"min_k": classes.min_k, **privacy_summary(classes)}
     assert len(result["levels"]) == 5
     for name, level in result["levels"].items():
@@ -802,7 +802,7 @@ def test_levels_equal_those_of_pycanon(result):
 def test_the_sensitive_attributes_of_adult(adult_path):
     table = pd.read_csv(adult_path, sep=";", dtype=str)
     columns = ["age", "marital-status", "salary-class"]
-    classes = classes_of_columns(table, ["sex", "race"], columns)
+    classes = build_column_classes(table, ["sex", "race"], columns)
     best = {name: EntropyLDiversity(1, name).level(classes.as_one_class) for name in columns}
     assert {name: round(level, 2) for name, level in best.items()} == {
         "age": 50.03,

@@ -12,13 +12,13 @@ from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive, order_of_values
-from kanon.sources.histograms import histograms
-from kanon.sources.memory import MemorySource, classes_of_columns
+from kanon.sources.histograms import build_histogram
+from kanon.sources.memory import MemorySource, build_column_classes
 from support.random_tables import PlainTree, Problem, examples
 
 VALUES = ("A", "B", "C", "D", "E")
@@ -195,14 +195,14 @@ def test_several_columns_stand_in_their_order():
 
 def test_histograms_of_a_column_without_a_table():
     values = pd.Series(["b", "a", None, "b"], index=[3, 3, 1, 0])
-    found = histograms("ill", values, np.array([1, 0, 1, 1]), 3)
+    found = build_histogram("ill", values, np.array([1, 0, 1, 1]), 3)
     assert found.values == ("a", "b", MISSING_LABEL)
     assert found.dense().tolist() == [[1, 0, 0], [0, 2, 1], [0, 0, 0]]
 
 
 def test_classes_of_columns_have_the_same_histograms():
     frame = pd.DataFrame({"q": list("abcab"), "ill": ["x", "y", None, "x", "z"]})
-    direct = classes_of_columns(frame, ["q"], ["ill"]).sensitive[0]
+    direct = build_column_classes(frame, ["q"], ["ill"]).sensitive[0]
     source = source_of({"ill": frame["ill"].tolist()}, frame["q"].tolist())
     assert direct.dense().tolist() == source.classes.sensitive[0].dense().tolist()
 
@@ -223,7 +223,7 @@ def test_a_release_counts_the_records_of_its_classes(rows, data):
     classes = source.classes
     k = data.draw(st.integers(1, len(rows)))
     depths = exact_potentials(metric_named("nllm"), classes.hierarchies)
-    recoding = gaa.anonymise(Task(classes, scaled_potentials(depths, len(rows)), k))
+    recoding = gaa.anonymise(Task(classes, scale_potentials(depths, len(rows)), k))
     if data.draw(st.booleans()) and classes.n_classes > 1:
         out = np.arange(classes.n_classes) == data.draw(st.integers(0, classes.n_classes - 1))
         recoding = Recoding.from_targets(classes, recoding.targets, out)

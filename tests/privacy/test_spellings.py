@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from kanon.algorithms import gaa
 from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS, fold_spelling
 from kanon.errors import PrivacyWarning, Unsatisfiable
-from kanon.measures.along import curves_along
+from kanon.measures.along import measure_curves
 from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan
 from kanon.privacy import (
@@ -35,7 +35,7 @@ from support.paths import ROOT
 from support.plans import plan_content, qi
 from support.random_tables import examples
 
-READINGS = {"models": fold_spelling, "checks": cell_values.read_as}
+READINGS = {"models": fold_spelling, "checks": cell_values.fold_reading}
 DIVERSITY = [
     {"model": "distinct-l-diversity", "l": 2},
     {"model": "entropy-l-diversity", "l": 1.5},
@@ -269,7 +269,7 @@ def path_by(strategy, table):
 
 def test_l_along_the_path_is_that_of_every_release():
     path = path_by("s1", towns_by_chance(5, 30, 90))
-    curves = curves_along(path, [])
+    curves = measure_curves(path, [])
     assert (curves.min_k <= 9).sum() > 4
     for k, *levels in zip(
         curves.min_k, curves.entropy_l["ill"], curves.t_norm1["ill"], strict=True

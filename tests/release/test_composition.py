@@ -19,8 +19,13 @@ from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.release.check import check_release
-from kanon.release.common_classes import Release, list_known
-from kanon.release.composition import CombinedModel, CombinedReleases, LearntValues, combine
+from kanon.release.common_classes import Release, list_known_columns
+from kanon.release.composition import (
+    CombinedModel,
+    CombinedReleases,
+    LearntValues,
+    combine_releases,
+)
 from kanon.run import Run, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
@@ -185,14 +190,14 @@ class Rows:
         """That what was found is what the definitions say."""
         sizes = sorted(map(len, self.groups().values()))
         assert sorted(found.together.counts.tolist()) == sizes
-        assert found.matched == self.matched()
+        assert found.matched_records == self.matched()
         candidates = [self.possible(row, None)[1] for row in self.rows]
         assert found.candidates == min(candidates, default=None)
         for asked in found.asked:
             column = getattr(asked.model, "column", None)
             groups = self.groups(column)
             verdict = self.verdict(asked.model, groups, column)
-            levels = [one for one in (verdict.level, asked.alone) if one is not None]
+            levels = [one for one in (verdict.level, asked.level_alone) if one is not None]
             worst = min if asked.model.card.direction == "higher" else max
             assert asked.level == pytest.approx(worst(levels, default=None))
             assert asked.holds == verdict.holds  # alone each release meets its plan
@@ -338,16 +343,16 @@ def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
 
 # --- laws ---------------------------------------------------------------------------------------
 def combined(runs: list[Run], table: pd.DataFrame) -> CombinedReleases:
-    return combine([Release.of(done) for done in runs], table)
+    return combine_releases([Release.of(done) for done in runs], table)
 
 
 def numbers(found: CombinedReleases) -> Any:
     """All that was found but for which release is which."""
     asked = {
-        one.model: (one.alone, one.level, one.records, one.holds, len(one.releases))
+        one.model: (one.level_alone, one.level, one.records, one.holds, len(one.releases))
         for one in found.asked
     }
-    rows = found.matched, found.lined_up, found.candidates
+    rows = found.matched_records, found.lined_up, found.candidates
     return asked, found.learnt, found.undone, sorted(found.together.counts.tolist()), rows
 
 
@@ -365,7 +370,7 @@ def test_laws(data: Any) -> None:
 
 def order_does_not_matter(there: CombinedReleases, back: CombinedReleases) -> None:
     assert numbers(there) == numbers(back)
-    assert there.alone == back.alone[::-1]
+    assert there.smallest_classes == back.smallest_classes[::-1]
 
 
 def a_release_and_itself_say_what_it_says(done: Run, found: CombinedReleases) -> None:
@@ -374,7 +379,7 @@ def a_release_and_itself_say_what_it_says(done: Run, found: CombinedReleases) ->
     assert found.holds
     assert found.undone == ()
     for asked in found.asked:
-        assert asked.level == asked.model.level(done.recoding.released) == asked.alone
+        assert asked.level == asked.model.level(done.recoding.released) == asked.level_alone
     for learnt in found.learnt:
         assert (learnt.lined_up, learnt.certain) == (0, 0)
         assert learnt.values == learnt.values_alone
@@ -386,10 +391,10 @@ def without_the_order_nobody_learns_more(
     assert (found.candidates or 0) >= (found.together.min_k or 0)
     for learnt in found.learnt:
         assert learnt.certain <= learnt.lined_up
-    assert found.lined_up <= (found.matched == shared_by_two(runs))
-    kept = combine([in_order(Release.of(done)) for done in runs], table)
-    assert kept.lined_up and kept.matched == shared_by_two(runs)
-    assert found.matched is not None and found.matched <= kept.matched
+    assert found.lined_up <= (found.matched_records == shared_by_two(runs))
+    kept = combine_releases([in_order(Release.of(done)) for done in runs], table)
+    assert kept.lined_up and kept.matched_records == shared_by_two(runs)
+    assert found.matched_records is not None and found.matched_records <= kept.matched_records
     assert numbers(kept)[:-1] == numbers(found)[:-1], "all else is as if rows were lined up"
 
 
@@ -405,7 +410,7 @@ def shared_by_two(runs: list[Run]) -> int:
 
 
 def never_safer_than_some(every: CombinedReleases, some: CombinedReleases, runs: list[Run]) -> None:
-    least = [one for one in (*every.alone, some.together.min_k) if one is not None]
+    least = [one for one in (*every.smallest_classes, some.together.min_k) if one is not None]
     assert not least or (every.together.min_k or 0) <= min(least)
     whole = all(not done.recoding.suppressed_records and not done.prepared.dropped for done in runs)
     now = {one.model: one for one in every.asked}
@@ -478,7 +483,7 @@ def test_no_matching_of_the_rows_says_anything_else(data: Any, apart: bool) -> N
         values.append(len({table["s"][row] for rows in may_be for row in rows}))
         records.append(max(map(len, may_be)))
     assert learnt.records == found.candidates
-    said = (found.matched, -learnt.values, -learnt.records)
+    said = (found.matched_records, -learnt.values, -learnt.records)
     told = (sure, -min(values), -min(records))
     assert (
         said == told if apart else all(one <= other for one, other in zip(said, told, strict=True))
@@ -599,7 +604,7 @@ def test_who_was_suppressed_in_one_release_alone_is_singled_out() -> None:
     whole = run(keeping(age=1, sex=0), table)
     assert suppressed.recoding.suppressed_records == 1
     found = combined([suppressed, whole], table)
-    assert found.alone == (3, 4)
+    assert found.smallest_classes == (3, 4)
     assert found.together.counts.tolist() == [1, 3]
     assert found.learnt[0].lined_up == 1
     assert found.learnt[0].certain == 0  # in the whole one the class has three values
@@ -621,8 +626,8 @@ def test_one_who_holds_all_holds_each() -> None:
     ]
     found = combined(runs, SICK)
     two, three = found.asked
-    assert (two.alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
-    assert (three.alone, three.level, three.records, three.holds) == (6, 2, 6, False)
+    assert (two.level_alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
+    assert (three.level_alone, three.level, three.records, three.holds) == (6, 2, 6, False)
     said = found.said(["one", "other"])[3]
     assert "k = 3 (↑ better), required of other: 6 in the worst class of any single release" in said
     assert "2 in the worst group of all together; 6 records in groups below it" in said
@@ -631,23 +636,23 @@ def test_one_who_holds_all_holds_each() -> None:
 def in_both_orders(*wanted: Plan) -> list[CombinedReleases]:
     one, other = (Release.of(run(each, SICK)) for each in wanted)
     pairs = ((one, other), (in_order(one), other), (in_order(one), in_order(other)))
-    return [combine(pair, SICK) for pair in pairs]
+    return [combine_releases(pair, SICK) for pair in pairs]
 
 
 def test_only_releases_in_the_order_of_the_table_are_lined_up() -> None:
     """By age and by sex, the illnesses u v u w v w stay: each twice, so none matches its row."""
     found = in_both_orders(kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"}))
     assert [one.lined_up for one in found] == [False, False, True]
-    assert [one.matched for one in found] == [0, 0, 6]
+    assert [one.matched_records for one in found] == [0, 0, 6]
     assert [one.together.min_k for one in found] == [1, 1, 1]
     # Age 1 has u and v, and F has u, u and v: two records in common at most.
     assert [one.candidates for one in found] == [1, 1, 1]
-    assert found[0].about_order == (
+    assert found[0].order_sentence == (
         "Anyone can match the rows of at least 0 of 6 records (↓ better). Groups are counted as if "
         "all rows were matched, which is the most that anyone can learn. Without matched "
         "rows, a person is one of at most 1 record in the worst case (↑ better)"
     )
-    assert found[2].about_order == "Anyone can line up the rows of all releases"
+    assert found[2].order_sentence == "Anyone can line up the rows of all releases"
 
 
 def test_rows_that_no_other_row_looks_like_are_matched_without_the_order() -> None:
@@ -655,10 +660,13 @@ def test_rows_that_no_other_row_looks_like_are_matched_without_the_order() -> No
     table = SICK.assign(day=list("123455"))
     runs = [run(one, table) for one in (kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"}))]
     found = combined(runs, table)
-    assert (found.matched, found.lined_up) == (6, True)  # the two of day 5 differ in illness
-    assert combined(runs[:1], table).matched == 0
+    assert (found.matched_records, found.lined_up) == (
+        6,
+        True,
+    )  # the two of day 5 differ in illness
+    assert combined(runs[:1], table).matched_records == 0
     same = combined([run(one, table[["age", "sex", "ill"]]) for one in (kept(CLEAR),) * 2], SICK)
-    assert (same.matched, same.lined_up) == (6, True), "age stays as it is in both"
+    assert (same.matched_records, same.lined_up) == (6, True), "age stays as it is in both"
 
 
 @pytest.mark.parametrize(
@@ -701,7 +709,7 @@ def test_releases_of_nobody_and_columns_undone_are_said() -> None:
 # --- what cannot be combined ----------------------------------------------------------------------
 def sentence_of(releases: list[Release], table: pd.DataFrame = SICK) -> str:
     with pytest.raises(PlanError) as raised:
-        combine(releases, table)
+        combine_releases(releases, table)
     return raised.value.sentence
 
 
@@ -735,20 +743,24 @@ def test_too_many_cells_leave_the_matching_alone_uncounted(data: Any) -> None:
     table = data.draw(tables())
     wanted = data.draw(st.lists(plans(), min_size=2, max_size=2))
     releases = [Release.of(done) for done in released(table, wanted)]
-    known, count = list_known(releases), MemoryTable.classes_of
+    known, count = list_known_columns(releases), MemoryTable.build_classes
 
     def count_known(self: Any, columns: Any, sensitive: Any) -> Any:
         if tuple(columns) != known:
             raise TableError("Too many.")
         return count(self, columns, sensitive)
 
-    whole = combine(releases, table)
+    whole = combine_releases(releases, table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MemoryTable, "classes_of", count_known)
-        less = combine(releases, table)
+        less = combine_releases(releases, table)
     assert (numbers(less)[0], numbers(less)[2:4]) == (numbers(whole)[0], numbers(whole)[2:4])
-    assert less.matched in (None, whole.matched)
-    assert less.matched is not None or "an unknown number of" in less.about_order or less.lined_up
+    assert less.matched_records in (None, whole.matched_records)
+    assert (
+        less.matched_records is not None
+        or "an unknown number of" in less.order_sentence
+        or less.lined_up
+    )
     assert (less.candidates or 0) >= (whole.candidates or 0)
     assert less.lined_up <= whole.lined_up
 
@@ -762,5 +774,5 @@ def test_a_table_in_an_engine_says_the_same(tmp_path: Path) -> None:
     stored = open_address(Address.parse(str(path)), "duckdb", ReadSettings())
     by_age, by_sex = kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"})
     here = combined([run(by_age, table), run(by_sex, table)], table)
-    there = combine([Release.of(run(each, stored)) for each in (by_age, by_sex)], stored)
+    there = combine_releases([Release.of(run(each, stored)) for each in (by_age, by_sex)], stored)
     assert numbers(there) == numbers(here)

@@ -13,19 +13,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon.charts.decision import decision_chart, times_reached
+from kanon.charts.decision import compute_times_reached, draw_decision
 from kanon.errors import PlanError, TableError
 from kanon.plan import Plan
 from kanon.release import decision as decisions
 from kanon.release.context import (
     ATTACKERS,
-    RELEASES,
+    AUDIENCES,
     ChosenThreshold,
     Context,
-    thresholds,
-    with_own,
+    list_thresholds,
+    replace_threshold,
 )
-from kanon.release.decision import Decision, Part, decide, levels_reached
+from kanon.release.decision import (
+    Decision,
+    ThresholdResult,
+    compare_with_thresholds,
+    measure_reached_levels,
+)
 from kanon.run import run
 from support.plans import plan_content, qi
 
@@ -44,7 +49,7 @@ def released(table, k=2, sensitive=("ill",), algorithm="gaa", node=None, **more)
 
 # --- worked by hand ---------------------------------------------------------------------------
 def test_what_three_women_and_four_men_reach():
-    levels = levels_reached(released(PEOPLE)).levels
+    levels = measure_reached_levels(released(PEOPLE)).levels
     assert levels["k", ""] == 3
     assert levels["highest_risk", ""] == pytest.approx(3)
     assert levels["mean_risk", ""] == pytest.approx(7 / 2), "one right guess in each class"
@@ -56,23 +61,25 @@ def test_what_three_women_and_four_men_reach():
 def test_what_is_known_is_chosen_against_the_release():
     table = pd.DataFrame({"age": [1, 1, 2, 2], "sex": list("FMFM")})
     done = released(table, sensitive=(), algorithm="levels", node={"age": 0, "sex": 1})
-    assert levels_reached(done).levels["k", ""] == 2
-    assert levels_reached(done, known=1).levels["k", ""] == 2, "who knows the age knows enough"
+    assert measure_reached_levels(done).levels["k", ""] == 2
+    assert measure_reached_levels(done, known=1).levels["k", ""] == 2, (
+        "who knows the age knows enough"
+    )
     whole = released(table, k=4, sensitive=())
-    assert levels_reached(whole, known=1).levels["k", ""] == 4
-    assert levels_reached(done, known=9).known == 2, "all there are"
+    assert measure_reached_levels(whole, known=1).levels["k", ""] == 4
+    assert measure_reached_levels(done, known=9).known == 2, "all there are"
 
 
 def test_who_does_not_know_who_is_in_the_table_reckons_with_everybody():
     everybody = pd.DataFrame({"sex": ["F"] * 6 + ["M"] * 12})
-    found = levels_reached(released(PEOPLE), people=everybody)
+    found = measure_reached_levels(released(PEOPLE), people=everybody)
     assert found.population
     assert found.levels["highest_risk", ""] == pytest.approx(6)
     # The larger of 2 classes / 18 people, and (3 / 6 + 4 / 12) / 7 records.
     assert found.levels["mean_risk", ""] == pytest.approx(7 / (3 / 6 + 4 / 12))
     assert found.levels["k", ""] == 3, "k is of the table"
     with pytest.raises(TableError, match="fewer people in the population"):
-        levels_reached(released(PEOPLE), people=everybody.iloc[:2])
+        measure_reached_levels(released(PEOPLE), people=everybody.iloc[:2])
 
 
 def test_blanked_rows_are_no_records():
@@ -80,16 +87,16 @@ def test_blanked_rows_are_no_records():
     done = released(table, sensitive=(), algorithm="datafly", suppressed="keep",
                     suppression_limit={"records": 1})  # fmt: skip
     assert done.recoding.suppressed_records == 1 and len(done.released()) == 4
-    found = levels_reached(done)
+    found = measure_reached_levels(done)
     assert (found.records, found.levels["k", ""]) == (3, 3)
 
 
 def test_a_release_of_nothing_is_not_judged():
     table = pd.DataFrame({"sex": list("FM")})
     done = released(table, sensitive=(), algorithm="datafly", suppression_limit=1.0)
-    found = levels_reached(done)
+    found = measure_reached_levels(done)
     assert not done.recoding.n_classes
-    decision = decide(Context(release="public"), found)
+    decision = compare_with_thresholds(Context(release="public"), found)
     assert decision.parts == () and decision.sentence.startswith("Nothing is released")
 
 
@@ -105,7 +112,7 @@ def test_a_release_of_nothing_is_not_judged():
 @pytest.mark.parametrize("known", [1, 2])
 def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
     context = Context(release="public")
-    parts = tuple(Part(thresholds(context)["k"], "", level) for level in reached)
+    parts = tuple(ThresholdResult(list_thresholds(context)["k"], "", level) for level in reached)
     numbers = SimpleNamespace(
         levels={("k", ""): 1}, records=7, known=known, n_quasi_identifiers=2, sensitive=(),
         population=False, order="released",
@@ -127,8 +134,8 @@ def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
     ],
 )
 def test_one_value_and_several_are_as_hard_to_guess(level, said):
-    own = with_own(Context(release="public"), "l", ChosenThreshold(wanted=2))
-    assert said in Part(thresholds(own)["l"], "ill", level).sentence
+    own = replace_threshold(Context(release="public"), "l", ChosenThreshold(wanted=2))
+    assert said in ThresholdResult(list_thresholds(own)["l"], "ill", level).sentence
 
 
 # --- an oracle --------------------------------------------------------------------------------
@@ -159,7 +166,7 @@ def test_levels_are_what_pandas_counts_and_knowing_more_never_helps_the_release(
     done = released(table)
     rows, before = done.released(), None
     for known in (1, 2, 3):
-        levels = levels_reached(done, known).levels
+        levels = measure_reached_levels(done, known).levels
         expected = plainly(rows, known, ["one", "two", "three"], "ill")
         found = {name: levels[name, "ill" if name in "lt" else ""] for name in expected}
         assert found == pytest.approx(expected, abs=1e-9)
@@ -173,17 +180,17 @@ def test_levels_are_what_pandas_counts_and_knowing_more_never_helps_the_release(
 
 # --- the verdict ------------------------------------------------------------------------------
 def test_a_verdict_names_all_that_is_not_met_and_never_says_more():
-    reached = levels_reached(released(PEOPLE), known=1)
-    for release, attacker in itertools.product(RELEASES, ATTACKERS):
+    reached = measure_reached_levels(released(PEOPLE), known=1)
+    for release, attacker in itertools.product(AUDIENCES, ATTACKERS):
         context = Context(release=release, attacker=attacker)
-        decision = decide(context, reached)
+        decision = compare_with_thresholds(context, reached)
         said = decision.sentence
         assert not re.search(r"\b(safe|anonym\w*|secure|ok)\b", said, re.IGNORECASE)
         for part in decision.parts:
             where = said.index(part.sentence)
             met = "Met: " in said and where > said.index(". Met: ")
             assert met is part.met
-        asked = [name for name, one in thresholds(context).items() if one.wanted is not None]
+        asked = [name for name, one in list_thresholds(context).items() if one.wanted is not None]
         assert [part.threshold.card.name for part in decision.parts] == asked
         assert f"{sum(part.met for part in decision.parts)} of {len(asked)} thresholds" in said
         assert said.endswith("no more than needed.") or "No population was given" in said
@@ -191,15 +198,15 @@ def test_a_verdict_names_all_that_is_not_met_and_never_says_more():
 
 
 def test_the_context_changes_the_verdict():
-    reached = levels_reached(released(PEOPLE))
+    reached = measure_reached_levels(released(PEOPLE))
     met = {}
-    for release in RELEASES:
-        parts = decide(Context(release=release), reached).parts
+    for release in AUDIENCES:
+        parts = compare_with_thresholds(Context(release=release), reached).parts
         met[release] = [part.threshold.card.name for part in parts if part.met]
     assert met == {"public": ["t"], "research": ["t"], "internal": ["k", "highest_risk"]}
-    three = with_own(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
-    assert decide(three, reached).holds
-    assert "Nothing was required of 'ill', so" in decide(three, reached).sentence
+    three = replace_threshold(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
+    assert compare_with_thresholds(three, reached).holds
+    assert "Nothing was required of 'ill', so" in compare_with_thresholds(three, reached).sentence
 
 
 @pytest.mark.parametrize(
@@ -214,38 +221,48 @@ def test_the_context_changes_the_verdict():
 def test_a_column_that_a_model_of_the_plan_is_about_was_asked(model):
     table = PEOPLE.assign(job=["a", "b"] * 3 + ["a"])
     both = [{"model": "k-anonymity", "k": 2}, {**model, "column": "ill"}]
-    reached = levels_reached(released(table, sensitive=("ill", "job"), privacy=both))
-    said = decide(Context(release="internal"), reached).sentence
+    reached = measure_reached_levels(released(table, sensitive=("ill", "job"), privacy=both))
+    said = compare_with_thresholds(Context(release="internal"), reached).sentence
     assert (
         "Nothing was required of 'job', so everyone in a class may share one value there." in said
     )
-    one = levels_reached(released(PEOPLE, privacy=both))
-    assert "Nothing was required of" not in decide(Context(release="internal"), one).sentence
+    one = measure_reached_levels(released(PEOPLE, privacy=both))
+    assert (
+        "Nothing was required of"
+        not in compare_with_thresholds(Context(release="internal"), one).sentence
+    )
 
 
 def test_what_was_left_out_is_said():
-    reached = levels_reached(released(PEOPLE.assign(age=1)), known=1)
-    said = decide(Context(release="public", attacker="journalist", known=1), reached).sentence
+    reached = measure_reached_levels(released(PEOPLE.assign(age=1)), known=1)
+    said = compare_with_thresholds(
+        Context(release="public", attacker="journalist", known=1), reached
+    ).sentence
     assert "any 1 of their 2 quasi-identifiers, but not whether they are in the table" in said
     assert "Not considered: that someone knows more than 1 quasi-identifier" in said
     assert "No population was given" in said
-    alone = levels_reached(released(PEOPLE[["sex"]], sensitive=()))
-    assert "no column has the role sensitive" in decide(Context(release="public"), alone).sentence
+    alone = measure_reached_levels(released(PEOPLE[["sex"]], sensitive=()))
+    assert (
+        "no column has the role sensitive"
+        in compare_with_thresholds(Context(release="public"), alone).sentence
+    )
 
 
 def test_too_many_choices_are_refused():
     wide = pd.DataFrame({f"c{i}": ["a", "a"] for i in range(14)})
     done = released(wide, sensitive=())
     with pytest.raises(PlanError) as caught:
-        levels_reached(done, known=7)
+        measure_reached_levels(done, known=7)
     assert math.comb(14, 7) > decisions.MOST_CHOICES
     assert caught.value.sentence.startswith("There are 3\u202f432 choices of 7 of 14 quasi-ident")
 
 
 def test_the_numbers_and_the_table_say_the_same():
-    decision = decide(Context(release="public"), levels_reached(released(PEOPLE)))
+    decision = compare_with_thresholds(
+        Context(release="public"), measure_reached_levels(released(PEOPLE))
+    )
     numbers = json.loads(json.dumps(decision.numbers))
-    table = decisions.decision_table(decision)
+    table = decisions.build_decision_table(decision)
     assert [each["met"] for each in numbers["thresholds"]] == [*(table["Verdict"] == "met")]
     assert numbers["verdict"] == decision.sentence and not numbers["holds"]
     assert table.loc[0, ["Wanted", "Reached", "Unit"]].tolist() == ["11", "3", "records"]
@@ -253,14 +270,16 @@ def test_the_numbers_and_the_table_say_the_same():
 
 
 def test_a_bar_ends_where_the_threshold_is_reached():
-    decision = decide(Context(release="public"), levels_reached(released(PEOPLE)))
-    chart = decision_chart(decision, "found")
+    decision = compare_with_thresholds(
+        Context(release="public"), measure_reached_levels(released(PEOPLE))
+    )
+    chart = draw_decision(decision, "found")
     ends = {}
     for trace in chart.data:
         for name, base, length in zip(trace.y, trace.base, trace.x, strict=True):
             ends[name] = (base, base + length, trace.name)
     assert ends["records alike"] == (pytest.approx(3 / 11), pytest.approx(1), "✗ not met")
     assert ends["ill: unlike the table"][1:] == (pytest.approx(0.3 * 21 / 5), "✓ met")
-    assert [times_reached(part) >= 1 - 1e-9 for part in decision.parts] == [
+    assert [compute_times_reached(part) >= 1 - 1e-9 for part in decision.parts] == [
         part.met for part in decision.parts
     ]

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon.cli.main import main
-from kanon.sources.formulas import SIGNS, is_formula, neutral_text, neutralised
+from kanon.sources.formulas import SIGNS, escape_formula, escape_formulas, is_formula
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.text_form import TextForm
@@ -30,12 +30,12 @@ UNDO = re.compile(r"(?<![^;,\t|\r\n])'(?=['\"]*[=+\-@\t\r\n＝＋－＠])")
 
 @pytest.mark.parametrize(("text", "neutral"), [*zip(EVIL, NEUTRAL, strict=True)])
 def test_what_begins_like_a_formula_gets_an_apostrophe(text, neutral):
-    assert is_formula(text) and neutral_text(text) == neutral
+    assert is_formula(text) and escape_formula(text) == neutral
 
 
 @pytest.mark.parametrize("text", FINE)
 def test_what_does_not_and_numbers_stay(text):
-    assert not is_formula(text) and neutral_text(text) == text
+    assert not is_formula(text) and escape_formula(text) == text
 
 
 @examples(300)
@@ -45,7 +45,7 @@ def test_what_does_not_and_numbers_stay(text):
 @example("\r'\r")
 @example("x;'=1;-5;\t=1")
 def test_what_was_neutralised_can_be_undone(text):
-    changed = neutral_text(text)
+    changed = escape_formula(text)
     assert not is_formula(changed) or changed.startswith("'")
     assert UNDO.sub("", changed) == text
 
@@ -55,7 +55,7 @@ def test_what_was_neutralised_can_be_undone(text):
 @example('a;"=1"')
 def test_nothing_that_another_separator_cuts_off_is_a_formula(text):
     for split in [";", ",", "|", "\t", "\n", "\r"]:
-        for part in neutral_text(text).split(split):
+        for part in escape_formula(text).split(split):
             assert part[:1] == "'" or not is_formula(part)
 
 
@@ -147,7 +147,7 @@ def test_no_cell_of_a_neutralised_csv_begins_with_a_sign_unless_it_is_a_number(c
     found = read_table(content, "t.csv", ReadSettings(",", "utf-8", ())).table.fillna("")
     assert found.columns.tolist() == ["'=c", "x"]
     assert [UNDO.sub("", cell) for cell in found["'=c"]] == cells
-    assert neutralised(found).columns[0] == "''=c"
+    assert escape_formulas(found).columns[0] == "''=c"
 
 
 # --- The command line ---------------------------------------------------------------------------
@@ -231,5 +231,5 @@ def test_the_pages_neutralise_on_request(start, downloads):
 def test_the_numbers_behind_a_picture_are_neutralised(downloads, monkeypatch):
     monkeypatch.setattr(files, "file_name", lambda *parts: "numbers.csv")
     numbers = pd.DataFrame({"value": ["=1+1", "-5"], "share": [-0.5, 1.0]})
-    picture.data_button("Data", lambda: numbers, "numbers", "")
+    picture.draw_data_button("Data", lambda: numbers, "numbers", "")
     assert downloads["numbers-data"][1]() == (b'"value","share"\n"\'=1+1","-0.5"\n"-5","1.0"\n')

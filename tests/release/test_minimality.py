@@ -12,7 +12,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.measures import minimality
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
-from kanon.release.inferences import minimality_remarks
+from kanon.release.inferences import check_minimality
 from kanon.run import run
 from kanon.sensitive import Sensitive
 from support.plans import make_plan, qi_with
@@ -106,11 +106,11 @@ def test_what_is_not_reckoned_is_said(monkeypatch):
     classes = EquivalenceClasses(("town",), (tree,), nodes, counts, (ill,))
     above = tree.parent[nodes]
     release, models = Recoding.from_targets(classes, above), [DistinctLDiversity(2, "ill")]
-    (remark,) = minimality_remarks(release, models, 2)
+    (remark,) = check_minimality(release, models, 2)
     assert remark.share == 5 / 9
     assert remark.found.endswith(
         "In 1 other class such a conclusion is wrong, as a split meets the models."
     )
     monkeypatch.setattr(minimality, "_MOST_PLACES", 1)
-    (remark,) = minimality_remarks(release, models, 2)
+    (remark,) = check_minimality(release, models, 2)
     assert remark.found == "What minimality reveals was not computed for 2 classes."

@@ -78,7 +78,7 @@ def test_one_label_is_one_sight_to_anyone_who_combines_releases():
         Release(asked, recoding, ("ill",)), task.classes, recoding.assigned, ("x", "y")
     )
     assert recoding.n_classes == 2
-    (codes, size), _ = view.seen("y")
+    (codes, size), _ = view.list_seen_codes("y")
     assert len(set(codes.tolist())) == 1
     assert codes.max() < size
 

@@ -15,14 +15,14 @@ from kanon.release.record import (
     FILE,
     VARIABLE,
     Recorder,
-    check_record,
-    fingerprint_of_path,
-    record_file,
-    record_problem,
-    recorded,
+    check_record_writable,
+    compute_path_fingerprint,
+    describe_record_problem,
+    get_record_file,
+    read_recorded_releases,
 )
 from kanon.release.released_rows import Verdict
-from kanon.report.origin import fingerprint_of_address, recorder
+from kanon.report.origin import build_recorder, compute_address_fingerprint
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
@@ -83,8 +83,8 @@ def test_lines_are_added_and_those_of_a_table_are_found(folder):
     for table in (TABLE, OTHER, None, TABLE):
         line_for(table)
     assert len(lines_in(folder)) == 4
-    assert len(recorded(TABLE)) == 2 and len(recorded(OTHER)) == 1
-    assert recorded("d" * 64) == (), "a release is no table"
+    assert len(read_recorded_releases(TABLE)) == 2 and len(read_recorded_releases(OTHER)) == 1
+    assert read_recorded_releases("d" * 64) == (), "a release is no table"
 
 
 def test_lines_of_many_writers_stay_whole(folder):
@@ -93,21 +93,21 @@ def test_lines_of_many_writers_stay_whole(folder):
         one.start()
     for one in threads:
         one.join()
-    assert len(recorded(TABLE)) == 60
+    assert len(read_recorded_releases(TABLE)) == 60
 
 
 def test_no_record_is_kept_unasked(tmp_path, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
-    assert record_file() is None and record_problem() is None
-    check_record()
-    assert recorder(Plan.from_content(plan_with()), lambda: 1 / 0, "ana", "dashboard") is None
-    assert recorded(TABLE) == () and list(tmp_path.iterdir()) == []
+    assert get_record_file() is None and describe_record_problem() is None
+    check_record_writable()
+    assert build_recorder(Plan.from_content(plan_with()), lambda: 1 / 0, "ana", "dashboard") is None
+    assert read_recorded_releases(TABLE) == () and list(tmp_path.iterdir()) == []
 
 
 def test_a_record_that_cannot_be_written_is_told(folder, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(folder / "nowhere"))
-    assert "that KANON_RECORD names, cannot be written (no such file" in record_problem()
+    assert "that KANON_RECORD names, cannot be written (no such file" in describe_record_problem()
     with pytest.raises(SettingsError, match="so nothing is released"):
         line_for(TABLE)
 
@@ -121,14 +121,14 @@ def test_half_a_line_is_taken_back_where_the_disk_is_full(folder, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv(VARIABLE, str(folder))
     line_for(TABLE)
-    assert len(recorded(TABLE)) == 2
+    assert len(read_recorded_releases(TABLE)) == 2
 
 
 def test_a_folder_is_known_by_its_files(tmp_path):
     for name in ("b", "a"):
         (tmp_path / name).write_bytes(name.encode())
     sums = "".join(f"{hashlib.sha256(one.encode()).hexdigest()}  {one}\n" for one in "ab")
-    assert fingerprint_of_path(tmp_path) == hashlib.sha256(sums.encode()).hexdigest()
+    assert compute_path_fingerprint(tmp_path) == hashlib.sha256(sums.encode()).hexdigest()
 
 
 # --- a release and its line --------------------------------------------------------------------
@@ -147,12 +147,14 @@ def test_a_release_is_recorded_by_the_bytes_that_are_written(
 ):
     """A new table of a database has none of its own."""
     plan = Plan.from_content(plan_with())
-    record = recorder(plan, lambda: fingerprint_of_address(people), "ana", "command line")
+    record = build_recorder(
+        plan, lambda: compute_address_fingerprint(people), "ana", "command line"
+    )
     done = run(plan, open_address(people, engine))
     target = Address.parse(str(tmp_path / name))
     done.write(target, record=record)
-    (line,) = recorded(hashlib.sha256(people.path.read_bytes()).hexdigest())
-    assert line["release"] == (None if target.table else fingerprint_of_path(tmp_path / name))
+    (line,) = read_recorded_releases(hashlib.sha256(people.path.read_bytes()).hexdigest())
+    assert line["release"] == (None if target.table else compute_path_fingerprint(tmp_path / name))
     assert line["models"] == [{"model": "k-anonymity", "asked": "k = 2", "found": 2, "holds": True}]
     text = (folder / FILE).read_text("utf-8")
     assert not any(word in text for word in [*PEOPLE.columns, "Ana", "flu", "30-39"])
@@ -161,7 +163,7 @@ def test_a_release_is_recorded_by_the_bytes_that_are_written(
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_what_cannot_be_recorded_is_not_released(folder, people, tmp_path, engine):
     plan = Plan.from_content(plan_with())
-    record = recorder(plan, lambda: None, "ana", "command line")
+    record = build_recorder(plan, lambda: None, "ana", "command line")
     done = run(plan, open_address(people, engine))
     folder.rmdir()
     with pytest.raises(SettingsError, match="nothing is released"):
@@ -175,7 +177,7 @@ def test_a_release_that_fails_its_check_has_no_line(folder, tmp_path, monkeypatc
     bad = pd.concat([done.released(), done.released().head(1).assign(age="99")])
     monkeypatch.setattr(type(done), "released", lambda self, index=False: bad)
     monkeypatch.setattr(type(done), "persons_released", lambda self: None)
-    record = recorder(plan, lambda: None, "ana", "command line")
+    record = build_recorder(plan, lambda: None, "ana", "command line")
     with pytest.raises(Exception, match="does not meet its plan"):
         done.write(Address(str(tmp_path / "out.csv")), record=record)
     assert not (folder / FILE).exists() and not (tmp_path / "out.csv").exists()

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_texts
+from kanon.base.values import encode_texts
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import HIGHEST
-from kanon.release.check import check_files, check_release, require
+from kanon.release.check import check_files, check_release, require_verdicts
 from kanon.release.released_rows import Verdict
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
@@ -287,7 +287,7 @@ def test_an_identifier_where_its_pseudonym_belongs_is_no_part_of_a_release(raw):
     (found,) = check_release(SIX.assign(name=names.where(names != "P_20", raw)), labels)
     assert (found.model, found.column, found.holds) == ("pseudonyms", "name", False)
     with pytest.raises(ReleaseError, match="'name' has values that are no pseudonyms"):
-        require([found])
+        require_verdicts([found])
 
 
 @pytest.mark.parametrize("column", ["age", "ill"])
@@ -455,7 +455,7 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
     for given_table in (read, from_pandas):
         run(asked, given_table).write(Address(str(tmp_path / "out.parquet")))
         found = read_table(tmp_path / "out.parquet").table["n"]
-        assert canonical_texts(found)[1] == texts and found.isna().tolist() == [True] + [False] * 3
+        assert encode_texts(found)[1] == texts and found.isna().tolist() == [True] + [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -476,7 +476,7 @@ def test_a_verdict_is_a_sentence_whatever_it_is_about(verdict, sentence):
 @pytest.mark.parametrize(("file", "begin"), [("csv", "Read back from its file"), ("", "The rel")])
 def test_only_what_fails_is_refused_and_the_file_is_named(file, begin):
     good, bad = (Verdict("k-anonymity", "", "k = 3", k, k >= 3) for k in (3, 2))
-    require([good], file)
+    require_verdicts([good], file)
     with pytest.raises(ReleaseError, match=f"^{begin}") as raised:
-        require([good, bad], file)
+        require_verdicts([good, bad], file)
     assert raised.value.sentence.count("k-anonymity") == 1

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from kanon.errors import PlanError
 from kanon.release.context import (
-    ASKED,
     ATTACKERS,
-    NO_SOURCE,
-    RELEASES,
+    AUDIENCES,
+    THRESHOLD_CARDS,
+    UNNAMED_SOURCE,
     ChosenThreshold,
     Context,
-    least_k,
-    models_wanted,
-    thresholds,
-    with_own,
+    compute_least_k,
+    list_required_models,
+    list_thresholds,
+    replace_threshold,
 )
 from support.paths import ROOT
 
@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 
 
 def wanted(context: Context) -> dict[str, float | None]:
-    return {name: asked.wanted for name, asked in thresholds(context).items()}
+    return {name: asked.wanted for name, asked in list_thresholds(context).items()}
 
 
 # Per context what is asked of k, the highest and the mean risk, l and t, as
@@ -41,17 +41,17 @@ PROPOSED = {
 
 
 @pytest.mark.parametrize("attacker", ATTACKERS)
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", AUDIENCES)
 def test_the_context_decides_what_is_asked(release, attacker):
     context = Context(release=release, attacker=attacker)
     assert tuple(wanted(context).values()) == PROPOSED[release, attacker]
-    assert all(asked.source and not asked.own for asked in thresholds(context).values())
+    assert all(asked.source and not asked.own for asked in list_thresholds(context).values())
 
 
 @pytest.mark.parametrize("attacker", ATTACKERS)
 def test_more_people_are_never_asked_for_less(attacker):
-    rows = [wanted(Context(release=each, attacker=attacker)) for each in RELEASES]
-    for name, card in ASKED.items():
+    rows = [wanted(Context(release=each, attacker=attacker)) for each in AUDIENCES]
+    for name, card in THRESHOLD_CARDS.items():
         sign = 1 if card.direction == "higher" else -1
         asked = [float("-inf") if row[name] is None else sign * row[name] for row in rows]
         assert asked == sorted(asked, reverse=True), name
@@ -60,9 +60,9 @@ def test_more_people_are_never_asked_for_less(attacker):
 def test_every_proposal_is_on_the_page_with_its_source():
     text = " ".join((DOCS / "explanation" / "release-context.md").read_text("utf-8").split())
     contexts = [Context(release=one, attacker=other) for one, other in PROPOSED]
-    sources = [asked.source for each in contexts for asked in thresholds(each).values()]
-    for name, card in ASKED.items():
-        rows = [wanted(Context(release=release))[name] for release in RELEASES]
+    sources = [asked.source for each in contexts for asked in list_thresholds(each).values()]
+    for name, card in THRESHOLD_CARDS.items():
+        rows = [wanted(Context(release=release))[name] for release in AUDIENCES]
         cells = " | ".join("nothing" if each is None else f"{each:g}" for each in rows)
         assert f"| `{name}`: {card.title} | {card.unit} {card.arrow} | {cells} |" in text
     for named in ("CMS Cell Size", "Cell Size Precedents", "EMA/90915/2016", "Health Canada",
@@ -71,40 +71,47 @@ def test_every_proposal_is_on_the_page_with_its_source():
 
 
 def test_a_threshold_of_ones_own_says_whose_it_is():
-    context = with_own(
+    context = replace_threshold(
         Context(release="public"), "k", ChosenThreshold(wanted=20, source="Ethics board")
     )
-    asked = thresholds(context)["k"]
+    asked = list_thresholds(context)["k"]
     assert (asked.wanted, asked.source, asked.own) == (20, "Set by hand: Ethics board", True)
     assert isinstance(asked.wanted, int)
-    nameless = thresholds(with_own(context, "k", ChosenThreshold(wanted=20)))["k"]
-    assert nameless.source == NO_SOURCE
-    assert with_own(context, "k", None) == Context(release="public")
-    assert wanted(with_own(context, "t", ChosenThreshold(wanted=None)))["t"] is None
+    nameless = list_thresholds(replace_threshold(context, "k", ChosenThreshold(wanted=20)))["k"]
+    assert nameless.source == UNNAMED_SOURCE
+    assert replace_threshold(context, "k", None) == Context(release="public")
+    assert wanted(replace_threshold(context, "t", ChosenThreshold(wanted=None)))["t"] is None
 
 
 def test_enough_is_enough_but_for_rounding():
-    asked = thresholds(Context(release="public"))
+    asked = list_thresholds(Context(release="public"))
     assert asked["l"].met(2 - 1e-12) and not asked["l"].met(1.999)
     assert asked["t"].met(0.3 + 1e-12) and not asked["t"].met(0.301)
     assert asked["highest_risk"].met(1 / (1 / 11)) and not asked["k"].met(10)
-    assert thresholds(Context(release="internal"))["t"].met(1.0), "nothing is asked"
+    assert list_thresholds(Context(release="internal"))["t"].met(1.0), "nothing is asked"
 
 
 def test_what_is_asked_as_models():
-    found = models_wanted(Context(release="public"), "ill")
+    found = list_required_models(Context(release="public"), "ill")
     assert [(one.card.name, one.column, vars(one)[one.symbol]) for one in found] == [
         ("entropy-l-diversity", "ill", 2),
         ("t-closeness", "ill", 0.3),
     ]
-    assert models_wanted(Context(release="internal"), "ill") == ()
-    assert [least_k(Context(release=each)) for each in RELEASES] == [11, 5, 3]
-    larger = with_own(Context(release="internal"), "highest_risk", ChosenThreshold(wanted=6.5))
-    assert least_k(larger) == 7
+    assert list_required_models(Context(release="internal"), "ill") == ()
+    assert [compute_least_k(Context(release=each)) for each in AUDIENCES] == [11, 5, 3]
+    larger = replace_threshold(
+        Context(release="internal"), "highest_risk", ChosenThreshold(wanted=6.5)
+    )
+    assert compute_least_k(larger) == 7
     unasked = ChosenThreshold(wanted=None)
-    assert least_k(with_own(with_own(larger, "highest_risk", unasked), "k", unasked)) == 2
-    most = with_own(Context(release="internal"), "k", ChosenThreshold(wanted=100_000_000))
-    assert least_k(most) == 100_000_000, "exact up to the most that may be asked"
+    assert (
+        compute_least_k(
+            replace_threshold(replace_threshold(larger, "highest_risk", unasked), "k", unasked)
+        )
+        == 2
+    )
+    most = replace_threshold(Context(release="internal"), "k", ChosenThreshold(wanted=100_000_000))
+    assert compute_least_k(most) == 100_000_000, "exact up to the most that may be asked"
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -120,7 +127,7 @@ contexts = st.builds(
     lambda release, attacker, known, own: Context.from_content(
         {"context": 1, "release": release, "attacker": attacker, "known": known, "thresholds": own}
     ),
-    st.sampled_from(list(RELEASES)),
+    st.sampled_from(list(AUDIENCES)),
     st.sampled_from(list(ATTACKERS)),
     st.none() | st.integers(1, 40),
     st.fixed_dictionaries(
@@ -138,13 +145,13 @@ contexts = st.builds(
 def test_a_file_brings_back_what_was_saved(context):
     text = context.to_json()
     assert Context.from_json(text) == context
-    assert thresholds(Context.from_json(text)) == thresholds(context)
+    assert list_thresholds(Context.from_json(text)) == list_thresholds(context)
 
 
 def test_the_file_of_the_page_can_be_read():
     text = (DOCS / "explanation" / "release-context.md").read_text("utf-8")
     block = text[text.index("    {\n") : text.index("\n    }\n") + 6]
-    asked = thresholds(Context.from_json(block))
+    asked = list_thresholds(Context.from_json(block))
     assert (asked["k"].wanted, asked["t"].wanted, asked["l"].wanted) == (10, None, 2)
 
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from kanon.base.values import Frequencies
 from kanon.errors import PrivacyWarning, TableError, Unsatisfiable
-from kanon.learning.disclosure import alone_cells, exact_cells
-from kanon.measures.cells import cells_shown
+from kanon.learning.disclosure import count_alone_cells, count_exact_cells
+from kanon.measures.cells import count_cells_shown
 from kanon.plan import Plan
-from kanon.release.inferences import same_value
-from kanon.release.remark_kinds import KINDS, Kind, by_kind
-from kanon.release.remarks import table_remarks
-from kanon.report.contents import gather
+from kanon.release.inferences import measure_agreement
+from kanon.release.remark_kinds import KINDS, Kind, sort_by_kind
+from kanon.release.remarks import check_table_remarks
+from kanon.report.contents import collect_report
 from kanon.run import run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
@@ -43,7 +43,7 @@ NAMES = {
 def on_table(columns, k=5, **roles):
     """The remarks on a table, per column its kind and share; roles in short."""
     frame = pd.DataFrame(columns)
-    found = table_remarks(MemoryTable(frame), {c: NAMES[r] for c, r in roles.items()}, k)
+    found = check_table_remarks(MemoryTable(frame), {c: NAMES[r] for c, r in roles.items()}, k)
     return {remark.column: remark for remark in found}
 
 
@@ -90,11 +90,11 @@ def test_who_has_several_records_is_singled_out_by_a_date_of_birth_of_nobody_els
     persons = table.groupby("born", dropna=False)["who"].transform("nunique")
     alone = table["who"][persons == 1].nunique() / table["who"].nunique()
     roles = {"born": role, "who": Role.IDENTIFIER}
-    (remark,) = table_remarks(MemoryTable(table), roles, 5, person="who")
+    (remark,) = check_table_remarks(MemoryTable(table), roles, 5, person="who")
     assert remark.share == alone > 2 * (born.map(born.value_counts()) == 1).mean()
     assert f"{100 * alone:.1f} % of {table['who'].nunique()} persons" in remark.found
     table.loc[0, "who"] = None  # of whom this record is nobody knows
-    (remark,) = table_remarks(MemoryTable(table), roles, 5, person="who")
+    (remark,) = check_table_remarks(MemoryTable(table), roles, 5, person="who")
     assert "% of them" in remark.found
 
 
@@ -122,10 +122,10 @@ def test_a_missing_cell_is_never_shown_as_it_was(seed):
     assert (after["born"][frame["born"].isna()] == "(missing)").any(), "some are in the release"
     for column in ("born", "town"):
         shown = int((after[column] == frame[column])[frame[column].notna()].sum())
-        assert cells_shown(done.recoding, column) == shown
+        assert count_cells_shown(done.recoding, column) == shown
     found = [one.found for one in done.remarks if one.kind == "almost-unique"]
     told = int((after["born"] == frame["born"]).sum())
-    report = gather(done.prepared.plan, frame, date=datetime.date(2026, 1, 2))
+    report = collect_report(done.prepared.plan, frame, date=datetime.date(2026, 1, 2))
     assert [one.found for one in report.remarks if one.kind == "almost-unique"] == found
     assert len(found) == (told > 0)
     for one in found:
@@ -139,7 +139,7 @@ def test_a_missing_cell_is_never_shown_as_it_was(seed):
             counts = own.value_counts()
             alone += int(own[~same].map(counts).eq(1).sum())
             vain += len(own) if len(set(own.fillna("?"))) == 1 and not same.any() else 0
-    assert (alone_cells(done.recoding), exact_cells(done.recoding)) == (alone, vain)
+    assert (count_alone_cells(done.recoding), count_exact_cells(done.recoding)) == (alone, vain)
 
 
 def test_an_age_is_not_almost_unique_whatever_k_is_asked_for():
@@ -165,8 +165,8 @@ def test_an_identifier_that_repeats_is_remarked_on_unless_it_says_who_is_who():
     assert "1 value has several records, 2 together" in remark.found
     roles = {"who": NAMES["id"], "name": NAMES["id"]}
     table = MemoryTable(pd.DataFrame({"who": list("AABC"), "name": list("XXYZ")}))
-    assert len(table_remarks(table, roles, 2)) == 2
-    assert table_remarks(table, roles, 2, person="who") == ()
+    assert len(check_table_remarks(table, roles, 2)) == 2
+    assert check_table_remarks(table, roles, 2, person="who") == ()
 
 
 def test_spellings_of_a_person_are_told():
@@ -206,7 +206,7 @@ def test_a_sensitive_value_that_follows_from_a_quasi_identifier():
         {"code": code, "district": code // 4, "ill": rng.integers(0, 3, 600)}, dtype=str
     )
     done, _ = released(frame, code="qi", district="s", ill="s")
-    known = by_kind(done.remarks)["known-outside"]
+    known = sort_by_kind(done.remarks)["known-outside"]
     assert [remark.column for remark in known] == ["district"]
     assert "follows from 'code'" in known[0].found and "100.0 % of the cases" in known[0].found
 
@@ -217,7 +217,7 @@ def test_a_sensitive_value_that_follows_from_two_together():
     one, two = rng.integers(0, 2, (2, 400))
     frame = pd.DataFrame({"one": one, "two": two, "differ": one != two}, dtype=str)
     done, _ = released(frame, k=150, one="qi", two="qi", differ="s")
-    (known,) = by_kind(done.remarks)["known-outside"]
+    (known,) = sort_by_kind(done.remarks)["known-outside"]
     assert "follows from all quasi-identifiers" in known.found
 
 
@@ -225,14 +225,14 @@ def test_too_few_pairs_are_no_evidence():
     """Ten pairs of people alike share a rare illness or lack it, as chance has it."""
     frame = pd.DataFrame({"a": [n // 2 for n in range(20)], "ill": ["no"] * 18 + ["yes"] * 2})
     done, _ = released(frame.astype(str), a="qi", ill="s")
-    assert "known-outside" not in by_kind(done.remarks)
+    assert "known-outside" not in sort_by_kind(done.remarks)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=60))
 @examples(100)
 def test_shared_values_are_counted_pair_by_pair(records):
     group, value = (list(part) for part in zip(*records, strict=True))
-    found = same_value(Sensitive.from_records("s", list("abcd"), False, group, value, 4))
+    found = measure_agreement(Sensitive.from_records("s", list("abcd"), False, group, value, 4))
     pairs = list(itertools.combinations(range(len(records)), 2))
     within = [(i, j) for i, j in pairs if group[i] == group[j]]
     overall = sum(value[i] == value[j] for i, j in pairs) / len(pairs)
@@ -259,7 +259,9 @@ def test_a_pseudonym_tells_who_was_here_and_there():
     assert (remark.kind, remark.column, remark.share) == ("linked", "patient", 0.5)
     assert "1 person has several, and for 1 of them, 100.0 %, fewer than 2" in remark.found
     assert said == [f"{remark.found} {KINDS['linked'].advice}"]
-    (hint,) = table_remarks(MemoryTable(VISITS), done.prepared.plan.roles.roles, 2, ["patient"])
+    (hint,) = check_table_remarks(
+        MemoryTable(VISITS), done.prepared.plan.roles.roles, 2, ["patient"]
+    )
     assert hint.found[:-1] in remark.found
 
 
@@ -279,7 +281,7 @@ def test_linked_persons_are_those_that_a_comparison_of_all_finds(records, suppre
     frame = pd.DataFrame(records, columns=["who", "place"])
     plan = {"suppression_limit": 0.5, "suppressed": suppressed}
     done, _ = released(frame, k=3, algorithm="datafly", plan=plan, who="pseudonym", place="qi")
-    rows = done.released().assign(where=done.prepared.source.class_of_rows(done.recoding))
+    rows = done.released().assign(where=done.prepared.source.get_released_positions(done.recoding))
     combined = {who: Counter(some["where"]) for who, some in rows.groupby("who")}
     several = {who: of for who, of in combined.items() if of.total() > 1}
     alone = sum(list(combined.values()).count(of) < 3 for of in several.values())
@@ -308,7 +310,7 @@ def test_one_homogeneous_record_is_said_as_one():
     frame = pd.DataFrame({"x": ["F", "M", "M"], "ill": ["flu", "flu", "cold"]})
     asked = {"model": "t-closeness", "t": 2, "distance": "norm1"}
     done, _ = released(frame, plan={"privacy": [asked]}, x="qi", ill="s")
-    (remark,) = by_kind(done.remarks)["homogeneous"]
+    (remark,) = sort_by_kind(done.remarks)["homogeneous"]
     assert remark.found.startswith("1 record, 33.3 %, is in 1 class whose records")
 
 
@@ -358,7 +360,7 @@ def test_one_value_that_is_written_in_two_ways_is_remarked(one, other):
     assert "'ill' has 1 value that is written in several ways" in remark.found
     assert "1 pair in all. Diversity counts them as one value; t-closeness" in remark.found
     assert f"{remark.found} {KINDS['several-spellings'].advice}" in said
-    assert table_remarks(MemoryTable(frame), done.prepared.plan.roles.roles, 2) == (remark,)
+    assert check_table_remarks(MemoryTable(frame), done.prepared.plan.roles.roles, 2) == (remark,)
 
 
 @pytest.mark.parametrize(
@@ -464,7 +466,7 @@ def test_who_knows_such_a_column_sees_smaller_classes():
 def test_the_smaller_classes_are_those_that_a_grouping_counts(records, algorithm):
     frame = pd.DataFrame(records, columns=["x", "town"])
     done, _ = released(frame, k=3, algorithm=algorithm, x="qi", town="other")
-    sizes = done.prepared.source.sizes_with("town", done.recoding)
+    sizes = done.prepared.source.count_value_sizes("town", done.recoding)
     expected = done.released().groupby(["x", "town"], dropna=False).size()
     assert sorted(sizes) == sorted(expected)
 
@@ -478,8 +480,8 @@ def test_frequencies_say_what_a_count_of_counts_says(cells):
         Counter(counts.values())
     )
     for k in range(1, 8):
-        assert found.rarer_than(k) == sum(n for n in counts.values() if n < k)
-    assert (found.distinct.values, found.distinct.filled) == (len(counts), counts.total())
+        assert found.count_rarer_than(k) == sum(n for n in counts.values() if n < k)
+    assert (found.distinct.values, found.distinct.n_filled) == (len(counts), counts.total())
 
 
 def test_a_column_without_values_is_not_remarked_on():
@@ -534,7 +536,7 @@ def test_an_engine_counts_what_memory_counts(in_engine):
     )
     short = {"born": "qi", "sex": "qi", "age": "s", "note": "other", "town": "other"}
     table, roles = in_engine(frame), {column: NAMES[role] for column, role in short.items()}
-    assert table_remarks(table, roles, 5) == table_remarks(MemoryTable(frame), roles, 5)
+    assert check_table_remarks(table, roles, 5) == check_table_remarks(MemoryTable(frame), roles, 5)
     mine, _ = released(frame, **short)
     theirs, said = released(table, **short)
     assert [(one.kind, one.column) for one in theirs.remarks] != []
@@ -544,13 +546,13 @@ def test_an_engine_counts_what_memory_counts(in_engine):
         same = known[one.kind, one.column]
         assert one.found.replace(uncounted, "").strip() in same.found
         assert (uncounted in one.found) is (one.kind == "passes-through")
-    assert len(said) == len(by_kind(theirs.remarks))
+    assert len(said) == len(sort_by_kind(theirs.remarks))
 
 
 def test_an_engine_says_what_is_written_in_several_ways(in_engine):
     frame = pd.DataFrame({"x": list("aabb"), "ill": ["1.5", "1.50"] * 2})
     table, roles = in_engine(frame), {"ill": NAMES["s"], "x": NAMES["qi"]}
-    (remark,) = table_remarks(table, roles, 2)
+    (remark,) = check_table_remarks(table, roles, 2)
     assert (remark.kind, remark.share) == ("several-spellings", 1)
     assert remark in released(table, x="qi", ill="s")[0].remarks
 
@@ -583,7 +585,9 @@ def test_what_an_engine_cannot_group_is_said(in_engine, fails):
     (remark,) = released(table, x="qi", ill="s", note="other")[0].remarks
     assert (remark.column, remark.share) == ("note", 1)
     assert "its engine could not count" in remark.found
-    kinds = {one.kind for one in table_remarks(table, {"x": NAMES["qi"], "ill": NAMES["s"]}, 2)}
+    kinds = {
+        one.kind for one in check_table_remarks(table, {"x": NAMES["qi"], "ill": NAMES["s"]}, 2)
+    }
     assert kinds == {"almost-unique", "known-outside", "passes-through"}
 
 
@@ -601,7 +605,7 @@ def test_remarks_on_adult(adult_path):
 
 
 def test_frequencies_of_nothing():
-    assert Frequencies.of([]).rarer_than(5) == 0 == Frequencies.of([0]).distinct.values
+    assert Frequencies.of([]).count_rarer_than(5) == 0 == Frequencies.of([0]).distinct.values
 
 
 def test_records_that_were_suppressed_before_are_remarked_on():

@@ -19,9 +19,9 @@ from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.release import inferences
-from kanon.release.inferences import find_order, longest_run, measure_leak
+from kanon.release.inferences import find_longest_run, find_row_order, measure_order_leak
 from kanon.report import recipients_check
-from kanon.report.explanations import guarantees, verdict_sentence
+from kanon.report.explanations import describe_check_verdict, list_guarantees
 from kanon.run import Run, prepare, run, run_prepared
 from kanon.schema import Role
 from kanon.sources.stored import StoredTable
@@ -89,17 +89,17 @@ def test_six_sorted_ages_are_read_off_by_hand():
         ("31", "30s", "M"), ("38", "*", "M"),
     ]  # fmt: skip
     recoding, row_class = recoding_of(TENS, rows)
-    leak = measure_leak(recoding, row_class, {})
+    leak = measure_order_leak(recoding, row_class, {})
     assert leak.columns[0] == ("age", "rises", 3, 1)
     back, mirrored = recoding_of(TENS, rows[::-1])
-    assert measure_leak(back, mirrored, {}).columns[0] == ("age", "falls", 3, 1)
+    assert measure_order_leak(back, mirrored, {}).columns[0] == ("age", "falls", 3, 1)
 
 
 def test_ages_between_equal_ages_fall_out_of_their_class():
     """Four of *, k = 4; between 21 and 21 two are 21, then two between 21 and 38 stay together."""
     ages = [("21", "21"), ("21", "*"), ("21", "*"), ("21", "21"), ("31", "*"), ("34", "*")]
     recoding, row_class = recoding_of(TENS, [(*age, "F") for age in [*ages, ("38", "38")]])
-    leak = measure_leak(recoding, row_class, {})
+    leak = measure_order_leak(recoding, row_class, {})
     assert leak == ((("age", "rises", 4, 2),), 1, 1)
     assert recoding.min_k == 1, "38 was alone before"
 
@@ -127,7 +127,7 @@ def test_read_off_is_what_all_assignments_share(data):
         if list(chosen) == sorted(chosen)
     ]
     left = [{chosen[row] for chosen in possible} for row in range(len(values))]
-    leak = measure_leak(recoding, row_class, {})
+    leak = measure_order_leak(recoding, row_class, {})
     ages = [column for column in leak.columns if column[0] == "age"]
     if len({*values}) == 1:
         assert ages == []
@@ -138,7 +138,7 @@ def test_read_off_is_what_all_assignments_share(data):
     if len(leak.columns) == 1:  # the other column is not sorted
         shown = zip(nodes, sexes, left, strict=True)
         sizes = Counter((node, sex, min(some), max(some)) for node, sex, some in shown).values()
-        assert (leak.smallest, leak.alone) == (min(sizes), [*sizes].count(1))
+        assert (leak.smallest, leak.n_unique) == (min(sizes), [*sizes].count(1))
 
 
 @given(st.integers(0, 10**6))
@@ -151,7 +151,7 @@ def test_a_shuffled_table_gives_nothing_back(seed):
     for rows in (table, table.sort_values("age")):
         source = prepare(plan, rows.sample(frac=1, random_state=seed)).source
         done = run_prepared(prepare(plan, rows.sample(frac=1, random_state=seed)))
-        leak = measure_leak(done.recoding, source.row_class, {})
+        leak = measure_order_leak(done.recoding, source.row_class, {})
         assert (leak.columns, leak.smallest) == ((), done.recoding.min_k)
 
 
@@ -159,7 +159,7 @@ def test_a_shuffled_table_gives_nothing_back(seed):
 @given(st.lists(st.integers(0, 6), max_size=9))
 @examples(100)
 def test_the_longest_run_is_as_long_as_any(numbers):
-    run = longest_run(np.array(numbers, dtype=np.int64))
+    run = find_longest_run(np.array(numbers, dtype=np.int64))
     kept = list(itertools.compress(numbers, run))
     assert kept == sorted(kept)
     lengths = [
@@ -174,7 +174,7 @@ def test_the_longest_run_is_as_long_as_any(numbers):
 def test_a_twentieth_may_stand_out_of_line(out_of_line, sorted_still):
     codes = np.arange(102)
     codes[2 : 2 + out_of_line] = 101 - np.arange(out_of_line)  # so these occur twice
-    found = find_order(codes, [np.arange(102)])
+    found = find_row_order(codes, [np.arange(102)])
     assert (found is not None) is sorted_still
     assert found is None or (~found.run).sum() == out_of_line
 
@@ -182,8 +182,8 @@ def test_a_twentieth_may_stand_out_of_line(out_of_line, sorted_still):
 def test_a_column_of_nearly_one_value_is_not_sorted_by_that():
     codes = np.zeros(1000, dtype=np.int64)
     codes[[100, 400, 800]] = 1, 2, 1
-    assert find_order(codes, [np.arange(3)]) is None
-    assert find_order(np.sort(codes), [np.arange(3)]).verb == "rises"
+    assert find_row_order(codes, [np.arange(3)]) is None
+    assert find_row_order(np.sort(codes), [np.arange(3)]).verb == "rises"
 
 
 def test_rows_out_of_line_are_not_read_off():
@@ -194,7 +194,7 @@ def test_rows_out_of_line_are_not_read_off():
     )
     rows = [(age, age if n % 4 < 3 else "*", "F") for n, age in enumerate(ages)]
     recoding, row_class = recoding_of(tree, [("80", "*", "F"), *rows])
-    (column,) = measure_leak(recoding, row_class, {}).columns
+    (column,) = measure_order_leak(recoding, row_class, {}).columns
     assert column[:3] == ("age", "rises", 11)
     assert column[3] < 10 and column[3] == read_off_by_hand(rows)
 
@@ -229,11 +229,11 @@ def test_values_rise_as_people_would_sort_them(values):
     tree = Hierarchy.from_entries([("*", None, None), *((value, "*", None) for value in values)])
     rows = [(value, shown, "FM"[shown == "*"]) for value in values for shown in (value, "*", value)]
     recoding, row_class = recoding_of(tree, rows)
-    leak = measure_leak(recoding, row_class, {})
+    leak = measure_order_leak(recoding, row_class, {})
     assert leak.columns[0] == ("age", "rises", len(values), len(values))
-    assert leak.smallest == 1 and leak.alone == len(values)
+    assert leak.smallest == 1 and leak.n_unique == len(values)
     shuffled = np.random.default_rng(1).permutation(len(rows))
-    assert measure_leak(recoding, row_class[shuffled], {}).columns == ()
+    assert measure_order_leak(recoding, row_class[shuffled], {}).columns == ()
 
 
 # --- remarks --------------------------------------------------------------------------------
@@ -256,11 +256,11 @@ def test_the_tables_order_is_warned_of_with_its_figures():
     with pytest.warns(PrivacyWarning) as caught:
         done = run(plan_of("table", **PEOPLE), table)
     (found,) = order_remarks_of(done).values()
-    leak = measure_leak(done.recoding, done.prepared.source.row_class, {})
+    leak = measure_order_leak(done.recoding, done.prepared.source.row_class, {})
     ((_, _, raised, back),) = leak.columns
     assert found == (
         f"The rows keep the table's order. 'age' rises along the table: that gives back {back} of "
-        f"{raised} generalised values. The smallest class shrinks to 1 record, and {leak.alone} "
+        f"{raised} generalised values. The smallest class shrinks to 1 record, and {leak.n_unique} "
         "records are unique. 'surname' rises along the table: anyone who has its values in order "
         "knows whose row each is."
     )
@@ -342,11 +342,11 @@ def test_rows_that_are_blanked_count_for_cells_but_for_no_class():
     plan = Plan.from_content(content | {"algorithm": {"name": "datafly"}})
     done = released(plan, table)
     assert done.recoding.suppressed_records
-    leak = measure_leak(done.recoding, done.prepared.source.row_class, {})
+    leak = measure_order_leak(done.recoding, done.prepared.source.row_class, {})
     assert set(order_remarks_of(done)) == {"table-order", "restores-order"}
     assert f"{leak.columns[0][3]} of {leak.columns[0][2]}" in order_remarks_of(done)["table-order"]
     assert leak.columns[0][2] >= done.recoding.suppressed_records == 2
-    assert leak.alone <= done.recoding.counts.sum() == 38
+    assert leak.n_unique <= done.recoding.counts.sum() == 38
 
 
 def test_missing_cells_are_left_out():
@@ -361,7 +361,7 @@ def test_missing_cells_are_left_out():
 @pytest.mark.parametrize("order", ["released", "table"])
 def test_the_verdict_and_the_recipients_check_say_that_the_order_was_kept(tmp_path, capsys, order):
     done = released(plan_of(order, **PEOPLE), sorted_people())
-    said = verdict_sentence(done, guarantees(done))
+    said = describe_check_verdict(done, list_guarantees(done))
     assert ("that the rows keep the table's order" in said) is (order == "table")
     (tmp_path / "plan.json").write_text(json.dumps(json.loads(done.prepared.plan.to_json())))
     (tmp_path / "released.csv").write_bytes(done.content("csv"))
@@ -437,7 +437,7 @@ def test_the_order_of_adult_gives_nine_in_ten_ages_back(adult_path):
     assert (least[known] == adult["age"][known].astype(int)).all()
     sizes = shown.assign(least=least, most=most).groupby([*shown.columns, "least", "most"]).size()
     figures = int(raised.sum()), int((raised & known).sum()), int((sizes == 1).sum())
-    leak = measure_leak(done.recoding, done.prepared.source.row_class, {})
+    leak = measure_order_leak(done.recoding, done.prepared.source.row_class, {})
     assert leak == ((("age", "rises", *figures[:2]),), sizes.min(), figures[2])
     assert figures == (24_085, 22_259, 12_078) and sizes.min() == 1
     (found,) = order_remarks_of(done).values()

@@ -19,12 +19,12 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address
-from kanon.sources.arrow_tables import arrow_table
+from kanon.sources.arrow_tables import build_arrow_table
 from kanon.sources.formats import FORMATS
-from kanon.sources.memory import MemorySource, without_suppressed
+from kanon.sources.memory import MemorySource, remove_suppressed_rows
 from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
-from kanon.studio.widgets.tables import before_and_after
+from kanon.studio.widgets.tables import build_before_and_after
 from support.command_line import RUN, write_plan
 from support.plans import make_plan, plan_content, qi
 from support.random_tables import examples, problems
@@ -189,7 +189,7 @@ def test_what_is_written_holds_nothing_but_its_rows():
     gone = np.array([False, True, False, False])
     rows = pd.DataFrame({name: pd.Series(cells).mask(gone) for name, cells in LISTING.items()})
     for table_of in (rows, rows.iloc[[0, 2]]):
-        held = arrow_table(table_of)
+        held = build_arrow_table(table_of)
         plain = pa.BufferOutputStream()
         with pa.ipc.new_file(plain, held.schema) as writer:
             writer.write_table(held)
@@ -239,7 +239,7 @@ def test_a_release_with_blanks_is_written_and_read_again(tmp_path, kind):
     assert again["suppressed"].astype(int).tolist() == [0, 1, 0, 0]  # text in a CSV
     assert again["whole"].dropna().astype(int).tolist() == [1, 3, 4]
     assert again["ill"].isna().tolist() == [False, True, False, False]
-    kept, gone = without_suppressed(again)
+    kept, gone = remove_suppressed_rows(again)
     assert (kept["sex"].tolist(), gone) == (["F", "F", "X"], 1)
 
 
@@ -287,7 +287,7 @@ def people() -> pd.DataFrame:
 @pytest.mark.parametrize("values", [[0, 2], ["yes", "no"], [0, None], [0.5, 1]])
 def test_another_column_of_that_name_is_no_mark(values):
     given = pd.DataFrame({"sex": ["F", "M"], "suppressed": values})
-    kept, gone = without_suppressed(given)
+    kept, gone = remove_suppressed_rows(given)
     assert (kept is given, gone) == (True, 0)
 
 
@@ -320,13 +320,13 @@ def test_a_plan_says_it_in_one_of_two_words():
 @pytest.mark.parametrize("keep", ["leave-out", "keep"])
 def test_a_preview_shows_the_same_records_before_and_after(keep):
     done = run(Plan.from_content(plan_of(suppressed=keep)), people())
-    before, after = (styled.data for styled in before_and_after(done))
+    before, after = (styled.data for styled in build_before_and_after(done))
     size = 4 if keep == "keep" else 3
     assert len(before) == len(after) == size
     assert before["age"].tolist() == ["31", "32", "33", "90"][:size]
     assert after["age"].tolist() == ["30-39"] * 3 + ["*"] * (size - 3)
     assert ("suppressed" in after) == (keep == "keep") and "suppressed" not in before
-    _, styled = before_and_after(done)
+    _, styled = build_before_and_after(done)
     styled.to_html()  # the tints fit the rows
 
 

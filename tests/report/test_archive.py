@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.privacy.plans import MODEL_PLANS
-from kanon.release.cell_values import value_of
+from kanon.release.cell_values import normalise_value
 from kanon.release.check import check_release
-from kanon.report.archive import archive, write_check
+from kanon.report.archive import build_archive_file, write_check
 from kanon.report.origin import ReleasedFile
 from kanon.run import run
 from kanon.sources.formats import FORMATS
@@ -46,7 +46,7 @@ GROUPS = {"build": "groups", "levels": [{"women": ["F", "SECRET-1"], "men": ["M"
 
 def archive_of(done, kind="csv", form=PLAIN, neutral=False):
     rows = done.released()
-    return archive(
+    return build_archive_file(
         done, ReleasedFile(table_bytes(rows, kind, form, neutral), kind, form, rows), DAY
     )
 
@@ -113,7 +113,7 @@ def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
 def test_a_file_of_another_release_makes_no_archive(content):
     done = run(Plan.from_content(plan_with()), PEOPLE)
     with pytest.raises(ReleaseError, match="not given out"):
-        archive(done, ReleasedFile(content, "csv", PLAIN, done.released()), DAY)
+        build_archive_file(done, ReleasedFile(content, "csv", PLAIN, done.released()), DAY)
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_what_shows_more_than_was_asked_fails(rows, what):
 def test_blank_and_missing_are_one_value_however_they_are_written(tmp_path):
     (tmp_path / "released.csv").write_text('age,ill\n30,\n30," "\n30,""\n', "utf-8")
     names, rows = SCRIPT.read_table(tmp_path / "released.csv", ["age", "ill"])
-    assert (names, {value_of(row["ill"]) for row in rows}) == (["age", "ill"], {""})
+    assert (names, {normalise_value(row["ill"]) for row in rows}) == (["age", "ill"], {""})
 
 
 def test_persons_who_are_not_shown_cannot_be_told():

@@ -10,11 +10,16 @@ from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.lower_bound import lower_bound
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import KanonError, PlanError
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
-from kanon.report.optimality_gap import OptimalityGap, bound_found_soon, bound_of, why_no_bound
+from kanon.report.optimality_gap import (
+    OptimalityGap,
+    compute_close_bound,
+    compute_quick_bound,
+    explain_no_bound,
+)
 from kanon.run import finished, prepare, run
 from support.people_plans import PEOPLE, plan_with
 from support.plans import qi
@@ -45,7 +50,7 @@ def people_gap(**changes):
     """A release of PEOPLE by NCP, and how far it is from the least possible."""
     plan = plan_with(**{"algorithm": {"name": "gaa", "metric": "ncp"}, **changes})
     done = run(Plan.from_content(plan), PEOPLE.drop(columns="note"))
-    return done, OptimalityGap.of(done, bound_of(done.prepared, no_progress))
+    return done, OptimalityGap.of(done, compute_close_bound(done.prepared, ignore_progress))
 
 
 def by_definition(k: int) -> float:
@@ -94,9 +99,11 @@ def test_the_bound_lies_between_its_definition_and_the_best_of_all_releases(k):
         for groups in partitions(list(range(len(PEOPLE))))
         if min(map(len, groups)) >= k
     )
-    close = bound_of(prepared, no_progress).percent()
+    close = compute_close_bound(prepared, ignore_progress).percent()
     assert 0 < quick <= close <= best + 1e-9
-    assert close <= bound_found_soon(prepared, no_progress).percent() + 1e-9, "it is as small"
+    assert close <= compute_quick_bound(prepared, ignore_progress).percent() + 1e-9, (
+        "it is as small"
+    )
 
 
 @examples(25)
@@ -117,7 +124,7 @@ def test_no_algorithm_goes_below_the_bound(data):
             done = finished(prepared, algorithms()[name].anonymise(task), 0.0)
         except KanonError:
             continue
-        bound = bound_of(prepared, no_progress)
+        bound = compute_close_bound(prepared, ignore_progress)
         gap = OptimalityGap.of(done, bound)
         bounds.add(bound)
         suppresses = done.recoding.suppressed_records > 0
@@ -138,15 +145,15 @@ def shown(text: str) -> float:
 def test_what_is_shown_errs_to_the_safe_side(one, other):
     least, lost = sorted([one, other])
     gap = OptimalityGap(lost, least, 5, "NCP")
-    assert least * 0.8 < shown(gap.least_said) <= least * (1 + 1e-9)
+    assert least * 0.8 < shown(gap.bound_text) <= least * (1 + 1e-9)
     if gap.reached:
         assert "can lose less than this one" in gap.sentence
-    elif gap.at_most.endswith("times"):
-        assert 2 < lost / least <= shown(gap.at_most) * (1 + 1e-9)
+    elif gap.gap_text.endswith("times"):
+        assert 2 < lost / least <= shown(gap.gap_text) * (1 + 1e-9)
     else:
         more = 100 * (lost / least - 1)
-        assert more <= shown(gap.at_most) * (1 + 1e-9) and shown(gap.at_most) <= more + 1
-        assert f"at most {gap.at_most} than the least possible." in gap.sentence
+        assert more <= shown(gap.gap_text) * (1 + 1e-9) and shown(gap.gap_text) <= more + 1
+        assert f"at most {gap.gap_text} than the least possible." in gap.sentence
 
 
 @pytest.mark.parametrize(
@@ -167,7 +174,7 @@ def test_an_original_table_that_is_k_anonymous_loses_the_least():
     _, gap = people_gap(
         privacy=[{"model": "k-anonymity", "k": 2}], columns={"sex": qi(), "disease": qi()}
     )
-    assert gap.lost and gap.at_most
+    assert gap.lost and gap.gap_text
     _, gap = people_gap(columns={"disease": qi()})
     assert "not known" not in gap.explanation
     assert gap.reached and gap.sentence.endswith("it loses 0.00 % (NCP), the least possible.")
@@ -187,7 +194,7 @@ def test_weights_guide_and_do_not_count():
 def test_of_ranges_no_gap_is_said():
     ranges = {"name": "mondrian", "metric": "ncp", "release": "ranges"}
     done, gap = people_gap(algorithm=ranges)
-    assert done.recoding.ranged and gap.lost is None and gap.at_most == ""
+    assert done.recoding.ranged and gap.lost is None and gap.gap_text == ""
     _, groups = people_gap(algorithm={"name": "mondrian", "metric": "ncp"})
     assert groups.lost is not None and groups.least == gap.least
 
@@ -210,8 +217,8 @@ def test_a_lattice_that_is_too_large_is_refused_without_advice_about_algorithms(
     with pytest.raises(
         PlanError, match="has 16\u202f777\u202f216 nodes, and a lower bound"
     ) as said:
-        bound_of(prepared, no_progress)
+        compute_close_bound(prepared, ignore_progress)
     assert "Use" not in said.value.sentence
-    assert bound_found_soon(prepared, no_progress) is None
-    assert why_no_bound(prepare(Plan.from_content(plan_with()), PEOPLE).classes) == ""
+    assert compute_quick_bound(prepared, ignore_progress) is None
+    assert explain_no_bound(prepare(Plan.from_content(plan_with()), PEOPLE).classes) == ""
     assert suppression(["a", "b"]).height == 2

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
-from kanon.report.archive import archive
-from kanon.report.contents import gather
-from kanon.report.origin import file_of
-from kanon.report.public import figures_of, nodes_above, public_report
-from kanon.report.rendering import numbers_json, rendered
-from kanon.report.words import FIGURES
+from kanon.report.archive import build_archive_file
+from kanon.report.contents import collect_report
+from kanon.report.origin import build_released_file
+from kanon.report.public import build_public_report, list_nodes_above, list_publishable_figures
+from kanon.report.rendering import render_report, write_numbers_json
+from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.run import prepare, run, run_prepared
 from support.plans import plan_content, qi, qi_with
 from support.random_tables import examples
@@ -26,9 +26,9 @@ from support.reports import DAY, RUNE, content, files_in, page_of, report_of, ta
 
 def published(done):
     """The bytes of the report and of the archive."""
-    file = file_of(done)
-    report = public_report(done, file, DAY)
-    return rendered(report), numbers_json(report), archive(done, file, DAY)
+    file = build_released_file(done)
+    report = build_public_report(done, file, DAY)
+    return render_report(report), write_numbers_json(report), build_archive_file(done, file, DAY)
 
 
 def release_of(plan, table):
@@ -52,11 +52,13 @@ def test_tables_of_which_nothing_is_shown_are_published_alike():
     assert done[0].released().equals(done[1].released())
     assert set(done[0].released().stack()) == {"*"}
     assert published(done[0]) == published(done[1])
-    reports = [gather(Plan.from_content(plan), table, date=DAY) for table in two_tables()]
+    reports = [collect_report(Plan.from_content(plan), table, date=DAY) for table in two_tables()]
     for names in ((), ("records", "suppressed", "algorithm")):
-        first, second = (rendered(one.public.with_figures(one.figures, names)) for one in reports)
+        first, second = (
+            render_report(one.public.add_figures(one.figures, names)) for one in reports
+        )
         assert first == second
-    assert rendered(reports[0]) != rendered(reports[1])
+    assert render_report(reports[0]) != render_report(reports[1])
 
 
 def test_every_figure_has_a_value_of_its_own():
@@ -70,8 +72,8 @@ def test_every_figure_has_a_value_of_its_own():
         read={"missing": "drop-records"},
     )
     table = pd.DataFrame({"job": ["a", "a", "a", "b", None], "who": [1, 2, 2, 3, 4]})
-    figures = figures_of(release_of(plan, table))
-    assert set(figures) == set(FIGURES)
+    figures = list_publishable_figures(release_of(plan, table))
+    assert set(figures) == set(PUBLISHABLE_FIGURES)
     assert figures.pop("algorithm")["algorithm"]["seed"] == 5
     assert figures == {
         "records": "4", "dropped": "1", "suppressed": "1", "persons": "3",
@@ -85,7 +87,7 @@ def test_nodes_are_those_at_or_above_released_ones(released):
     nodes = [("*", None, None), ("10-19", "*", None)]
     nodes += [(leaf, above[0], None) for leaf, above in paths.items()]
     tree = Hierarchy.from_entries(nodes)
-    found = nodes_above(tree, np.array([tree.node_of[name] for name in released], dtype=int))
+    found = list_nodes_above(tree, np.array([tree.node_of[name] for name in released], dtype=int))
     expected = {name for one in released for name in (one, *paths.get(one, ["*"]))} - {"(missing)"}
     values = {"*": 3, "10-19": 2}
     assert {one["name"]: one["values"] for one in found} == {
@@ -239,6 +241,6 @@ def test_two_tables_with_one_release_are_published_alike(given_table, data):
     more = pd.DataFrame({quasi[0]: [None] * dropped, "ill": "flu", "who": "x"})
     other = pd.concat([other, more], ignore_index=True)
     again = release_of(plan, in_released_order(plan, other))
-    assume(file_of(done).content == file_of(again).content)
+    assume(build_released_file(done).content == build_released_file(again).content)
     for one, two in zip(published(done), published(again), strict=True):
         assert one == two

@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithms, short_title
-from kanon.base.sentences import lost
-from kanon.charts.trees import ROWS, tree_drawing
+from kanon.base.sentences import describe_alteration
+from kanon.charts.trees import ROWS, place_tree
 from kanon.errors import PrivacyWarning
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
-from kanon.measures.overview import utility_cards
+from kanon.measures.overview import get_utility_cards
 from kanon.plan import Plan
 from kanon.report import alternatives as considered
-from kanon.report.alternatives import near
+from kanon.report.alternatives import select_near_k
 from kanon.report.changes import parse_record
-from kanon.report.contents import gather, record_of
-from kanon.report.optimality_gap import may_show_ranges
-from kanon.report.rendering import numbers
+from kanon.report.contents import build_report_record, collect_report
+from kanon.report.optimality_gap import can_show_ranges
+from kanon.report.rendering import collect_report_numbers
 from kanon.run import prepare, run
 from support.people_plans import PEOPLE, plan_with
 from support.plans import make_plan, qi_with
@@ -54,7 +54,7 @@ def check_figures(report, done):
     after = {(one.card.title, one.column): one.after for one in report.lost}
     metric = done.prepared.plan.metric
     assert after[f"Alteration, {metric.card.title}", ""] == done.measures["alteration"][metric.name]
-    for name, card in utility_cards().items():
+    for name, card in get_utility_cards().items():
         number = done.measures[name]
         share = card.unit == "share" and number is not None  # said in percent, as everywhere
         assert after[card.title, ""] == (100 * number if share else number)
@@ -114,12 +114,12 @@ def test_a_report_worked_by_hand():
     assert found["Distinct l-diversity", "disease"] == (1, 2)
     assert "every class meets k-anonymity with k = 2 (reached: 2)" in report.verdict
     assert "nothing was required of 'disease'" in report.verdict
-    looks, picked, sure, altered, close = report.in_words
+    looks, picked, sure, altered, close = report.plain_sentences
     assert "at least 1 other" in looks and "50.0 %: one of 2 in the smallest class" in picked
     assert sure.startswith("'disease'") and "50.0 % sure" in sure
-    assert altered == lost(report.measures["alteration"]["nllm"], "NLLM")
+    assert altered == describe_alteration(report.measures["alteration"]["nllm"], "NLLM")
     assert close == report.gap.sentence and close in html.unescape(page_of(report))
-    assert numbers(report)["lower_bound"] == report.gap.least <= report.gap.lost
+    assert collect_report_numbers(report)["lower_bound"] == report.gap.least <= report.gap.lost
     assert len(report.example.before) == 5 and not report.example.changed  # four were
     assert report.example.columns == ("age", "sex", "disease", "note")
     assert report.example.before[1] == ("34", "F", "flu", "(missing)")
@@ -143,7 +143,7 @@ def test_a_release_of_nobody_is_no_success():
         "Nothing is released: every record is suppressed, so there is no class to check."
     )
     assert report.guarantees[0].reached == "no class is left"
-    assert report.in_words == ("Nothing is released, so there is no class.",)
+    assert report.plain_sentences == ("Nothing is released, so there is no class.",)
     assert (report.risks, report.curves, report.example.before) == ((), (), ())
     assert report.about_k.startswith("Nothing is released at the chosen k")
     assert STUB not in page_of(report)  # nothing is drawn
@@ -165,9 +165,9 @@ def test_the_alternative_that_loses_least_is_named_if_it_loses_less(own, others,
     rows = [considered.Alternative(title, alteration=lost) for title, lost in others]
     chosen = considered.Alternative("GAA", chosen=True, alteration=own)
     for algorithms_ in ([chosen, *rows], [*rows, chosen]):
-        said = considered.Alternatives((), "", tuple(algorithms_), "NLLM").better
+        said = considered.Alternatives((), "", tuple(algorithms_), "NLLM").better_sentence
         assert said.startswith(named) and bool(said) == bool(named)
-    guided = considered.Alternatives(tuple(rows), "", (chosen,), "NLLM").better
+    guided = considered.Alternatives(tuple(rows), "", (chosen,), "NLLM").better_sentence
     assert guided == (said and f"The same algorithm guided by {said}")
 
 
@@ -182,7 +182,7 @@ def test_the_alternative_that_loses_least_is_named_if_it_loses_less(own, others,
     ],
 )
 def test_which_plans_may_release_ranges(algorithm, may):
-    assert may_show_ranges(Plan.from_content(content(algorithm=algorithm))) is may
+    assert can_show_ranges(Plan.from_content(content(algorithm=algorithm))) is may
 
 
 def test_alternatives_are_runs_of_their_own():
@@ -226,9 +226,9 @@ def test_the_head_names_the_alternative_that_loses_least_by_pandas(seed):
 
     others = {name: stars(asked(name)) for name in considered.ALGORITHMS}
     for name, own in others.items():
-        report = gather(asked(name), table, date=DAY)
+        report = collect_report(asked(name), table, date=DAY)
         least = min(others.values())
-        said = report.alternatives.better
+        said = report.alternatives.better_sentence
         page = page_of(report)
         assert page.count('<p id="better">') == (least < own)
         if least < own:
@@ -263,7 +263,7 @@ def test_what_would_take_long_is_not_run_beside_a_report(monkeypatch):
     monkeypatch.setattr(considered, "_MOST_NODES", 5)
     said = "the lattice has 8 nodes; a report makes other releases for at most 5"
     prepared = prepare(Plan.from_content(content(algorithm={"name": "ola"})), PEOPLE)
-    assert considered.too_long(prepared) == said
+    assert considered.explain_too_long(prepared) == said
 
 
 def test_curves_show_the_chosen_k_among_its_neighbours():
@@ -282,7 +282,7 @@ def test_curves_show_the_chosen_k_among_its_neighbours():
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 12))
 def test_near_k_are_the_nearest_by_ratio(k, n, most):
     k = min(k, n)
-    found = near(k, n, most)
+    found = select_near_k(k, n, most)
     assert k in found and found == sorted(set(found)) and len(found) <= most
     assert all(other <= n for other in found)
 
@@ -302,8 +302,8 @@ def test_a_hierarchy_that_an_identifier_once_had_is_not_in_the_report():
 ])  # fmt: skip
 def test_two_reports_differ_in_the_date_and_the_seconds_alone(name):
     plan = Plan.from_content(content(**PLANS[name]))
-    first = page_of(gather(plan, PEOPLE, date=DAY))
-    other = page_of(gather(plan, PEOPLE, date=datetime.date(2027, 12, 1)))
+    first = page_of(collect_report(plan, PEOPLE, date=DAY))
+    other = page_of(collect_report(plan, PEOPLE, date=datetime.date(2027, 12, 1)))
     assert MADE.search(first)[1] == "2026-01-31" and MADE.search(other)[1] == "2027-12-01"
     assert MADE.sub("", first) == MADE.sub("", other)
 
@@ -327,7 +327,7 @@ def test_a_report_says_how_many_persons():
     public = check_page(page_of(report.public)).said
     assert "5 records in" in public and "4 persons" not in public and "not in the file" in public
     assert "sees at least 1 other record" in public and "picks the right" not in public
-    assert numbers(report)["persons"] == 4
+    assert collect_report_numbers(report)["persons"] == 4
     without = report_of()
     assert (
         without.persons is None and "6 records were anonymised" in check_page(page_of(without)).said
@@ -336,7 +336,7 @@ def test_a_report_says_how_many_persons():
 
 def next_after(first, plan=None, table=PEOPLE):
     """The report of another plan, and what it says has changed; by the numbers on file."""
-    last = parse_record(json.loads(json.dumps(numbers(first))))
+    last = parse_record(json.loads(json.dumps(collect_report_numbers(first))))
     report = report_of(plan, table, last=last)
     return report, report.changes
 
@@ -344,7 +344,7 @@ def next_after(first, plan=None, table=PEOPLE):
 def test_the_first_report_says_so_and_the_same_one_that_nothing_changed():
     first = report_of()
     assert "This is the first report" in page_of(first) and first.changes == ()
-    again = report_of(last=record_of(first))
+    again = report_of(last=build_report_record(first))
     assert again.changes == ()
     assert "Nothing changed since the last report of this project, of 2026-01-31." in page_of(again)
 
@@ -401,9 +401,11 @@ def test_another_table_is_told_by_its_numbers_and_its_fingerprint():
 
 def test_what_is_kept_for_the_next_report_holds_no_value():
     table, plan = table_of_runes(["x"] * 12)
-    kept = record_of(gather(Plan.from_content(plan), table, date=DAY)).model_dump_json()
+    kept = build_report_record(
+        collect_report(Plan.from_content(plan), table, date=DAY)
+    ).model_dump_json()
     assert RUNE not in kept and "fingerprints" in kept
-    assert "record" not in numbers(report_of().public)
+    assert "record" not in collect_report_numbers(report_of().public)
 
 
 @st.composite
@@ -417,7 +419,7 @@ def trees(draw):
 
 @given(trees(), st.integers(3, ROWS))
 def test_a_drawing_shows_or_counts_every_value(tree, rows):
-    drawing = tree_drawing(tree, rows)
+    drawing = place_tree(tree, rows)
     assert len({(spot.x, spot.y) for spot in drawing.spots}) == len(drawing.spots)
     assert drawing.spots[0].above is None
     places = {(spot.x, spot.y) for spot in drawing.spots}
@@ -439,8 +441,8 @@ def test_a_drawing_shows_or_counts_every_value(tree, rows):
 
 
 def test_a_long_flat_list_is_drawn_as_far_as_there_is_room():
-    drawing = tree_drawing(suppression([f"v{place:03}" for place in range(300)]))
+    drawing = place_tree(suppression([f"v{place:03}" for place in range(300)]))
     assert len(drawing.spots) == 1 + ROWS
     assert drawing.spots[-1].text == "… 257 others" and not drawing.complete
-    long = tree_drawing(suppression(["x" * 300, "y"]))
+    long = place_tree(suppression(["x" * 300, "y"]))
     assert len(long.spots[1].text) < 100 and len(long.spots[1].whole) == 300

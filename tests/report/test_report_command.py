@@ -9,9 +9,9 @@ import pytest
 
 from kanon.cli.main import main
 from kanon.plan import Plan
-from kanon.report.contents import gather
-from kanon.report.origin import canonical_plan
-from kanon.report.rendering import numbers
+from kanon.report.contents import collect_report
+from kanon.report.origin import write_canonical_plan
+from kanon.report.rendering import collect_report_numbers
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
 from support.reports import DAY, PLANS, TWO, attached, check_page, content, sha256
@@ -27,7 +27,7 @@ def test_fingerprints_are_those_of_the_files(folder):
     plan = Plan.load(folder / "plan.json")
     assert found["Plan: as kanon writes it"] == hashlib.sha256(plan.to_json().encode()).hexdigest()
     (folder / "plan.json").write_text(json.dumps(content(), indent=7), "utf-8")
-    assert canonical_plan(Plan.load(folder / "plan.json")) == canonical_plan(plan)
+    assert write_canonical_plan(Plan.load(folder / "plan.json")) == write_canonical_plan(plan)
 
 
 CALL = ("report", "plan.json", "--table", "people.csv", "--out", "report.html")
@@ -54,9 +54,9 @@ def test_the_command_writes_the_report_of_its_run(folder, capsys):
     assert "Release of people.csv" in page
     assert datetime.datetime.now().strftime("Made on %Y-%m") in page
     table = open_address(Address.parse("people.csv"))
-    own = gather(Plan.load(Path("plan.json")), table, date=DAY)
+    own = collect_report(Plan.load(Path("plan.json")), table, date=DAY)
     found = attached(page)
-    same = json.loads(json.dumps(numbers(own)))
+    same = json.loads(json.dumps(collect_report_numbers(own)))
     for each in (found, same):
         del each["title"], each["sha256"]
     assert found == same

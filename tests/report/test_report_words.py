@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.algorithms.search import FULL_DOMAIN, own_way
+from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.report import explanations
-from kanon.report.contents import gather
-from kanon.report.explanations import LEVELS as LEVEL_NAMES
+from kanon.report.contents import collect_report
+from kanon.report.explanations import SENSITIVE_MEASURES as LEVEL_NAMES
 from kanon.report.public import PublicReport
-from kanon.report.rendering import numbers, rendered
-from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words, words_given
+from kanon.report.rendering import collect_report_numbers, render_report
+from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words, select_filled_words
 from kanon.run import run
 from support.people_plans import PEOPLE, plan_with
 from support.plans import qi
@@ -63,21 +63,23 @@ NONE = "No record was suppressed."
 )  # fmt: skip
 def test_no_one_and_several_suppressed_records_are_said(changes, table, limit, suppressed, leaves):
     done = run(Plan.from_content(content(**changes)), table)
-    said = dict(explanations.plan_in_words(done))
+    said = dict(explanations.describe_plan(done))
     assert said["Suppression"] == f"{limit} {suppressed}"
     assert "Missing values" not in said
-    counted = [one for one in explanations.in_plain_words(done) if "meet the requirements" in one]
+    counted = [one for one in explanations.describe_plainly(done) if "meet the requirements" in one]
     assert bool(counted) == bool(leaves)
-    assert re.findall(r"Suppressed: .*?\.(?= |$)", explanations.what_leaves(done)) == [
-        leaves
-    ] * bool(leaves)
+    assert re.findall(
+        r"Suppressed: .*?\.(?= |$)", explanations.describe_released_columns(done)
+    ) == [leaves] * bool(leaves)
 
 
 @pytest.mark.parametrize("pseudonym", [False, True])
 def test_identifiers_are_left_out_or_replaced(pseudonym):
     columns = plan_with()["columns"]
     columns["name"] = {"role": "identifier", "pseudonym": pseudonym}
-    said = explanations.what_leaves(run(Plan.from_content(content(columns=columns)), PEOPLE))
+    said = explanations.describe_released_columns(
+        run(Plan.from_content(content(columns=columns)), PEOPLE)
+    )
     assert ("Left out: 'name'." in said) != pseudonym
     assert ("Replaced by random labels: 'name'." in said) == pseudonym
 
@@ -93,19 +95,19 @@ def test_identifiers_are_left_out_or_replaced(pseudonym):
 def test_what_happens_to_missing_values_is_said(missing, lacking, sentence):
     table = PEOPLE.assign(sex=[None] * lacking + ["F"] * (6 - lacking))
     done = run(Plan.from_content(content(read={"missing": missing})), table)
-    assert dict(explanations.plan_in_words(done))["Missing values"] == sentence
+    assert dict(explanations.describe_plan(done))["Missing values"] == sentence
 
 
 def test_levels_are_shown_with_thin_spaces_from_a_thousand():
     levels = [999.96, 1000, 12345.6]
-    assert [explanations.shown(level, LEVEL_NAMES["recursive_c"]) for level in levels] == [
+    assert [explanations.format_sensitive_level(level, LEVEL_NAMES["recursive_c"]) for level in levels] == [
         "999.96", "1\u202f000", "12\u202f346",
     ]  # fmt: skip
 
 
 def test_only_words_that_were_given_are_kept():
-    assert words_given(Words(title="A", remarks="")) == {"title": "A"}
-    assert words_given(Words()) == {}
+    assert select_filled_words(Words(title="A", remarks="")) == {"title": "A"}
+    assert select_filled_words(Words()) == {}
 
 
 @pytest.mark.parametrize(
@@ -121,31 +123,34 @@ def test_only_words_that_were_given_are_kept():
             "(reached: 2); Distinct l-diversity with l = 2 for 'disease' (reached: 2). Not consid",
             "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
             "others. Distinct l-diversity with l = 2 for 'disease': Every class has at least l "
-            f"different sensitive values, however rare. {explanations.MEETING['merging']}",
+            f"different sensitive values, however rare. {explanations.FAMILY_SENTENCES['merging']}",
         ),
     ],
 )  # fmt: skip
 def test_one_and_several_models_are_said(more, met, required):
     plan = Plan.from_content(content(privacy=[*TWO, *more]))
-    assert explanations.algorithm_in_words(plan)["Required"] == required
+    assert explanations.describe_plan_algorithm(plan)["Required"] == required
     done = run(plan, PEOPLE)
-    verdict = explanations.verdict_sentence(done, explanations.guarantees(done))
+    verdict = explanations.describe_check_verdict(done, explanations.list_guarantees(done))
     assert verdict.startswith("Recounted from the released rows alone, every class meets ")
     assert met in verdict
 
 
 @pytest.mark.parametrize(("name", "full_domain"), [("gaa", False), ("datafly", True)])
 def test_what_full_domain_means_is_said_of_such_algorithms_alone(name, full_domain):
-    said = explanations.algorithm_in_words(Plan.from_content(content(algorithm={"name": name})))[
-        "Algorithm"
-    ]
+    said = explanations.describe_plan_algorithm(
+        Plan.from_content(content(algorithm={"name": name}))
+    )["Algorithm"]
     assert said.count(FULL_DOMAIN) == full_domain
-    assert said.count(own_way(algorithm_named(name).CARD.how)) == 1
+    assert said.count(get_own_steps(algorithm_named(name).CARD.how)) == 1
 
 
 def test_columns_coarsened_before_are_said_for_none_one_and_two():
     columns = [SimpleNamespace(column=name) for name in ("ill", "job")]
-    said = [explanations.about_coarsened(SimpleNamespace(coarsened=columns[:n])) for n in range(3)]
+    said = [
+        explanations.describe_coarsening_effect(SimpleNamespace(coarsened=columns[:n]))
+        for n in range(3)
+    ]
     assert said[0] == ""
     assert said[1].startswith("'ill' was coarsened") and "its groups too" in said[1]
     assert said[2].startswith("'ill' and 'job' were coarsened") and "their groups" in said[2]
@@ -153,7 +158,7 @@ def test_columns_coarsened_before_are_said_for_none_one_and_two():
 
 def test_the_library_is_in_the_page_once(monkeypatch):
     monkeypatch.undo()
-    page = rendered(report_of()).decode("utf-8")
+    page = render_report(report_of()).decode("utf-8")
     assert page.count("plotly.js v") == 1
     check_page(page)
     assert len(page) > 1_000_000
@@ -182,7 +187,7 @@ def test_whatever_is_in_a_table_is_shown_as_text():
     )
     del plan["columns"]["note"]
     words = Words(**dict.fromkeys(["title", *TERMS], " ".join(NASTY)))
-    report = gather(Plan.from_content(plan), table, date=DAY, words=words)
+    report = collect_report(Plan.from_content(plan), table, date=DAY, words=words)
     for form in (report, report.public):
         page = check_page(page_of(form))
         for nasty in NASTY:  # as a name, among the words, and in the tree
@@ -224,7 +229,9 @@ def test_the_numbers_are_in_the_page_as_files():
     report = report_of(plan, PEOPLE.rename(columns={"disease": "=1+1"}))
     files = files_in(page_of(report))
     assert set(files) == {"report-measures.csv", "report.json"}
-    assert json.loads(files["report.json"]) == json.loads(json.dumps(numbers(report)))
+    assert json.loads(files["report.json"]) == json.loads(
+        json.dumps(collect_report_numbers(report))
+    )
     assert attached(page_of(report))["measures"] == json.loads(json.dumps(report.measures))
     rows = list(csv.DictReader(io.StringIO(files["report-measures.csv"])))
     assert [row["measure"] for row in rows] == [one.card.title for one in report.lost]

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 
 
 @pytest.fixture
 def kept(table) -> Iterator[Any]:
     """The rows, kept by Spark; in the end nothing is left of them and of what was made of them."""
     workspace = table.rows.workspace
-    rows = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    rows = workspace.keep(table.rows.expression, ignore_progress, "Keeping")
     yield rows
     workspace.drop(rows)
     table.check_nothing_is_left()

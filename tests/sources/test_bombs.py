@@ -21,17 +21,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.base.unzipping import Unreadable, unzipped
+from kanon.base.unzipping import Unreadable, extract_members
 from kanon.errors import TableError
 from kanon.run import run
 from kanon.sources import typed_files
 from kanon.sources.addresses import Address
-from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
-from kanon.sources.engines.duckdb_errors import duckdb_sentence
-from kanon.sources.engines.settings import duckdb_settings, limit_spilling
+from kanon.sources.arrow_sizes import measure_arrow, measure_parquet, read_footer_length
+from kanon.sources.engines.duckdb_errors import explain_duckdb_error
+from kanon.sources.engines.settings import get_duckdb_settings, set_spilling_limit
 from kanon.sources.limits import check_room
 from kanon.sources.reading import read_table
-from kanon.sources.sheets import copied_size, extent, text_sizes
+from kanon.sources.sheets import measure_copied_texts, measure_extent, measure_shared_texts
 from kanon.sources.stored import open_stored
 from kanon.sources.writing import table_bytes, write_whole
 from support import bombs
@@ -107,7 +107,7 @@ def test_the_pages_of_a_parquet_file_have_what_its_footer_says_if_that_is_true(
     about = pyarrow.parquet.ParquetFile(out).metadata
     groups = [about.row_group(i) for i in range(about.num_row_groups)]
     footer = sum(group.column(j).total_uncompressed_size for group in groups for j in range(2))
-    unpacked, reach = parquet_size(out.getvalue())
+    unpacked, reach = measure_parquet(out.getvalue())
     # A page has a cell at least, and its header the least and the greatest of its cells.
     assert unpacked <= footer <= unpacked + 600 * len(cells) * len(groups)
     assert (reach > 0) == (encoding in (None, "DELTA_BYTE_ARRAY") and unpacked > 0)
@@ -134,10 +134,10 @@ def test_values_that_many_rows_mean_are_read_in_pieces_while_they_fit(limits, ho
 def test_the_size_of_an_arrow_file_is_known_before_it_is_unpacked(compression):
     table = pa.table({"a": ["0" * 100] * 500, "n": np.arange(500)})
     data = bombs.feather(table, compression=compression)
-    rows, size = arrow_size(data[8:])
+    rows, size = measure_arrow(data[8:])
     assert rows == 500
     assert 500 * 108 + 501 * 4 <= size <= 500 * 108 + 502 * 8
-    assert arrow_size(bombs.stream(table)) == (rows, arrow_size(bombs.stream(table))[1])
+    assert measure_arrow(bombs.stream(table)) == (rows, measure_arrow(bombs.stream(table))[1])
     assert len(read_table(data, "a.feather").table) == 500
 
 
@@ -149,7 +149,7 @@ def test_the_size_of_an_arrow_file_is_known_before_it_is_unpacked(compression):
 def test_no_byte_of_a_footer_ends_the_process(change):
     """pyarrow aborted where what a footer says of a column does not fit its schema."""
     data = bombs.parquet(pa.table({"a": ["x", "y", None] * 20, "n": range(60)}))
-    for place in range(len(data) - 8 - footer_length(data), len(data)):
+    for place in range(len(data) - 8 - read_footer_length(data), len(data)):
         broken = bytearray(data)
         broken[place] = change(data[place]) % 256
         with contextlib.suppress(TableError):
@@ -159,17 +159,17 @@ def test_no_byte_of_a_footer_ends_the_process(change):
 def test_a_footer_that_names_a_field_twice_is_refused():
     """One reader goes by the first, another by the second."""
     data = bombs.parquet(pa.table({"a": ["x", "y"]}))
-    length = footer_length(data)
+    length = read_footer_length(data)
     body = data[-8 - length : -9]  # without the end of the structure
     twice = body + b"\x09\x08\x0c" + b"\x00"  # field 4 once more: no groups of rows
     again = data[: -8 - length] + twice + len(twice).to_bytes(4, "little") + b"PAR1"
     with pytest.raises(ValueError, match="stands twice"):
-        parquet_size(again)
+        measure_parquet(again)
 
 
 def test_a_footer_beyond_all_tables_is_told_of(monkeypatch):
     data = bombs.parquet(pa.table({"a": ["x", "y"]}))
-    monkeypatch.setattr(typed_files, "LONGEST_FOOTER", footer_length(data) - 1)
+    monkeypatch.setattr(typed_files, "LONGEST_FOOTER", read_footer_length(data) - 1)
     with pytest.raises(TableError, match="write it with larger groups of rows"):
         read_table(data, "t.parquet")
 
@@ -202,7 +202,7 @@ def test_the_extent_of_a_sheet_is_never_less_than_it_is(cells, prefix, quote):
     text = "".join(
         f"<{prefix}row r={quote}{row}{quote}>{inner}</{prefix}row>" for row, inner in rows.items()
     )
-    last_row, last_column = extent(text.encode())
+    last_row, last_column = measure_extent(text.encode())
     told = [place for place, placed in cells.items() if placed]
     assert last_row >= max((row for row, _ in cells), default=0)
     assert last_column >= max((column for _, column in told), default=0)
@@ -217,7 +217,7 @@ def _letters(column: int) -> str:
 
 def test_a_place_that_lies_across_two_pieces_is_found():
     for blanks in range((1 << 20) - 20, (1 << 20) + 3):
-        assert extent(b" " * blanks + b'<c r="XFD1048576"/>') == (1_048_576, 16_384)
+        assert measure_extent(b" " * blanks + b'<c r="XFD1048576"/>') == (1_048_576, 16_384)
 
 
 @pytest.mark.nightly
@@ -256,11 +256,11 @@ def test_the_records_and_columns_of_a_sheet_are_limited(limits):
 def test_the_texts_of_a_sheet_are_counted_once_per_cell(cells):
     data = table_bytes(pd.DataFrame({"a": cells, "n": 1}), "xlsx")
     with zipfile.ZipFile(io.BytesIO(data)) as book:
-        texts = text_sizes(book.read("xl/sharedStrings.xml"))
+        texts = measure_shared_texts(book.read("xl/sharedStrings.xml"))
         assert sorted(texts) == sorted(len(text.encode()) for text in {"a", "n", *cells})
         size = sum(len(text.encode()) for text in ["a", "n", *cells])
-        assert copied_size(book, 0) == size
-        assert copied_size(book, 10**9) == 0, "far from what is allowed: not counted"
+        assert measure_copied_texts(book, 0) == size
+        assert measure_copied_texts(book, 10**9) == 0, "far from what is allowed: not counted"
 
 
 def test_a_long_text_beside_many_short_ones_is_read(limits):
@@ -277,7 +277,7 @@ def test_a_long_text_beside_many_short_ones_is_read(limits):
 )
 def test_texts_that_cannot_be_counted_are_damaged(texts):
     with pytest.raises(Unreadable):
-        text_sizes(texts)
+        measure_shared_texts(texts)
 
 
 def test_the_reader_of_sheets_sees_nothing_that_was_not_counted():
@@ -287,7 +287,7 @@ def test_the_reader_of_sheets_sees_nothing_that_was_not_counted():
     with pytest.raises(TableError):
         read_table(data, "a.xlsx")
     with pytest.raises(Unreadable):
-        list(unzipped(data, 10**6, 10))
+        list(extract_members(data, 10**6, 10))
 
 
 def test_a_csv_at_its_limits_is_read(limits):
@@ -469,13 +469,13 @@ def test_what_is_spilled_is_limited(tmp_path, limits, monkeypatch):
     counting = "SELECT count(DISTINCT md5(i::VARCHAR)) FROM range(1000000) t(i)"
 
     def counted():
-        with duckdb.connect(config={**duckdb_settings(), "threads": 1}) as connection:
-            limit_spilling(connection.execute)
+        with duckdb.connect(config={**get_duckdb_settings(), "threads": 1}) as connection:
+            set_spilling_limit(connection.execute)
             return connection.execute(counting).fetchone()
 
     assert counted() == (1_000_000,)
     limits(scratch_megabytes=1)
     with pytest.raises(duckdb.Error) as refused:
         counted()
-    said = duckdb_sentence(Address(str(tmp_path)), str(refused.value))
+    said = explain_duckdb_error(Address(str(tmp_path)), str(refused.value))
     assert said is not None and "more than 1 MB (scratch_megabytes, see docs/" in said

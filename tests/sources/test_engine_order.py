@@ -21,7 +21,7 @@ from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources import stored_source
 from kanon.sources.addresses import Address
-from kanon.sources.engines.duckdb import sorted_batches
+from kanon.sources.engines.duckdb import sort_batches
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import open_stored
 from support.plans import plan_content, qi
@@ -312,7 +312,7 @@ def test_what_sorting_needs_beyond_its_memory_is_said(tmp_path, monkeypatch):
 
     def ordered() -> list[str]:
         address, tell = Address(str(tmp_path / "people.sqlite"), "people"), lambda *_: None
-        with sorted_batches(rows.to_reader(), ["note"], address, 10**6, tell) as batches:
+        with sort_batches(rows.to_reader(), ["note"], address, 10**6, tell) as batches:
             return [note for batch in batches for note in batch["note"].to_pylist()]
 
     (tmp_path / "people.sqlite").touch()

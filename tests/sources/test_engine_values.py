@@ -312,7 +312,7 @@ def test_what_is_no_number_is_missing(tmp_path):
     frame = pd.DataFrame({"a": [1.5, float("nan"), 2.0], "b": ["x", "x", "x"]})
     address = in_parquet(tmp_path / "t.parquet", a=pa.array(frame["a"].to_numpy()), b=frame["b"])
     table = open_stored(address)
-    assert table.distinct_of("a") == open_address(address, "memory").distinct_of("a")
+    assert table.count_distinct("a") == open_address(address, "memory").count_distinct("a")
     found = released(table, tmp_path / "out", b=QUASI, a=AS_IT_IS)
     assert [row["a"] for row in found].count(None) == 1
 
@@ -322,7 +322,7 @@ def test_an_engine_that_counts_records_twice_is_not_trusted(tmp_path):
     values = table.values("a")
     table._answers.values["a"] = replace(values, records=values.records + 1)
     with pytest.raises(TableError, match="cannot be trusted"):
-        table.coded(["a", "b"])
+        table.count_code_tuples(["a", "b"])
 
 
 # --- places ---------------------------------------------------------------------------------

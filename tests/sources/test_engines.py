@@ -31,8 +31,8 @@ from kanon.run import Run, prepare, run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.engines import other as other_engine
-from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, duckdb_sentence
-from kanon.sources.engines.rows import saying
+from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, explain_duckdb_error
+from kanon.sources.engines.rows import replace_engine_errors
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address, open_source
 from kanon.sources.read_settings import ReadSettings
@@ -155,10 +155,10 @@ def check_same_classes(ours: Run, theirs: Run) -> None:
         assert (its.name, its.values, its.numeric) == (mine.name, mine.values, mine.numeric)
         assert its.dense().tolist() == mine.dense().tolist()
     assert theirs.prepared.dropped == ours.prepared.dropped
-    passed = ours.prepared.source.passed_through()
-    assert theirs.prepared.source.passed_through() == passed
+    passed = ours.prepared.source.list_unchanged_columns()
+    assert theirs.prepared.source.list_unchanged_columns() == passed
     for column in passed:
-        mine, its = (each.prepared.source.histogram_of(column) for each in (ours, theirs))
+        mine, its = (each.prepared.source.build_column_histogram(column) for each in (ours, theirs))
         assert its.values == mine.values and its.dense().tolist() == mine.dense().tolist()
 
 
@@ -188,7 +188,7 @@ def test_every_engine_says_the_same_of_a_table(stored, engine):
     assert kept.n_records == ours.n_records and kept.distinct() == ours.distinct()
     for column in ("age", "ill"):
         assert dict(kept.counted(column).counts) == dict(ours.counted(column).counts)
-    one, other = (each.classes_of(["age", "zip"], ["ill"]) for each in (kept, ours))
+    one, other = (each.build_classes(["age", "zip"], ["ill"]) for each in (kept, ours))
     assert one.nodes.tolist() == other.nodes.tolist()
     assert one.sensitive[0].dense().tolist() == other.sensitive[0].dense().tolist()
     assert rows_of(table.head(100)) == rows_of(mine.head(100)) and len(table.head(3)) == 3
@@ -209,7 +209,7 @@ def test_values_are_counted_once_trimmed_wherever_they_are_counted(stored, engin
         counted, often = table.counted("kind"), table.frequencies("kind")
         assert dict(counted.counts) == seen.value_counts().to_dict()
         assert often.distinct == table.distinct()["kind"] == DistinctCounts(
-            values=len(counted.counts), filled=sum(counted.counts.values())
+            values=len(counted.counts), n_filled=sum(counted.counts.values())
         )  # fmt: skip
 
 
@@ -227,14 +227,14 @@ def test_an_excerpt_is_what_the_release_has(stored, engine):
     source, recoding = done.prepared.source, done.recoding
     expected = run(plan, TEXTS)
     for position in range(recoding.n_classes):
-        found = source.excerpt(recoding, 100, position)
-        mine = expected.prepared.source.excerpt(recoding, 100, position)
+        found = source.get_excerpt(recoding, 100, position)
+        mine = expected.prepared.source.get_excerpt(recoding, 100, position)
         for part in ("before", "after"):
             one, other = (getattr(each, part).drop(columns="name") for each in (found, mine))
             assert rows_of(one) == rows_of(other)
         assert len(found.after) == recoding.counts[position]
-        assert len(source.excerpt(recoding, 1, position).after) == 1
-    whole = source.excerpt(recoding, 100)
+        assert len(source.get_excerpt(recoding, 1, position).after) == 1
+    whole = source.get_excerpt(recoding, 100)
     assert len(whole.after) == recoding.counts.sum() and whole.rise.shape == (len(whole.after), 2)
 
 
@@ -530,7 +530,7 @@ def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
     done.write(Address(str(target)), lambda fraction, text: told.append(fraction))
     again = open_address(Address(str(target)), "duckdb")
     assert again.n_records == len(TEXTS)
-    assert again.classes_of(["age", "zip"]).min_k >= 2
+    assert again.build_classes(["age", "zip"]).min_k >= 2
     assert told == sorted(told) and path.read_bytes() == before
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, target.name])
 
@@ -540,7 +540,7 @@ def test_a_release_is_a_new_table_of_a_database(people, tmp_path):
     done, target = run(plan, table), Address(str(tmp_path / "data.duckdb"), 'our "release"')
     done.write(target)
     again = open_stored(target)
-    assert again.n_records == len(AS_WRITTEN) and again.classes_of(["age", "zip"]).min_k >= 2
+    assert again.n_records == len(AS_WRITTEN) and again.build_classes(["age", "zip"]).min_k >= 2
     with pytest.raises(TableError, match="is open in another program or page"):
         done.write(target)
     again.opened.rows.expression.get_backend().disconnect()
@@ -734,9 +734,9 @@ def test_a_locked_sqlite_file_says_what_to_do(tmp_path, monkeypatch):
     impatient = functools.partial(sqlite3.connect, timeout=0.1)  # instead of five seconds
     monkeypatch.setattr("sqlite3.connect", impatient)
     with pytest.raises(TableError, match=r"Another program .* has locked it: .* try again"):
-        open_stored(Address(str(path), "t")).classes_of(["age"])
+        open_stored(Address(str(path), "t")).build_classes(["age"])
     connection.execute("ROLLBACK")
-    assert open_stored(Address(str(path), "t")).classes_of(["age"]).min_k == 2
+    assert open_stored(Address(str(path), "t")).build_classes(["age"]).min_k == 2
     connection.close()
 
 
@@ -753,7 +753,7 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
         run(plan, open_stored(Address(str(path), "t"))).write(Address(str(tmp_path / "o.csv")))
 
 
-BY_DUCKDB = DUCKDB_ERRORS, functools.partial(duckdb_sentence, Address(__file__))
+BY_DUCKDB = DUCKDB_ERRORS, functools.partial(explain_duckdb_error, Address(__file__))
 BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._explain_error, "t")
 
 
@@ -772,5 +772,5 @@ BY_OTHERS = other_engine._ERRORS, functools.partial(other_engine._explain_error,
     ],
 )
 def test_what_an_engine_lacks_is_said_with_what_to_do(told, error, part):
-    with pytest.raises(TableError, match=part), saying("t", *told):
+    with pytest.raises(TableError, match=part), replace_engine_errors("t", *told):
         raise error

@@ -13,9 +13,9 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_texts
+from kanon.base.values import encode_texts
 from kanon.errors import TableError
-from kanon.sources.memory import as_table
+from kanon.sources.memory import convert_to_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile, read_table
 from kanon.sources.separators import is_padded
@@ -282,7 +282,7 @@ def test_numbers_that_stand_out_are_asked_about_and_others_not(seed):
     for kind in ("csv", "xlsx"):
         content, unmarked = (table_bytes(written(one, kind), kind) for one in (table, clean))
         file = read_table(content, f"t.{kind}")
-        found = {odd.marker: (sum(odd.columns.values()), odd.elsewhere) for odd in file.odd}
+        found = {odd.marker: (sum(odd.columns.values()), odd.other_cells) for odd in file.odd}
         assert found == expected
         told = ReadSettings(missing_markers=("9999", "-1"))
         again = read_table(content, f"t.{kind}", told)
@@ -522,7 +522,7 @@ def test_the_last_day_of_all_is_a_date():
     """Many tables have it for "never"."""
     last = pd.Timestamp("9999-12-31").as_unit("s").to_datetime64().astype("int64").item()
     found = read_table(parquet({"a": pa.array([last, None, 0], pa.timestamp("s"))}), "t.parquet")
-    assert canonical_texts(found.table["a"])[1] == ["9999-12-31", "1970-01-01"]
+    assert encode_texts(found.table["a"])[1] == ["9999-12-31", "1970-01-01"]
 
 
 @pytest.mark.parametrize("zone", [None, "UTC"])
@@ -530,7 +530,7 @@ def test_a_far_date_in_a_table_of_pandas_is_refused(zone):
     """Such a table was read by others."""
     days = pd.Series(np.array(["12069-12-31", "NaT"], dtype="datetime64[s]")).dt.tz_localize(zone)
     with pytest.raises(TableError) as caught:
-        as_table(pd.DataFrame({"born": days}))
+        convert_to_table(pd.DataFrame({"born": days}))
     refused(caught.value, "'born' holds a date outside of the years 1 to 9999")
 
 

@@ -121,7 +121,7 @@ def test_long_numbers_of_a_sheet_stay_apart(texts):
 
     file = read_table(rewritten(content, "xl/worksheets/sheet1.xml", change), "t.xlsx")
     assert file.table["id"].map(str).tolist() == texts
-    assert file.records.distinct_of("id").values == 3
+    assert file.records.count_distinct("id").values == 3
 
 
 @pytest.mark.parametrize(

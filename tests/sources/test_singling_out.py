@@ -16,7 +16,7 @@ from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.reading import read_table
-from kanon.sources.singling_out import Contribution, SmallestSet, least_number, singling_out
+from kanon.sources.singling_out import Contribution, SmallestSet, round_share_up, singling_out
 from kanon.sources.stored import open_stored
 from support.paths import ROOT
 from support.plans import plan_content, qi
@@ -306,7 +306,7 @@ def test_an_engine_finds_what_is_found_in_memory(stored, tmp_path):
         assert singling_out(stored, **asked) == singling_out(table, **asked)
     left, mine = stored.complete(["age", "ill"]), table.complete(["age", "ill"])
     for columns in (["age"], ["zip", "ill"]):
-        found, expected = left.group_sizes(columns), mine.group_sizes(columns)
+        found, expected = left.count_class_sizes(columns), mine.count_class_sizes(columns)
         assert found.sizes.tolist() == expected.sizes.tolist()
         assert found.values.tolist() == expected.values.tolist()
 
@@ -322,9 +322,9 @@ def test_a_column_of_very_many_values_is_counted_alone(stored, limits):
 
 def test_what_an_engine_cannot_group_by_is_said(stored):
     with pytest.raises(PlanError, match="Name at least one column"):
-        stored.group_sizes([])
+        stored.count_class_sizes([])
     with pytest.raises(PlanError, match="The table has no column 'town'"):
-        stored.group_sizes(["town"])
+        stored.count_class_sizes(["town"])
 
 
 # --- the command ----------------------------------------------------------------------------
@@ -419,7 +419,7 @@ def test_a_share_of_some_of_n_is_some_of_n(n):
     for times in range(1, n):
         share, percentage = times / n, 100 * times / n
         for told in (share, float(f"{share:.15f}"), percentage / 100):
-            assert least_number(told, n) == times
+            assert round_share_up(told, n) == times
 
 
 def test_a_share_of_some_of_n_is_reached_by_some_of_n(capsys, tmp_path):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import TableError
 from kanon.run import run
 from kanon.sources.addresses import Address
@@ -70,7 +70,7 @@ def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, kept, tmp
         if started.exists() and len(cluster.workers) == 2:
             cluster.kill_worker()
 
-    found = workspace.by_part(
+    found = workspace.run_by_part(
         kept, "part", table.sizes, Sums(1, str(started)), SUMS, killing, "Sums"
     )
     assert len(cluster.workers) == 1
@@ -93,7 +93,7 @@ def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
         if 0 < fraction < 0.9 and len(cluster.workers) == 2:
             cluster.kill_worker()
 
-    progress = killing if algorithm["name"] == "gaa" else no_progress
+    progress = killing if algorithm["name"] == "gaa" else ignore_progress
     done = run(plan, open_stored(Address(str(tmp_path / "people.parquet")), "spark"),
                progress=progress)  # fmt: skip
     check_same(done, ours, tmp_path / "out")
@@ -114,8 +114,8 @@ def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
 def test_too_little_memory_is_said_and_the_session_goes_on(table, kept, work, sentence):
     workspace = table.rows.workspace
     with pytest.raises(TableError, match=sentence):
-        workspace.by_part(kept, "part", table.sizes, work, SUMS, no_progress, "Work")
-    found = workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
+        workspace.run_by_part(kept, "part", table.sizes, work, SUMS, ignore_progress, "Work")
+    found = workspace.run_by_part(kept, "part", table.sizes, Sums(), SUMS, ignore_progress, "Sums")
     pd.testing.assert_frame_equal(table.fetched(found), table.sums())
     workspace.drop(found)
 
@@ -124,7 +124,9 @@ def test_what_work_raises_is_in_no_log(cluster, table, kept):
     with pytest.raises(
         TableError, match=r"^The engine could not continue with 'people.parquet' \("
     ):
-        table.rows.workspace.by_part(kept, "part", table.sizes, failing, SUMS, no_progress, "Work")
+        table.rows.workspace.run_by_part(
+            kept, "part", table.sizes, failing, SUMS, ignore_progress, "Work"
+        )
     logs = list(cluster.folder.glob("work-*/*/*/std*"))
     assert logs and not [log for log in logs if "what is" in log.read_text("utf-8")]
 
@@ -137,7 +139,7 @@ def test_what_is_cancelled_ends_in_the_executors(table, kept, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        table.rows.workspace.by_part(
+        table.rows.workspace.run_by_part(
             kept, "part", table.sizes, Sums(60, str(started)), SUMS, cancelled, "Sums"
         )
     process, deadline = int(started.read_text("utf-8")), time.monotonic() + 20
@@ -165,9 +167,9 @@ def test_executors_with_another_kanon_are_told(table, tmp_path, monkeypatch, con
     workspace = table.rows.workspace
     monkeypatch.setattr(workspace._cluster, "_has_checked_executors", False)
     monkeypatch.setitem(table.context.environment, "PYTHONPATH", str(tmp_path))
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    kept = workspace.keep(table.rows.expression, ignore_progress, "Keeping")
     with pytest.raises(TableError, match=sentence):
-        workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
+        workspace.run_by_part(kept, "part", table.sizes, Sums(), SUMS, ignore_progress, "Sums")
     workspace.drop(kept)
     table.check_nothing_is_left()
 
@@ -178,11 +180,11 @@ def test_a_cluster_without_workers_is_told(cluster, table, monkeypatch):
     while cluster.workers:
         cluster.kill_worker()
     with pytest.raises(TableError, match=r"has provided no executor for 2 seconds: start workers"):
-        workspace.keep(table.rows.expression, no_progress, "Keeping")
+        workspace.keep(table.rows.expression, ignore_progress, "Keeping")
     monkeypatch.undo()
     for _ in range(2):
         cluster.start_worker()
-    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    kept = workspace.keep(table.rows.expression, ignore_progress, "Keeping")
     assert len(table.fetched(kept)) == len(table.frame)
     workspace.drop(kept)
     table.check_nothing_is_left()

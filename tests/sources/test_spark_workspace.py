@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from conftest import _absent
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import TableError, Unsatisfiable
 from kanon.sources.engines.spark_task import PartTask
 from support.part_works import SUMS, Sums, echoing, ending, failing, refusing
@@ -42,7 +42,7 @@ def test_what_is_kept_is_what_the_expression_yields(table):
     kept = workspace.keep(wanted, lambda fraction, text: told.append(fraction), "Keeping")
     assert told == sorted(told) and all(0 <= fraction < 1 for fraction in told)
     groups = kept.group_by("region").aggregate(n=kept.count(), weight=kept["weight"].sum())
-    again = workspace.keep(groups, no_progress, "Keeping")
+    again = workspace.keep(groups, ignore_progress, "Keeping")
     workspace.drop(kept)  # what was computed from it stays
     expected = table.frame.merge(regions, on="zip").groupby("region")
     found = expected.agg(n=("zip", "size"), weight=("weight", "sum")).reset_index()
@@ -64,7 +64,9 @@ def test_a_column_name_twice_is_refused(spark, tmp_path):
 @pytest.mark.nightly
 def test_what_is_kept_twice_is_dropped_twice(table):
     workspace = table.rows.workspace
-    one, other = (workspace.keep(table.rows.expression, no_progress, "Keeping") for _ in range(2))
+    one, other = (
+        workspace.keep(table.rows.expression, ignore_progress, "Keeping") for _ in range(2)
+    )
     workspace.drop(one)
     assert len(dict(table.context._jsc.getPersistentRDDs())) == 1
     pd.testing.assert_frame_equal(table.fetched(other), table.fetched(table.rows.expression))
@@ -86,9 +88,9 @@ def test_work_on_parts_finds_the_same_however_the_rows_lie(table, tmp_path):
         (opened(tmp_path / "folder"), dict(reversed(table.sizes.items()))),
     ):
         workspace = rows.workspace
-        kept = workspace.keep(rows.expression, no_progress, "Keeping")
+        kept = workspace.keep(rows.expression, ignore_progress, "Keeping")
         told.clear()
-        found = workspace.by_part(
+        found = workspace.run_by_part(
             kept, "part", sizes, Sums(), SUMS, lambda fraction, text: told.append(fraction), "Sums"
         )
         pd.testing.assert_frame_equal(table.fetched(found), expected)
@@ -104,12 +106,12 @@ def test_work_on_parts_finds_the_same_however_the_rows_lie(table, tmp_path):
 def test_work_gets_the_columns_as_they_are_fetched(table, kept):
     workspace = table.rows.workspace
     wanted = kept.drop("part")
-    found = workspace.by_part(
-        kept, "part", table.sizes, echoing, wanted.schema().to_pyarrow(), no_progress, "Echo"
+    found = workspace.run_by_part(
+        kept, "part", table.sizes, echoing, wanted.schema().to_pyarrow(), ignore_progress, "Echo"
     )
     assert found.schema() == wanted.schema()
     pd.testing.assert_frame_equal(table.fetched(found), table.fetched(wanted))
-    none = workspace.by_part(kept, "part", {}, Sums(), SUMS, no_progress, "Sums")
+    none = workspace.run_by_part(kept, "part", {}, Sums(), SUMS, ignore_progress, "Sums")
     assert len(table.fetched(none)) == 0
     for each in (found, none):
         workspace.drop(each)
@@ -135,7 +137,9 @@ def test_what_work_raises_holds_no_cells(work, kind):
 )
 def test_what_work_raises_is_said_without_cells(table, kept, work, kind, sentence):
     with pytest.raises(kind, match=sentence):
-        table.rows.workspace.by_part(kept, "part", table.sizes, work, SUMS, no_progress, "Work")
+        table.rows.workspace.run_by_part(
+            kept, "part", table.sizes, work, SUMS, ignore_progress, "Work"
+        )
 
 
 @pytest.mark.nightly
@@ -148,7 +152,7 @@ def test_work_that_is_cancelled_ends_and_leaves_nothing(table, kept, tmp_path):
 
     began = time.monotonic()
     with pytest.raises(Unsatisfiable):
-        table.rows.workspace.by_part(
+        table.rows.workspace.run_by_part(
             kept, "part", table.sizes, Sums(60, str(started)), SUMS, cancelled, "Sums"
         )
     assert time.monotonic() - began < 50
@@ -251,7 +255,7 @@ def test_without_java_spark_says_where_it_looked(masters, tmp_path, monkeypatch)
 def test_a_machine_of_java_that_is_lost_is_said_and_another_is_started(table, tmp_path):
     table.context._gateway.proc.kill()
     with pytest.raises(TableError, match="connection to Spark was lost"):
-        table.rows.workspace.keep(table.rows.expression, no_progress, "Keeping")
+        table.rows.workspace.keep(table.rows.expression, ignore_progress, "Keeping")
     rows = opened(tmp_path / "people.parquet")
     assert rows.fetch(rows.expression.count().as_table()).column(0).to_pylist() == [PEOPLE]
 
@@ -274,7 +278,7 @@ def test_a_full_disk_of_spark_is_said(spark, tmp_path, monkeypatch):
         rows = kept_table(tmp_path).rows
         pairs = rows.expression.join(rows.expression.view(), "zip").drop("zip")
         with pytest.raises(TableError, match=r"disk is full, .*\(spark\.local\.dir\)"):
-            rows.workspace.keep(pairs.distinct(), no_progress, "Keeping")
+            rows.workspace.keep(pairs.distinct(), ignore_progress, "Keeping")
     finally:
         end_session()
         subprocess.run(["umount", str(tmp_path / "scratch")], check=True)

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from kanon.algorithms.catalogue import algorithms, runs_stored
-from kanon.algorithms.partitioned_merging import cuts_along, partition
+from kanon.algorithms.partitioned_merging import choose_cuts, split_classes
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import prepare, run
@@ -122,11 +122,11 @@ def test_a_part_is_cut_where_it_is_cut_in_memory(stored):
     )
     plan = Plan.from_content(content)
     ours = prepare(plan, frame)
-    part_of = partition(ours.classes, ours.task().potentials, 8, 10)
+    part_of = split_classes(ours.classes, ours.task().potentials, 8, 10)
     theirs = prepare(plan, stored("duckdb", frame)).classes
     assert isinstance(theirs, StoredClasses)
     potentials = ours.task().potentials
-    cuts, sizes = cuts_along(theirs.hierarchies, potentials, 8, 10, theirs.cells_of_part)
+    cuts, sizes = choose_cuts(theirs.hierarchies, potentials, 8, 10, theirs.count_part_cells)
     assert len(cuts) > 3 and sizes == np.bincount(part_of).tolist()
 
 

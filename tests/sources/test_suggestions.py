@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from kanon.base.values import DistinctCounts
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.schema import Role, suggest_person, suggest_roles
-from kanon.sources.coverage import counted_column
+from kanon.sources.coverage import count_column
 from kanon.sources.memory import MemoryTable
-from kanon.studio.session.choices import start_with
+from kanon.studio.session.choices import suggest_first_choice
 from support.random_tables import examples
 
 NAMES = {
@@ -145,7 +145,7 @@ def test_a_builder_is_suggested_by_the_values(values, builder):
 def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
     """Whatever the cells, the first hierarchy covers them or says in a sentence why not."""
     column = pd.Series(cells, dtype=object)
-    choice = start_with("column", counted_column(column))
+    choice = suggest_first_choice("column", count_column(column))
     assert (choice.tree is None) != (choice.problem is None)
     if choice.tree is not None:
         assert choice.plan is not None
@@ -153,7 +153,7 @@ def test_what_is_suggested_for_a_new_column_can_be_used_at_once(cells):
 
 def test_a_text_among_numbers_may_stand_for_missing():
     ages = pd.Series([*map(str, range(20, 80)), "k.A."])
-    (note,) = start_with("age", counted_column(ages)).notes
+    (note,) = suggest_first_choice("age", count_column(ages)).notes
     assert "'k.A.'" in note and "count as missing" in note
     codes = pd.Series([*map(str, range(10000, 10080)), "01234"])
-    assert start_with("zip", counted_column(codes)).notes == ()
+    assert suggest_first_choice("zip", count_column(codes)).notes == ()

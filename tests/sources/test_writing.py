@@ -15,14 +15,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_text
+from kanon.base.values import convert_to_text
 from kanon.errors import TableError
-from kanon.sources.arrow_tables import arrow_table
+from kanon.sources.arrow_tables import build_arrow_table
 from kanon.sources.formats import ENDINGS, FORMATS, read_back
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.text_form import TextForm
-from kanon.sources.writing import table_bytes, why_not, write_whole
+from kanon.sources.writing import explain_unwritable, table_bytes, write_whole
 from support.random_tables import examples
 from support.table_files import write_table
 
@@ -102,7 +102,7 @@ def test_the_index_is_not_written():
     for kind in FORMATS:
         file = read_table(table_bytes(table, kind), f"t.{kind}")
         assert list(file.table.columns) == ["a"]
-        assert [canonical_text(value) for value in file.table["a"]] == ["1", "2"]
+        assert [convert_to_text(value) for value in file.table["a"]] == ["1", "2"]
 
 
 class Odd:
@@ -149,8 +149,8 @@ MIXED = {
 def test_mixed_columns_keep_their_texts(kind, values):
     table = pd.DataFrame({"id": range(len(values)), "v": pd.Series(values, dtype=object)})
     got = again(table, kind)["v"]
-    want = [None if value is None else canonical_text(value) for value in values]
-    assert [None if pd.isna(value) else canonical_text(value) for value in got] == want
+    want = [None if value is None else convert_to_text(value) for value in values]
+    assert [None if pd.isna(value) else convert_to_text(value) for value in got] == want
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -176,7 +176,7 @@ def test_other_dtypes(kind):
     assert list(got.columns) == list(table.columns)
     for name in table.columns:
         texts = [
-            [None if pd.isna(value) else canonical_text(value) for value in frame[name]]
+            [None if pd.isna(value) else convert_to_text(value) for value in frame[name]]
             for frame in (table, got)
         ]
         if kind in ("csv", "tsv") and name == "span":
@@ -206,7 +206,10 @@ def test_too_much_for_a_sheet():
     with pytest.raises(TableError, match=r"Column 'a' has a cell of more than 32,767") as caught:
         table_bytes(pd.DataFrame({"a": ["secret" * 6000]}), "xlsx")
     assert "secret" not in caught.value.sentence
-    assert why_not("xlsx", lambda: pd.DataFrame(index=range(1_048_575), columns=["a"])) is None
+    assert (
+        explain_unwritable("xlsx", lambda: pd.DataFrame(index=range(1_048_575), columns=["a"]))
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -231,7 +234,7 @@ def test_a_sheet_has_as_text_what_excel_would_change_and_nothing_else(value, cha
     ("values", "kind"), [([1, None], "int64"), ([True, None], "bool"), ([1, "x"], "string")]
 )
 def test_objects_of_one_type_keep_it_in_parquet_and_feather(values, kind):
-    made = arrow_table(pd.DataFrame({"a": pd.Series(values, dtype=object)}))
+    made = build_arrow_table(pd.DataFrame({"a": pd.Series(values, dtype=object)}))
     assert str(made.schema.field("a").type).removeprefix("large_") == kind
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.cli.main import main
 from kanon.errors import KanonError
-from kanon.experiments.greatest_k import reverse
-from kanon.experiments.simulated.files import made_with, read_study
-from kanon.experiments.simulated.study import study_of
+from kanon.experiments.greatest_k import find_greatest_k
+from kanon.experiments.simulated.files import create_study_inputs, read_study
+from kanon.experiments.simulated.study import create_study
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
 from kanon.plan import Plan
@@ -23,22 +23,22 @@ from kanon.release.context import Context
 from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
-from kanon.sources.memory import as_table
+from kanon.sources.memory import convert_to_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.singling_out import singling_out
-from kanon.studio.decide.purpose_panel import opened_context
-from kanon.studio.decide.simulated_panel import opened_study, simulation_of
+from kanon.studio.decide.purpose_panel import load_context
+from kanon.studio.decide.simulated_panel import build_simulation, load_study
 from kanon.studio.decide.state import DecideView, SimulatedView
-from kanon.studio.hierarchies.files import with_imports
+from kanon.studio.hierarchies.files import add_imports
 from kanon.studio.jobs.upload import open_upload
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.metrics.composed_metrics import with_attribute_weight, with_composed
+from kanon.studio.metrics.composed_metrics import add_composed, set_attribute_weight
 from kanon.studio.privacy.attacker import PrivacyView
-from kanon.studio.session.hierarchy_choices import undone, with_builder, with_role
-from kanon.studio.session.named_configurations import imported
+from kanon.studio.session.hierarchy_choices import set_builder, set_role, undo_hierarchy
+from kanon.studio.session.named_configurations import import_configuration
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.model_editor import key_of_model
+from kanon.studio.widgets.model_editor import get_model_key
 from kanon.studio.widgets.requirements import KINDS
 from kanon.teaching.exercises import read_exercises
 from support import dashboard as ui
@@ -176,10 +176,12 @@ def in_library(given, folder):
         case ContextFile():
             Context.from_json(given.text)
         case StudyFile():
-            made = made_with(study_of(prepare(Plan.from_json(GOOD.text), PEOPLE, folder)))
+            made = create_study_inputs(
+                create_study(prepare(Plan.from_json(GOOD.text), PEOPLE, folder))
+            )
             read_study(given.text.encode(), made)
         case Reversed():
-            reverse(Plan.from_json(given.text), PEOPLE)
+            find_greatest_k(Plan.from_json(given.text), PEOPLE)
         case Sweep():
             ks = [int(k) for k in given.ks.split(",") if k.strip()]
             sweep(Plan.from_json(GOOD.text), PEOPLE, ks)
@@ -188,11 +190,11 @@ def in_library(given, folder):
                 [name.strip() for name in listed.split(",") if name.strip()]
                 for listed in (given.columns, given.sensitive)
             ]
-            as_table(PEOPLE).classes_of(*names)
+            convert_to_table(PEOPLE).build_classes(*names)
         case Find():
             names = [name.strip() for name in given.columns.split(",") if name.strip()]
             share = float(given.share.rstrip("%")) / (100 if "%" in given.share else 1)
-            singling_out(as_table(PEOPLE), names, share, given.k, given.size)
+            singling_out(convert_to_table(PEOPLE), names, share, given.k, given.size)
         case Output():
             run(Plan.from_json(GOOD.text), PEOPLE).write(Address.parse(given.name))
         case _:
@@ -379,8 +381,8 @@ def read_otherwise(session, name, content, **read):
 def loaded_tree(session, column, name, content):
     """A hierarchy for a column, on the page Data; Undo brings back the one before."""
     at = ui.upload_tree(session.on(ui.DATA), column, name, content)
-    first = undone(ui.work(at), column)
-    undo = undone(first, column)  # the file, and that it comes from one
+    first = undo_hierarchy(ui.work(at), column)
+    undo = undo_hierarchy(first, column)  # the file, and that it comes from one
     assert undo.table.choices[column].tree == session.before.table.choices[column].tree
     return {"choices", "histories"}
 
@@ -404,7 +406,7 @@ def settings(session, models=(), roles=(), **chosen):
     wanted = tuple(KINDS[name](**given) for name, given in models)
     session.begin(models=wanted, **chosen)
     for column, role in dict(roles).items():
-        session.before = with_role(session.before, column, Role(role))
+        session.before = set_role(session.before, column, Role(role))
     session.at.session_state[ui.WORK] = session.before
     ui.settled(ui.press(ui.go(session.on(ui.ANONYMISE)), "Anonymise"))
 
@@ -449,7 +451,7 @@ def parameter(session, model, name, value):
     made = one(column="disease", **given)
     session.begin(models=(made,))
     at = ui.go(session.on(ui.ANONYMISE))
-    key = key_of_model(ui.work(at), made, name)
+    key = get_model_key(ui.work(at), made, name)
     ui.enter(at, at.number_input(key=key), value)
     assert at.number_input(key=key).value == value
 
@@ -624,23 +626,23 @@ def said_below_the_page(given, work):
     try:
         match given:
             case PlanFile(app=At(place="builder", what=what)):
-                made = with_builder(work, what["column"], what["builder"], what["typed"])
+                made = set_builder(work, what["column"], what["builder"], what["typed"])
                 return made.table.choices[what["column"]].problem
             case PlanFile(app=At(place="metric", what=what)) | Screen(At("metric", what)):
-                with_composed(work, what["name"], "leaves", "none")
+                add_composed(work, what["name"], "leaves", "none")
             case PlanFile(app=At(place="weight", what=what)) | Screen(At("weight", what)):
-                with_attribute_weight(work, "age", what["text"])
+                set_attribute_weight(work, "age", what["text"])
             case TableFile():
-                open_upload(no_progress, memoryview(given.content), given.name, ReadSettings())
+                open_upload(ignore_progress, memoryview(given.content), given.name, ReadSettings())
             case TreeFile():
-                (waiting,) = with_imports(work, [(given.name, given.content)]).table.imports
+                (waiting,) = add_imports(work, [(given.name, given.content)]).table.imports
                 return waiting.problem
             case PlanFile():
-                imported(work, given.text.encode(), "plan")
+                import_configuration(work, given.text.encode(), "plan")
             case ContextFile():
-                opened_context(work, given.text.encode())
+                load_context(work, given.text.encode())
             case StudyFile():
-                opened_study(work, simulation_of(work), given.text.encode())
+                load_study(work, build_simulation(work), given.text.encode())
     except KanonError as error:
         return error.sentence
     raise AssertionError(f"{given} was taken")

@@ -17,7 +17,7 @@ from kanon.schema import Role
 from kanon.sources.formats import FORMATS
 from kanon.sources.reading import read_table
 from kanon.sources.writing import table_bytes
-from kanon.studio.shell.project_file import saved_project
+from kanon.studio.shell.project_file import export_project
 from support import dashboard as ui
 from support.paths import ROOT
 from support.plans import plan_content, qi
@@ -122,7 +122,7 @@ def test_no_page_download_log_or_address_has_an_identifier(opened, downloads, ca
         name, make = downloads.pop("download-release")
         downloads[f"release as {kind}"] = name, make
     assert {f"release as {kind}" for kind in ("CSV", "XLSX", "PARQUET")} <= set(downloads)
-    downloads["project"] = "", lambda: saved_project(ui.work(at))
+    downloads["project"] = "", lambda: export_project(ui.work(at))
     for name, make in downloads.values():
         assert not found_in(name, (*MARKS, "Brackenbury", "brackenbury"))
         assert not found_in(make()), name

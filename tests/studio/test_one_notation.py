@@ -8,17 +8,17 @@ import pytest
 
 from kanon.algorithms import gaa
 from kanon.base.values import MISSING_LABEL
-from kanon.charts.curves import curves_table
-from kanon.measures.along import curves_along
+from kanon.charts.curves import build_curves_table
+from kanon.measures.along import measure_curves
 from kanon.plan import Plan
-from kanon.report.contents import Report, gather
-from kanon.report.explanations import in_plain_words
-from kanon.report.rendering import rendered
+from kanon.report.contents import Report, collect_report
+from kanon.report.explanations import describe_plainly
+from kanon.report.rendering import render_report
 from kanon.run import Run, run
 from kanon.sources.memory import MemoryTable
 from kanon.studio.privacy.disclosure import LEVELS
-from kanon.studio.widgets.numbers import worst
-from kanon.studio.widgets.tables import before_and_after, by_role
+from kanon.studio.widgets.numbers import list_worst_numbers
+from kanon.studio.widgets.tables import build_before_and_after, highlight_roles
 from support.plans import make_plan, qi
 from support.random_tables import seeds
 
@@ -46,7 +46,7 @@ def plan(**more) -> Plan:
 
 
 def report_of(done: Run, table: pd.DataFrame) -> Report:
-    return gather(done.prepared.plan, table, date=datetime.date(2026, 11, 25))
+    return collect_report(done.prepared.plan, table, date=datetime.date(2026, 11, 25))
 
 
 def by_pandas(done: Run) -> pd.DataFrame:
@@ -62,13 +62,13 @@ def test_t_and_a_share_are_one_number_on_pages_in_the_report_and_in_files(seed):
     shares = by_pandas(done)
     whole = done.released()["ill"].fillna("none").value_counts(normalize=True)
     t = float((shares - whole[shares.columns]).abs().sum(axis=1).max()) / 2
-    shown = worst(done, "ill")[1]
+    shown = list_worst_numbers(done, "ill")[1]
     assert shown.label.startswith("Worst t") and shown.value.endswith(" of 1")
     assert float(shown.value.split()[0]) == pytest.approx(t, abs=0.01)
     ill = done.recoding.released.sensitive_named("ill")
     assert LEVELS["t_variational"].each(ill).max() == pytest.approx(t)
     path = gaa.merge_path(done.prepared.task())
-    curve = curves_table(curves_along(path, [done.prepared.plan.metric]))
+    curve = build_curves_table(measure_curves(path, [done.prepared.plan.metric]))
     assert "t_norm1" not in curve
     row = curve[curve["k_up_to"] >= 4].iloc[0]
     assert row["t_variational"] == pytest.approx(t)
@@ -78,8 +78,8 @@ def test_t_and_a_share_are_one_number_on_pages_in_the_report_and_in_files(seed):
 
     surest = f"{100 * shares.to_numpy().max():.1f}"
     (change,) = (one for one in report.risks if one.level.title == "Largest share of one value")
-    page = rendered(report).decode()
-    assert f"{surest} %" in next(text for text in in_plain_words(done) if "'ill'" in text)
+    page = render_report(report).decode()
+    assert f"{surest} %" in next(text for text in describe_plainly(done) if "'ill'" in text)
     row = page[page.index("Largest share of one value") :].partition("</tr>")[0]
     assert f'<td class="n">{surest}</td><td>% ↓</td>' in row and change.after <= 1
     assert {one.card.unit for one in report.lost}.isdisjoint({"share"})
@@ -92,7 +92,7 @@ def test_a_missing_cell_has_one_name_before_and_after(seed, suppressed):
     done = run(
         plan(algorithm="datafly", suppressed=suppressed, suppression_limit={"records": 20}), table
     )
-    before, after = (each.data for each in before_and_after(done))
+    before, after = (each.data for each in build_before_and_after(done))
     assert not before.isna().any(axis=None) and not after.isna().any(axis=None)
     rows = (
         table if suppressed == "keep" else table.loc[done.released(index=True, order="table").index]
@@ -107,7 +107,7 @@ def test_a_missing_cell_has_one_name_before_and_after(seed, suppressed):
             assert (kept.eq(MISSING_LABEL) == missing[~gone]).all()
             assert after[column][gone].eq("").all(), "what was taken out was not missing"
     roles = done.prepared.plan.roles.roles | {"pay": done.prepared.plan.roles.roles["ill"]}
-    assert not by_role(MemoryTable(table), roles).data.isna().any(axis=None)
+    assert not highlight_roles(MemoryTable(table), roles).data.isna().any(axis=None)
     example = report_of(done, table).example
     for cells in (example.before, example.after):
         assert {"", "None", "nan"}.isdisjoint({cell for row in cells for cell in row}) or gone.any()

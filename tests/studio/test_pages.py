@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 from google.protobuf.message import Message
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.errors import TableError
 from kanon.run import run
 from kanon.sources.reading import read_table
-from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.text import plain
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.session.text import escape_markdown
 from support import dashboard as ui
 
 
@@ -33,7 +33,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
     assert not at.get("progress") and not at.info and not at.warning and not at.error
     assert not [button for button in at.button if button.label == "Cancel"]
     assert not ui.button(at, "Anonymise").disabled
-    expected = run(plan_of(sample_work("census")), sample_work("census").table.records).measures
+    expected = run(build_plan(open_sample("census")), open_sample("census").table.records).measures
     few = ui.numbers(at)
     assert few.pop("Worst l, health").endswith(" of 4.24")
     assert few.pop("Worst t, health").endswith(" of 1")
@@ -42,7 +42,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
         "Generalised": f"{expected['generalised_percent']:.1f} %",
         "At root": f"{expected['root_percent']:.1f} %",
         "Minimum k": f"{expected['min_k']} records",
-        "Classes": thin(expected["classes"]),
+        "Classes": write_count(expected["classes"]),
     }
     assert {"alteration-curve"} <= {chart.key for chart in at.get("plotly_chart")}
     before, released = (table.value for table in at.dataframe)
@@ -164,12 +164,12 @@ def test_every_sample_loads_and_runs(start, name):
     at = start(ui.DATA, sample="hospital" if name != "hospital" else "census")
     ui.press(at, sample.title)
     table = read_table(sample.path).table
-    assert f"{thin(len(table))} records, {len(table.columns)} columns" in [
+    assert f"{write_count(len(table))} records, {len(table.columns)} columns" in [
         heading.value for heading in at.subheader
     ]
     sizes = table.groupby([c for c, role in sample.roles.items() if role == "quasi-identifier"])
-    assert ui.numbers(at)["k"] == thin(sizes.size().min())
-    assert ui.numbers(at)["Classes"] == thin(len(sizes))
+    assert ui.numbers(at)["k"] == write_count(sizes.size().min())
+    assert ui.numbers(at)["Classes"] == write_count(len(sizes))
     for column, role in sample.roles.items():
         assert at.selectbox(key=ui.key_of(at, column, "role")).value == role.value
     ui.anonymised(at)
@@ -284,7 +284,9 @@ def test_names_never_reach_markdown_unescaped(start):
     seen += sent(at)
     assert len(ui.problems(at)) == 1
     names = [text for _, text in seen if "example" in text or "onerror" in text]
-    assert any(plain(NASTY[0]) in text for text in names), "the names are not on the pages at all"
+    assert any(escape_markdown(NASTY[0]) in text for text in names), (
+        "the names are not on the pages at all"
+    )
     charts = [text for name, text in seen if name == "spec"]
     assert charts and any("&lt;img" in text for text in charts)
     for text in charts:
@@ -372,7 +374,9 @@ def test_a_failed_fetch_is_not_a_traceback(start, monkeypatch):
 
     monkeypatch.setattr("kanon.studio.session.table_loading.fetch_adult", fail)
     at = ui.press(start(ui.DATA), "Download Adult")
-    assert at.error[0].value == plain("The Adult table '<b>' ![x](http://example.invalid).")
+    assert at.error[0].value == escape_markdown(
+        "The Adult table '<b>' ![x](http://example.invalid)."
+    )
 
 
 # --- what a newcomer has to be told ---------------------------------------------------------

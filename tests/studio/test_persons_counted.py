@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from kanon.cli.main import main
-from kanon.report.contents import gather
-from kanon.studio.session.run_plan import plan_of
+from kanon.report.contents import collect_report
+from kanon.studio.session.run_plan import build_plan
 from support import dashboard as ui
 from support.random_tables import seeds
 
@@ -97,7 +97,7 @@ def test_what_privacy_says(start, table):
     assert f"of {len(table)} records before" in said, "guessed is a record's value"
     assert ui.numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
     day = datetime.date(2026, 1, 2)
-    report = gather(plan_of(ui.work(at)), ui.work(at).table.records, date=day)
+    report = collect_report(build_plan(ui.work(at)), ui.work(at).table.records, date=day)
     risks = {one.level.title: (one.before, one.after) for one in report.risks}
     axes = {figure.layout.xaxis.title.text for part in report.curves for figure in part.figures}
     assert axes == {"k, persons per class at least (log scale)"}

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from kanon.sources.stored import StoredTable
-from kanon.studio.data.table_location import Place
+from kanon.studio.data.table_location import TablePlace
 from kanon.studio.jobs.engine_release import Destination
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.text import plain
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.session.text import escape_markdown
 from support import dashboard as ui
 
 OTHERS = ["pages/lattice.py", "pages/privacy.py", "pages/utility.py"]
@@ -100,7 +100,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert isinstance(ui.work(at).table.records, StoredTable)
     assert "600 records" in ui.line(at) and len(ui.shown(at)) == 200
     assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
-    found = plain(f"It stays where it is ({people})")
+    found = escape_markdown(f"It stays where it is ({people})")
     assert any(text.value.startswith(found) for text in at.markdown)
     anonymised(at, k=7)
     assert int(ui.numbers(at)["Minimum k"].split()[0]) >= 7
@@ -141,7 +141,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     with monkeypatch.context() as patch:
         patch.setattr(StoredTable, "classes_of", lambda *given, **named: asked.append(given))
         ui.enter(at, at.number_input(key=ui.frame_k(at)), 20)
-    assert [one.title for one in ui.work(at).kept.handed] == ["k7-gaa-nllm"]
+    assert [one.title for one in ui.work(at).kept.earlier_releases] == ["k7-gaa-nllm"]
     assert asked == [], "the engine is not asked while a page waits"
     ui.settled(ui.press(at, "Combine the releases"))
     assert ui.numbers(at)["Smallest group"] == smallest
@@ -167,7 +167,7 @@ def test_every_page_shows_a_table_that_stays_where_it_is_and_asks_its_engine_onc
     ui.settled(ui.press(ui.go(at), "Find the greatest k"))
     table = ui.work(at).table.records
     assert ui.problems(at) == []
-    curve = ui.work(at).findings.greatest.found.curve
+    curve = ui.work(at).findings.greatest_k.found.curve
     assert curve["k"].iloc[-1] == ui.work(at).table.complete_records.n_records
     ui.go(at, ui.COMPARE)
     ui.settled(ui.press(at, "Compare"))
@@ -300,7 +300,7 @@ def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
     }[control]
     box = at.selectbox(key=key)
     box.select_index((box.index + 1) % len(box.options))
-    new = sample_work("animals-m23", there.version + 1)
+    new = open_sample("animals-m23", there.version + 1)
     at.session_state[ui.WORK] = new
     at.run()
     assert not at.exception and ui.problems(at) == []
@@ -316,8 +316,8 @@ def test_two_sessions_share_nothing(start, folder, people):
     assert ui.work(ana).table.records.n_records == 600
     assert ui.work(ben).table.records.n_records == 12
     assert ui.work(ana).table.records.opened.rows is not ui.work(ben).table.records.opened.rows
-    assert str(other) not in str(ui.work(ana).view(Place))
-    assert str(people) not in str(ui.work(ben).view(Place))
+    assert str(other) not in str(ui.work(ana).view(TablePlace))
+    assert str(people) not in str(ui.work(ben).view(TablePlace))
     same = opened(start(ui.DATA), people)
     assert ui.work(same).table.records.opened.rows is not ui.work(ana).table.records.opened.rows
 

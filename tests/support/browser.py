@@ -31,7 +31,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from kanon.studio.session.text import spoken
+from kanon.studio.session.text import strip_for_screen_reader
 from support.paths import ROOT
 
 OUTPUT = ROOT / "tests" / "output"
@@ -306,7 +306,8 @@ def go(page: Page, title: str) -> None:
 def named(page: Page, role: str, name: str, column: str) -> Locator:
     """A control whose name holds a column's, written as it is or escaped for Markdown."""
     either = [
-        page.get_by_role(role, name=name % one, exact=True) for one in (column, spoken(column))
+        page.get_by_role(role, name=name % one, exact=True)
+        for one in (column, strip_for_screen_reader(column))
     ]
     return either[0].or_(either[1])
 

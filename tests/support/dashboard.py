@@ -16,9 +16,9 @@ import streamlit
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.studio.jobs import processes, runner
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.table_loading import open_sample
 from kanon.studio.shell.guard import Guard
 from support import job_functions
 from support.paths import ROOT
@@ -66,11 +66,11 @@ def workers():
     patch.setattr(
         processes, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
     )
-    runner.jobs.clear()
+    runner.get_jobs.clear()
     _one_place()
     yield started
-    runner.jobs().close()
-    runner.jobs.clear()
+    runner.get_jobs().close()
+    runner.get_jobs.clear()
     patch.undo()
     assert started, "no test started a worker, so this fixture watched the wrong place"
     assert [worker.pid for worker in started if worker.poll() is None] == []
@@ -79,9 +79,9 @@ def workers():
 def _one_place():
     """Start a server's workers with one place for everybody, so that a test can hold it."""
     with pytest.MonkeyPatch.context() as patch:
-        alone = replace(settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
+        alone = replace(get_settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
         patch.setattr(runner, "settings", lambda: alone)
-        runner.jobs()
+        runner.get_jobs()
 
 
 @contextlib.contextmanager
@@ -89,8 +89,8 @@ def other_workers():
     """Other workers for a while, with the limits that there are when the first is asked for."""
 
     def none() -> None:
-        runner.jobs().close()
-        runner.jobs.clear()
+        runner.get_jobs().close()
+        runner.get_jobs.clear()
 
     none()
     yield
@@ -119,7 +119,7 @@ def held_worker():
     """Another session's run holds the only worker, so that no other one is done meanwhile."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(60)
-        job = runner.jobs().submit(job_functions.wait_for, listening.getsockname()[1])
+        job = runner.get_jobs().submit(job_functions.wait_for, listening.getsockname()[1])
         connection, _ = listening.accept()
         with connection:
             yield
@@ -140,7 +140,7 @@ def start(workers, no_job_is_left):
         for key, value in (typed or {}).items():
             at.session_state[key] = value
         if sample is not None:
-            at.session_state[WORK] = sample_work(sample, version=1)
+            at.session_state[WORK] = open_sample(sample, version=1)
         no_job_is_left.append(go(at))
         return at if page == ANONYMISE else go(at, page)
 

@@ -14,17 +14,17 @@ import pytest
 import kanon.measures
 from kanon.algorithms.catalogue import algorithms
 from kanon.cards import parts_of
-from kanon.charts.style import METRIC_COLOURS, colour_of_metric
+from kanon.charts.style import METRIC_COLOURS, get_metric_colour
 from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.hierarchy.intermediate_costs import COMPOSED
-from kanon.measures.extended_measures import further_cards
+from kanon.measures.extended_measures import get_further_cards
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, potentials
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.reading import read_table
-from kanon.studio.widgets.how import formula
-from kanon.teaching.glossary import glossary
+from kanon.studio.widgets.how import format_metric_formula
+from kanon.teaching.glossary import load_glossary
 from support import dashboard
 from support.browser import QUESTIONS
 from support.plans import plan_content, qi
@@ -49,8 +49,8 @@ def test_followed_metric_is_one_of_the_metrics():
     tree = PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*"}).build()
     (depth,) = potentials(METRICS["pairs"], [tree])
     assert [depth[tree.node_of[name]] for name in "aA*"] == pytest.approx([1, 2 / 3, 0])
-    assert "nl(x′)(nl(x′) − 1)" in formula(METRICS["pairs"])
-    assert colour_of_metric("pairs") not in METRIC_COLOURS.values()
+    assert "nl(x′)(nl(x′) − 1)" in format_metric_formula(METRICS["pairs"])
+    assert get_metric_colour("pairs") not in METRIC_COLOURS.values()
 
 
 def test_followed_metric_is_one_of_plans():
@@ -79,7 +79,7 @@ def test_followed_metric_and_measure_are_on_the_command_line(folder):
 
 def test_followed_measure_is_one_of_the_measures():
     assert "changed_records_percent" in parts_of(kanon.measures)
-    assert "changed_records_percent" in further_cards()
+    assert "changed_records_percent" in get_further_cards()
 
 
 def test_followed_everything_is_one_of_the_algorithms():
@@ -151,7 +151,7 @@ def test_followed_format_is_read_written_and_checked(folder):
 
 
 def test_followed_parts_are_words_of_the_glossary():
-    assert {"Pairs", "Changed records", "Everything at the root"} <= {*glossary()}
+    assert {"Pairs", "Changed records", "Everything at the root"} <= {*load_glossary()}
 
 
 def options(at, key):

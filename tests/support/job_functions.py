@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from kanon.base.progress import tell_preparation
+from kanon.base.progress import send_preparation
 from kanon.errors import CoverageError
 
 WARMED = []
@@ -109,13 +109,13 @@ def wait_for(progress, port):
 def compile_while_warming():
     """Tell of compiling before the first job, which is what waits."""
     for _ in range(200):
-        tell_preparation(0.5, 20)
+        send_preparation(0.5, 20)
         time.sleep(0.01)
 
 
 def compile_then_work(progress, port):
     """Have most of a preparation behind oneself, then a tenth of the work."""
-    tell_preparation(0.9, 20)
+    send_preparation(0.9, 20)
     time.sleep(0.5)
     progress(0.1, "begun")
     time.sleep(0.1)

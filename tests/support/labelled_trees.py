@@ -2,11 +2,11 @@
 
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_text
+from kanon.base.values import convert_to_text
 from support.random_tables import PlainTree, trees
 
 LABELS = st.text(st.sampled_from(list("abXY07;,|\t\"'<>&/ .*-_é漢\n")), min_size=1, max_size=6).map(
-    canonical_text
+    convert_to_text
 )
 
 

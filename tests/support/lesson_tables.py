@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.sensitive import Sensitive
 from kanon.teaching.lesson import Choice
-from kanon.teaching.presets import preset_table
+from kanon.teaching.presets import load_preset_table
 from support.paths import ROOT
 from support.random_tables import PlainTree, Problem
 
@@ -45,7 +45,7 @@ def animals() -> Task:
     ill += ["broken paw", "broken paw", "angina", "bronchitis"]
     problem = Problem((gender, race), tuple(tuple(row.split()) for row in rows))
     classes = classes_of(problem, ill, sorted(set(ill)))
-    return Task(classes, whole_potentials(classes, metric_named("custom")), 4)
+    return Task(classes, scale_metric_potentials(classes, metric_named("custom")), 4)
 
 
 def hospital() -> Task:
@@ -63,7 +63,7 @@ def hospital() -> Task:
     problem = Problem(tuple(PlainTree(each) for each in parents), tuple(rows))
     classes = problem.classes()
     classes = replace(classes, attributes=("age", "zip", "sex"))
-    return Task(classes, whole_potentials(classes, metric_named("total")), 2)
+    return Task(classes, scale_metric_potentials(classes, metric_named("total")), 2)
 
 
 def eight_points() -> Task:
@@ -71,8 +71,8 @@ def eight_points() -> Task:
 
     20 1, 22 5, 24 2, 26 4, 28 1, 30 1, 34 1, 40 5.
     """
-    classes = preset_table("points").classes
-    return Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
+    classes = load_preset_table("points").classes
+    return Task(classes, scale_metric_potentials(classes, metric_named("ncp")), 2)
 
 
 @st.composite

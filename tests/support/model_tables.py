@@ -11,7 +11,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
@@ -179,7 +179,7 @@ def source_of(problem: Problem, columns: Columns) -> MemorySource:
 def task_of(source: MemorySource, guide: Mapping[str, Any], wanted: Sequence[Model]) -> Task:
     weights = guide.get("attribute_weights", {})
     classes = source.classes
-    depths = scaled_potentials(
+    depths = scale_potentials(
         exact_potentials(metric_named(guide["metric"]), classes.hierarchies),
         classes.n_records,
         [weights.get(column, 1.0) for column in classes.attributes],

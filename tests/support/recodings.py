@@ -7,7 +7,7 @@ from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath, Recoding
 from kanon.sensitive import Sensitive
@@ -33,7 +33,7 @@ def recodings(draw, identity: bool = False):
 
 def path_of(problem: Problem, chosen: dict, k_max: int):
     depths = exact_potentials(metric_named(chosen["metric"]), problem.hierarchies)
-    scaled = scaled_potentials(depths, len(problem.rows))
+    scaled = scale_potentials(depths, len(problem.rows))
     return gaa.merge_path(
         Task(problem.classes(), scaled, k_max, chosen["cost"] == "weighted", chosen["tie_seed"])
     )

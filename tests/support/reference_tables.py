@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
-from kanon.hierarchy.scaled_potentials import scaled_potentials
-from kanon.kernels.hashing import tuple_hashes
+from kanon.hierarchy.scaled_potentials import scale_potentials
+from kanon.kernels.hashing import hash_tuples
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
 from kanon.reference.merging import PlainMerge, merge, pick_first, pick_smallest
@@ -28,7 +28,7 @@ def rank(problem: Problem, labels: Labels, tie_seed: int | None) -> tuple[int, L
     numbers = problem.numbers(labels)
     if tie_seed is None:
         return 0, numbers
-    return int(tuple_hashes(np.array([numbers], dtype=np.int32), tie_seed)[0]), numbers
+    return int(hash_tuples(np.array([numbers], dtype=np.int32), tie_seed)[0]), numbers
 
 
 def joined(problem: Problem, one: Labels, other: Labels) -> Labels:
@@ -38,7 +38,7 @@ def joined(problem: Problem, one: Labels, other: Labels) -> Labels:
 
 def scaled(problem: Problem, chosen: dict) -> tuple[np.ndarray, ...]:
     weights = chosen.get("attribute_weights", {})
-    return scaled_potentials(
+    return scale_potentials(
         exact_potentials(metric_named(chosen["metric"]), problem.hierarchies),
         len(problem.rows),
         [weights.get(column, 1.0) for column in problem.columns],
@@ -163,7 +163,7 @@ class Merged:
     def ties(self) -> bool:
         """Whether a choice was made by the order of ties alone."""
         return any(
-            [each.records for each in step.wrong].count(step.picked.records) > 1
+            [each.records for each in step.breaking_classes].count(step.picked.records) > 1
             or [each.key[:-1] for each in step.partners].count(
                 min(step.partners, key=lambda each: each.key).key[:-1]
             )

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from kanon.plan import Plan
-from kanon.report.contents import gather
-from kanon.report.rendering import rendered
+from kanon.report.contents import collect_report
+from kanon.report.rendering import render_report
 from support.people_plans import PEOPLE, plan_with
 from support.plans import qi, qi_with
 
@@ -34,17 +34,17 @@ def content(**changes):
 
 @functools.cache
 def plain_report():
-    return gather(Plan.from_content(content()), PEOPLE, date=DAY)
+    return collect_report(Plan.from_content(content()), PEOPLE, date=DAY)
 
 
 def report_of(plan=None, table=PEOPLE, **how):
     if plan is None and table is PEOPLE and not how:
         return plain_report()
-    return gather(Plan.from_content(plan or content()), table, date=DAY, **how)
+    return collect_report(Plan.from_content(plan or content()), table, date=DAY, **how)
 
 
 def page_of(report):
-    return rendered(report).decode("utf-8")
+    return render_report(report).decode("utf-8")
 
 
 PLANS = {

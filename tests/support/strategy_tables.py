@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from kanon.algorithms.task import Task
-from kanon.hierarchy.scaled_potentials import scaled_potentials
+from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials
 from kanon.recoding import MergePath
 from kanon.schema import Role, Schema
@@ -34,7 +34,7 @@ def task_of(
 ) -> Task:
     """A task as a plan with these choices gives it."""
     weights = chosen.get("attribute_weights", {})
-    depths = scaled_potentials(
+    depths = scale_potentials(
         exact_potentials(metric_of(chosen.get("metric", "custom")), problem.hierarchies),
         len(problem.rows),
         [weights.get(column, 1.0) for column in problem.columns],

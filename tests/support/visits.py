@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.table_loading import open_uploaded_table
 from support.dashboard import as_bytes
 from support.works import with_fields
 
@@ -16,4 +16,6 @@ VISITS = pd.DataFrame(
 
 
 def known():
-    return with_fields(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
+    return with_fields(
+        open_uploaded_table(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient"
+    )

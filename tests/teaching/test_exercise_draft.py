@@ -13,21 +13,21 @@ from kanon.sources.memory import MemorySource
 from kanon.teaching.exercise_draft import (
     EMPTY,
     ColumnFields,
-    checked_set,
-    counts_with,
-    draft_of,
-    form_fields,
-    free_name,
-    new_question,
+    build_exercise_set,
+    build_new_question,
+    check_draft,
+    draft_set,
+    draft_small_table,
+    find_free_name,
+    is_field_used,
+    list_form_fields,
+    list_records,
     put_in,
-    records_of,
     rename_table,
-    set_of,
-    table_from,
-    with_records,
+    replace_records,
 )
 from kanon.teaching.exercises import read_exercises
-from kanon.teaching.presets import PRESETS, preset_table
+from kanon.teaching.presets import PRESETS, load_preset_table
 from kanon.teaching.questions import KINDS, NumberQuestion
 from kanon.teaching.small_tables import SmallTable
 from support.exercise_sets import GIVEN, exercises_of
@@ -127,10 +127,10 @@ def drafts(draw):
 @examples(100)
 @given(drafts())
 def test_a_draft_is_a_file_and_the_file_is_that_draft(draft):
-    made = set_of(draft)
-    again = draft_of(made)
-    assert set_of(again) == made and draft_of(set_of(again)) == again
-    assert [*map(records_of, again["tables"])] == [*map(records_of, draft["tables"])]
+    made = build_exercise_set(draft)
+    again = draft_set(made)
+    assert build_exercise_set(again) == made and draft_set(build_exercise_set(again)) == again
+    assert [*map(list_records, again["tables"])] == [*map(list_records, draft["tables"])]
     assert [one["id"] for one in again["questions"]] == [one["id"] for one in draft["questions"]]
     for one, other in zip(draft["questions"], again["questions"], strict=True):
         assert {key: other[key] for key in one} == one
@@ -138,16 +138,18 @@ def test_a_draft_is_a_file_and_the_file_is_that_draft(draft):
         read = read_exercises(made.to_json().encode())
     except KanonError:  # k above the records, merges beyond the last one
         with pytest.raises(KanonError):
-            checked_set(draft)
+            check_draft(draft)
     else:
-        assert read == made == checked_set(draft) and read.fingerprint == made.fingerprint
+        assert read == made == check_draft(draft) and read.fingerprint == made.fingerprint
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_table_that_comes_with_kanon_is_taken_with_its_trees(name):
-    table = preset_table(name)
-    draft = table_from(name, table)
-    made = set_of({**DRAFT, "tables": [draft], "questions": [{**RECODE, "table": name}]}).made[name]
+    table = load_preset_table(name)
+    draft = draft_small_table(name, table)
+    made = build_exercise_set(
+        {**DRAFT, "tables": [draft], "questions": [{**RECODE, "table": name}]}
+    ).made[name]
     assert made.frame.to_numpy().tolist() == table.frame.astype(str).to_numpy().tolist()
     for tree, taken in zip(table.classes.hierarchies, made.classes.hierarchies, strict=True):
         if tree.n_leaves <= 20:
@@ -161,17 +163,17 @@ def test_of_a_large_tree_what_occurs_is_taken():
     schema = Schema({"n": Role.QUASI_IDENTIFIER})
     tree = suppression([str(number) for number in range(30)])
     table = SmallTable(frame, schema, MemorySource(frame, schema, {"n": tree}))
-    draft = table_from("t", table, own=True)
+    draft = draft_small_table("t", table, own=True)
     assert draft["columns"][0]["tree"].split() == ["*", "1", "7"] and draft["own"]
 
 
 def test_what_a_kind_does_not_have_counts_for_nothing():
     exercises = exercises_of(GIVEN)
-    draft = draft_of(exercises)
+    draft = draft_set(exercises)
     more = [{**one, "choose": "partner", "k": 2} for one in draft["questions"]]
-    assert set_of({**draft, "questions": more}).questions[:3] == exercises.questions[:3]
+    assert build_exercise_set({**draft, "questions": more}).questions[:3] == exercises.questions[:3]
     asked = asking(kind="number", number="k", levels={"race": 1, "a column of another table": 2})
-    assert set_of(asked).questions[1].levels == {"race": 1}
+    assert build_exercise_set(asked).questions[1].levels == {"race": 1}
 
 
 def column(name, **changed):
@@ -224,29 +226,29 @@ def asking(**keys):
 )
 def test_what_is_not_right_yet_is_said_with_its_place(draft, said):
     with pytest.raises(KanonError) as error:
-        checked_set(draft)
+        check_draft(draft)
     assert said in error.value.sentence, error.value.sentence
 
 
 def test_a_set_that_no_file_may_hold_is_refused():
     big = "*\n" + "\n".join(f"    {number:0100}" for number in range(9000)) + "\n    cat"
     with pytest.raises(KanonError, match="the most allowed is 1 MB"):
-        checked_set(column("race", tree=big))
+        check_draft(column("race", tree=big))
 
 
 def test_one_question_is_made_whatever_the_others_are():
     half = {"name": "half done", "columns": [], "own": False}
     draft = {**asking(k=1), "title": "", "tables": [TABLE, half]}
-    (question,) = set_of(draft, only=0).questions
+    (question,) = build_exercise_set(draft, only=0).questions
     assert question.k == 2
     with pytest.raises(KanonError, match="Question 2 key k"):
-        set_of(draft, only=1)
+        build_exercise_set(draft, only=1)
 
 
 def test_changes_keep_the_rest():
     wide = table_of("zoo", [*ROLES, ("sex", "insensitive")], [("cat", "flu", "")] * 3)
     typed = pd.DataFrame([[" cat ", None, "F"], [None, None, ""], ["", "flu", None]])
-    assert records_of(with_records(wide, typed)) == [("cat", "", "F"), ("", "flu", "")]
+    assert list_records(replace_records(wide, typed)) == [("cat", "", "F"), ("", "flu", "")]
     assert put_in(wide, wide["columns"][:2], "columns") == TABLE
     renamed = rename_table(DRAFT, 0, "farm")
     assert renamed["questions"][0]["table"] == renamed["tables"][0]["name"] == "farm"
@@ -254,25 +256,25 @@ def test_changes_keep_the_rest():
     assert rename_table(two, 1, "zoo")["tables"][1]["name"] == "zoo2"
     more = DRAFT
     for _ in range(2):
-        more = {**more, "questions": [*more["questions"], new_question(more)]}
+        more = {**more, "questions": [*more["questions"], build_new_question(more)]}
     assert [one["id"] for one in more["questions"]] == ["q1", "q2", "q3"]
-    assert checked_set(more).questions[2].table == "zoo"
-    assert free_name("q2", ["q2", "q3"]) == "q4"
+    assert check_draft(more).questions[2].table == "zoo"
+    assert find_free_name("q2", ["q2", "q3"]) == "q4"
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_question_of_any_kind_begins_with_values_that_are_allowed(kind):
     asked = {"id": "q1", "table": "zoo", "kind": kind}
-    (question,) = set_of({**DRAFT, "questions": [asked]}).questions
+    (question,) = build_exercise_set({**DRAFT, "questions": [asked]}).questions
     assert question.kind == kind
-    fields = form_fields(KINDS[kind])
+    fields = list_form_fields(KINDS[kind])
     assert {*fields} == {*KINDS[kind].model_fields} - {"id"}, "each is a field of the form"
 
 
 def test_a_field_of_a_form_has_the_limits_of_its_class():
-    fields = form_fields(NumberQuestion)
+    fields = list_form_fields(NumberQuestion)
     assert fields["tolerance"]["minimum"] == 0 and fields["tolerance"]["optional"]
     assert fields["title"]["maxLength"] == 60 and fields["points"]["exclusiveMinimum"] == 0
-    assert counts_with(fields["metric"], {"number": "alteration"})
-    assert not counts_with(fields["metric"], {"number": "k"})
-    assert form_fields(ColumnFields)["role"]["enum"] == [role.value for role in Role]
+    assert is_field_used(fields["metric"], {"number": "alteration"})
+    assert not is_field_used(fields["metric"], {"number": "k"})
+    assert list_form_fields(ColumnFields)["role"]["enum"] == [role.value for role in Role]

@@ -24,9 +24,9 @@ from kanon.metrics import metric_named, potentials
 from kanon.teaching import optimum
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.marks import marked_class, score
-from kanon.teaching.optimum import best_levels, best_recoding
-from kanon.teaching.small_tables import raised
+from kanon.teaching.marks import mark_answers, mark_class
+from kanon.teaching.optimum import find_best_levels, find_best_recoding
+from kanon.teaching.small_tables import raise_to_levels
 from oracles.plain_clustering import partitions
 from support.exercise_sets import GIVEN, QUESTIONS, TABLE, exercises_of
 from support.paths import ROOT
@@ -86,15 +86,15 @@ def test_the_optimum_is_that_of_brute_force(classes, name, k):
     metric = metric_named(name)
     if classes.n_records < k:
         with pytest.raises(Unsatisfiable):
-            best_recoding(classes, metric, k)
+            find_best_recoding(classes, metric, k)
         return
-    best = best_recoding(classes, metric, k)
+    best = find_best_recoding(classes, metric, k)
     assert best.proven and best.recoding.min_k >= k
     assert best.recoding.suppressed_records == 0
     found = loss(classes, best.recoding.targets, metric)
     assert found == pytest.approx(slow_least(classes, metric, k), abs=1e-9)
     assert best.alteration == alteration.value(best.recoding, metric)
-    levels = best_levels(classes, metric, k)
+    levels = find_best_levels(classes, metric, k)
     assert levels.alteration >= best.alteration
 
 
@@ -105,11 +105,11 @@ def test_the_best_levels_are_those_of_brute_force(classes, name, k):
     if classes.n_records < k:
         return
     releases = [
-        raised(classes, {"gender": gender, "race": race})
+        raise_to_levels(classes, {"gender": gender, "race": race})
         for gender, race in itertools.product(range(2), range(3))
     ]
     least = min(alteration.value(one, metric) for one in releases if one.min_k >= k)
-    best = best_levels(classes, metric, k)
+    best = find_best_levels(classes, metric, k)
     assert best.alteration == least and best.recoding.min_k >= k
 
 
@@ -119,10 +119,10 @@ def test_with_too_many_classes_the_best_known_is_given_and_said_to_be_no_more(cl
     if classes.n_records < k:
         return
     metric = metric_named("total")
-    exact = best_recoding(classes, metric, k)
+    exact = find_best_recoding(classes, metric, k)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(optimum, "MOST_CLASSES", 1)
-        known = best_recoding(classes, metric, k)
+        known = find_best_recoding(classes, metric, k)
     assert not known.proven and known.recoding.min_k >= k
     assert known.alteration >= exact.alteration
 
@@ -135,7 +135,7 @@ def by_hand():
 
 def mark(exercises, name, answer):
     (question,) = [each for each in exercises.questions if each.id == name]
-    return question.mark(exercises.table_of(question), answer)
+    return question.mark(exercises.get_table(question), answer)
 
 
 def recoded(*races):
@@ -344,11 +344,13 @@ def test_every_built_in_question_has_an_answer_that_gets_all_points():
     assert kinds == {"recode", "levels", "number", "choice"}
     answers = {}
     for question in exercises.questions:
-        table = exercises.table_of(question)
+        table = exercises.get_table(question)
         answers[question.id] = question.solution(table)
-        assert question.asked(table).strip()[-1] in ".?" and question.solved(table).endswith(".")
+        assert question.asked(table).strip()[-1] in ".?" and question.describe_solution(
+            table
+        ).endswith(".")
         assert question.kind != "recode" or question.best(table).proven
-    scored = score(exercises, sent(exercises, answers))
+    scored = mark_answers(exercises, sent(exercises, answers))
     assert scored.points == scored.most == exercises.points
 
 
@@ -378,12 +380,12 @@ def test_a_set_holds_no_answers(by_hand):
 
 def test_scores_by_hand(by_hand):
     answers = {"recode": recoded(*["Mammal"] * 5), "k": 1, "partner": ["Dog"], "levels": None}
-    scored = score(by_hand, sent(by_hand, answers))
+    scored = mark_answers(by_hand, sent(by_hand, answers))
     assert [mark.points for mark in scored.marks] == [2, 0, 1, 0, 0]
     assert (scored.points, scored.most) == (3, 11)
     assert [mark.sentence == "Not answered." for mark in scored.marks].count(True) == 2
     two = (sent(by_hand, answers), sent(by_hand, {"k": 1}, "Dee"))
-    table = marked_class(by_hand, [(one.student, one.to_json().encode()) for one in two]).files
+    table = mark_class(by_hand, [(one.student, one.to_json().encode()) for one in two]).files
     assert table["student"].tolist() == ["Chi", "Dee"]
     assert table["question recode"].tolist() == [2, 0]
     assert table["points"].tolist() == [3, 1]
@@ -394,15 +396,15 @@ def test_answers_to_another_set_are_told_and_stop_nobody_else(by_hand):
     good = sent(by_hand, {"k": 1})
     other = exercises_of(GIVEN | {"title": "Another"})
     with pytest.raises(ExerciseError, match="to another exercise set"):
-        score(other, good)
+        mark_answers(other, good)
     with pytest.raises(ExerciseError, match="a question 'z' that the set does not have"):
-        score(by_hand, sent(by_hand, {"z": 1}))
+        mark_answers(by_hand, sent(by_hand, {"z": 1}))
     files = [
         ("good.json", good.to_json().encode()),
         ("other.json", sent(other, {}).to_json().encode()),
         ("set.json", by_hand.to_json().encode()),
     ]
-    table = marked_class(by_hand, files).files
+    table = mark_class(by_hand, files).files
     assert table["file"].tolist() == ["good.json", "other.json", "set.json"]
     assert table["student"].tolist() == ["Chi", "Chi", ""]
     assert table["problem"].tolist()[0] == ""
@@ -474,7 +476,7 @@ def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, 
 def test_the_files_that_the_documentation_shows_can_be_marked():
     text = (ROOT / "docs" / "how-to" / "exercises.md").read_text("utf-8")
     exercises, answers, more = (part.split("```")[0] for part in text.split("```json")[1:])
-    scored = score(read_exercises(exercises.encode()), read_answers(answers.encode()))
+    scored = mark_answers(read_exercises(exercises.encode()), read_answers(answers.encode()))
     assert (scored.points, scored.most) == (4, 4)
     exam = json.loads(answers) | {"version": 2} | json.loads(f"{{{more}}}")
-    assert read_answers(json.dumps(exam).encode()).as_handed_in
+    assert read_answers(json.dumps(exam).encode()).is_as_handed_in

@@ -13,7 +13,7 @@ from kanon.schema import Role
 from kanon.strategies import STRATEGIES
 from kanon.studio.shell import glossary as lookup
 from kanon.teaching import glossary as module
-from kanon.teaching.glossary import EVERYWHERE, Term, as_markdown, glossary, looked_up
+from kanon.teaching.glossary import EVERYWHERE, Term, find_terms, load_glossary, write_glossary_page
 from support.browser import QUESTIONS
 from support.paths import ROOT
 
@@ -31,19 +31,21 @@ WORDS = (
 )
 
 
-@pytest.mark.parametrize("term", glossary().values(), ids=lambda term: term.name)
+@pytest.mark.parametrize("term", load_glossary().values(), ids=lambda term: term.name)
 def test_a_word_is_told(term):
     assert term.told.endswith((".", ".)")) and term.name[0] == term.name[0].strip()
     assert len(re.sub(r"\(.*?\.\)$", "", term.told)) < 330, "one or two sentences"
     assert set(term.where) <= {*QUESTIONS, EVERYWHERE} and term.where
-    assert term.see and set(term.see) <= {*glossary()} - {term.name}, "what to read next"
+    assert term.related_terms and set(term.related_terms) <= {*load_glossary()} - {term.name}, (
+        "what to read next"
+    )
     assert not re.search(r"\b(safe|anonymous)\b", term.told), "what was checked is said, no verdict"
 
 
 def test_no_word_is_told_twice():
     names = [term.name.casefold() for term in module._collect_terms()]
-    assert len(names) == len(set(names)) == len(glossary())
-    told = [term.told for term in glossary().values()]
+    assert len(names) == len(set(names)) == len(load_glossary())
+    told = [term.told for term in load_glossary().values()]
     assert len(told) == len(set(told))
 
 
@@ -53,36 +55,36 @@ def test_every_title_that_the_app_shows_is_a_word():
     titles |= {metric.card.title for metric in METRICS.values()}
     for package in (kanon.algorithms, kanon.measures, kanon.privacy):
         titles |= {part.CARD.title for part in parts_of(package).values()}
-    assert titles | {*WORDS} <= {*glossary()}
+    assert titles | {*WORDS} <= {*load_glossary()}
 
 
 def test_what_has_a_card_is_told_by_its_card():
     for metric in METRICS.values():
-        assert glossary()[metric.card.title].told == metric.card.summary
-    assert glossary()["General loss, as a measure"].told.startswith("The other values")
+        assert load_glossary()[metric.card.title].told == metric.card.summary
+    assert load_glossary()["General loss, as a measure"].told.startswith("The other values")
     precision = parts_of(kanon.measures)["precision"].CARD
-    assert glossary()[precision.title].told == (
+    assert load_glossary()[precision.title].told == (
         f"{precision.summary} ({precision.lowest}; {precision.highest}.)"
     )
-    assert glossary()[precision.title].source == precision.source
+    assert load_glossary()[precision.title].source == precision.source
 
 
 def test_words_are_found_by_their_parts():
-    assert [term.name for term in looked_up("  HOMOgen ")] == ["Homogeneity attack"]
-    first, *others = looked_up("class")
+    assert [term.name for term in find_terms("  HOMOgen ")] == ["Homogeneity attack"]
+    first, *others = find_terms("class")
     assert first.name.casefold().startswith("class"), "who begins so stands first"
     assert "Equivalence class" in [term.name for term in others]
     by_name = [("class" in term.name.casefold()) for term in (first, *others)]
     assert by_name == sorted(by_name, reverse=True) and False in by_name
-    for name, term in glossary().items():
-        assert term in looked_up(name)
+    for name, term in load_glossary().items():
+        assert term in find_terms(name)
 
 
 def test_the_page_is_current_and_its_links_lead_somewhere():
     text = PAGE.read_text("utf-8")
-    assert text == as_markdown(), "make vocabulary"
+    assert text == write_glossary_page(), "make vocabulary"
     heads = [head.replace("\\", "") for head in re.findall(r"^## (.*)$", text, re.MULTILINE)]
-    assert heads == [*glossary()]
+    assert heads == [*load_glossary()]
     anchors = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
     assert len(anchors) == len(heads)
     assert set(re.findall(r"\(#([^)]*)\)", text)) <= anchors
@@ -101,7 +103,7 @@ def texts(place):
 def test_an_open_glossary_lists_all_words(start):
     place = look_up(start)
     assert not texts(place)
-    assert place.caption[0].value.replace("\\", "") == " · ".join(glossary())
+    assert place.caption[0].value.replace("\\", "") == " · ".join(load_glossary())
 
 
 def test_a_closed_glossary_looks_nothing_up(start, monkeypatch):

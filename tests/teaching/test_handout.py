@@ -14,9 +14,9 @@ from kanon.errors import MetricError
 from kanon.hierarchy.build import groups
 from kanon.metrics import metric_named, potentials
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import drawn, handout
-from kanon.teaching.question import heading
-from kanon.teaching.worked import costs_shown
+from kanon.teaching.handout import lay_out_tree, write_handout
+from kanon.teaching.question import format_question_heading
+from kanon.teaching.worked import round_costs
 from support.exercise_sets import GIVEN, exercises_of
 from support.random_tables import examples
 
@@ -60,11 +60,11 @@ def exercises():
 
 @pytest.fixture(scope="module")
 def page(exercises):
-    return Page(handout(exercises))
+    return Page(write_handout(exercises))
 
 
 def test_nothing_is_fetched_and_nothing_is_run(exercises):
-    html = handout(exercises, solutions=True)
+    html = write_handout(exercises, solutions=True)
     page = Page(html)
     assert not page.open, "every tag is closed"
     tags = {tag for tag, _ in page.tags}
@@ -104,7 +104,7 @@ def test_the_costs_are_those_by_which_the_questions_go(page):
 
 def test_a_cost_matrix_by_hand(exercises):
     """The matrix of the paper: cat and lion meet in felids for 1, dogs rise to mammals for 4."""
-    html = handout(exercises)
+    html = write_handout(exercises)
     assert html.count('<table class="matrix">') == 1, "of trees without groups, or large: none"
     matrix = html.split('<table class="matrix">')[1]
     rows = re.findall(r'<tr><th scope="row">(\w+)</th>((?:<td>[^<]*</td>)+)</tr>', matrix)
@@ -126,7 +126,7 @@ def test_what_a_picture_shows_adds_up(exercises, metric):
     for table in exercises.made.values():
         trees = table.classes.hierarchies
         real = potentials(chosen, trees, table.classes.records_below)
-        every, said = costs_shown(real)
+        every, said = round_costs(real)
         for tree, depths, shown in zip(trees, real, every, strict=True):
             read = [Fraction(said(cost)) for cost in shown]
             for node in range(tree.n_leaves):
@@ -141,7 +141,7 @@ def test_what_a_picture_shows_adds_up(exercises, metric):
 @given(st.lists(st.floats(1e-11, 1e6), min_size=1, max_size=6))
 def test_costs_of_any_size_add_up(steps):
     depths = np.array([*np.cumsum(steps)[::-1], 0.0])
-    (shown,), said = costs_shown([depths])
+    (shown,), said = round_costs([depths])
     texts = [said(one - other) for one, other in pairwise(shown)]
     read = [Fraction(text.replace("\u202f", "")) for text in [*texts, said(shown[0])]]
     assert sum(read[:-1]) == read[-1]
@@ -149,9 +149,12 @@ def test_costs_of_any_size_add_up(steps):
 
 
 def test_questions_have_the_order_and_the_headings_of_the_screen(exercises, page):
-    wanted = [heading(number, one) for number, one in enumerate(exercises.questions, start=1)]
+    wanted = [
+        format_question_heading(number, one)
+        for number, one in enumerate(exercises.questions, start=1)
+    ]
     assert [text for text in page.of("h3") if text[0].isdigit()] == wanted
-    asked = [one.asked(exercises.table_of(one)) for one in exercises.questions]
+    asked = [one.asked(exercises.get_table(one)) for one in exercises.questions]
     assert [text for text in page.of("p") if text in asked] == asked
     points = [text for text in page.of("span") if text.startswith("table ")]
     assert points == [
@@ -160,11 +163,11 @@ def test_questions_have_the_order_and_the_headings_of_the_screen(exercises, page
     ]
     assert page.of("td").count("") == 0 and "becomes" in page.of("th")
     assert "Solutions" not in page.of("h2")
-    solved = Page(handout(exercises, solutions=True))
+    solved = Page(write_handout(exercises, solutions=True))
     assert solved.of("h2")[-1] == "Solutions"
     assert solved.of("b") == [f"{each}." for each in wanted]
     assert solved.of("li")[-len(wanted) :] == [
-        one.solved(exercises.table_of(one)) for one in exercises.questions
+        one.describe_solution(exercises.get_table(one)) for one in exercises.questions
     ]
 
 
@@ -178,7 +181,7 @@ def test_text_is_escaped_and_large_enough():
     ]
     tables = {evil: {"columns": columns, "records": [[evil], [evil]]}}
     exercises = exercises_of(GIVEN | {"title": evil, "tables": tables, "questions": questions})
-    html = handout(exercises, solutions=True)
+    html = write_handout(exercises, solutions=True)
     assert "<script" not in html
     page = Page(html)
     assert evil in page.of("td") and page.of("title") == [evil]
@@ -188,7 +191,7 @@ def test_text_is_escaped_and_large_enough():
 
 @pytest.mark.parametrize("metric", [None, "entropy"])
 def test_a_matrix_and_a_tree_stay_within_the_page(exercises, metric):
-    html = handout(exercises, metric)
+    html = write_handout(exercises, metric)
     heads = re.findall(r'<table class="matrix">\s*<thead>(.*?)</thead>', html, re.DOTALL)
     assert heads and max(head.count("<span>") for head in heads) <= 9
     page = Page(html)
@@ -198,19 +201,19 @@ def test_a_matrix_and_a_tree_stay_within_the_page(exercises, metric):
 
 def test_a_metric_that_a_tree_lacks_the_weights_of_is_refused(exercises):
     with pytest.raises(MetricError, match="needs a weight on every edge"):
-        handout(exercises, "custom")
+        write_handout(exercises, "custom")
     with pytest.raises(MetricError, match="unknown"):
-        handout(exercises, "mine")
+        write_handout(exercises, "mine")
 
 
 def test_a_tree_is_laid_out_by_hand():
     """Unbalanced: c hangs under the root, and stands in the column of the leaves."""
     tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    found = drawn(tree, range(tree.n_nodes), ["1", "1", "2", "1", ""])
+    found = lay_out_tree(tree, range(tree.n_nodes), ["1", "1", "2", "1", ""])
     places = {label: (x, y) for x, y, label in found.labels}
     assert [places[label][1] for label in "abcA*"] == [12, 36, 60, 24, 42]
     assert places["a"][0] == places["b"][0] == places["c"][0] > places["A"][0] > places["*"][0]
     assert len(found.edges) == 4 and found.left_out == 0
-    part = drawn(tree, [0, 3, 4], ["1", "1", "2", "1", ""])
+    part = lay_out_tree(tree, [0, 3, 4], ["1", "1", "2", "1", ""])
     assert [label for _, _, label in part.labels] == ["a", "A", "*"]
     assert part.left_out == 2 and part.height == 24

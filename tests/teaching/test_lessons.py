@@ -13,12 +13,12 @@ from kanon.algorithms import datafly, gaa, mdav, mondrian
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.experiments.exploration import assessed
-from kanon.hierarchy.ranges import flat
-from kanon.measures.cells import whole_potentials
+from kanon.experiments.exploration import measure_nodes
+from kanon.hierarchy.ranges import build_flat_hierarchy
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
@@ -27,7 +27,7 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.run import prepare
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Choice, Lesson, Numbers, Step
-from kanon.teaching.lesson_builder import lesson_of, replay_of
+from kanon.teaching.lesson_builder import build_lesson, find_replay
 from kanon.teaching.nodes import NodeView
 from support import lesson_tables
 from support.random_tables import (
@@ -67,7 +67,7 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], str, tuple[fl
     tops = [tree.height - 1 for tree in classes.hierarchies]
     task = Task(
         classes,
-        whole_potentials(classes, metric_named(metric), weights or None),
+        scale_metric_potentials(classes, metric_named(metric), weights or None),
         k,
         weighted=draw(st.booleans()) or "cost" not in module.CARD.uses,
         tie_seed=draw(st.none() | st.integers(0, 9)) if "tie_seed" in module.CARD.uses else None,
@@ -154,7 +154,7 @@ def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
             module.anonymise(task)
         except (Unsatisfiable, PlanError):
             assume(False)
-        lesson = lesson_of(module, task, metric_named(metric), weights)
+        lesson = build_lesson(module, task, metric_named(metric), weights)
         check_lesson(lesson, module)
         if name != "mdav":
             check_arithmetic(lesson, problem, metric, weights)
@@ -194,9 +194,9 @@ def test_what_is_concluded_about_nodes_that_nobody_looked_at_is_true(name):
             task.check()
         except (Unsatisfiable, PlanError):
             assume(False)
-        for step in lesson_of(module, task, metric_named(metric), weights).steps:
+        for step in build_lesson(module, task, metric_named(metric), weights).steps:
             if isinstance(step.detail, NodeView):
-                found = assessed(task, [step.detail.node, *step.detail.concluded])
+                found = measure_nodes(task, [step.detail.node, *step.detail.implied_nodes])
                 assert (found.satisfying == step.detail.satisfies).all()
                 halved(name, step.detail)
                 place = found.places[step.detail.node]
@@ -229,7 +229,7 @@ def test_gaa_on_the_animals_of_the_paper():
     Gender: 8 records x 5 = 40. Race: Lion, Cat and Dog are each 4 below Mammal (1 + 3, 1 + 3, 4),
     8 records x 4 = 32. Together 72.
     """
-    lesson = lesson_of(gaa, lesson_tables.animals(), metric_named("custom"))
+    lesson = build_lesson(gaa, lesson_tables.animals(), metric_named("custom"))
     start, first, second, end = lesson.steps
 
     # At first broken paw alone is in [M, Cat]: l = 1, and t = (|1 - 2/8| + 6/8) / 2 = 0.75.
@@ -291,7 +291,7 @@ def test_a_plan_says_all_that_a_lesson_needs(name):
     plan = Plan.from_content(content)
     prepared = prepare(plan, problem.frame())
     module = algorithms()[name]
-    lesson = lesson_of(module, prepared.task(), plan.metric, prepared.attribute_weights)
+    lesson = build_lesson(module, prepared.task(), plan.metric, prepared.attribute_weights)
     check_lesson(lesson, module)
     assert prepared.attribute_weights == ((3, 1) if name == "gaa" else (1, 1))
 
@@ -302,7 +302,7 @@ def test_datafly_on_ten_patients():
     Agnes 23 47601 F, Bruno 27 47602 M, Clara 29 47605 F, Dmitri 31 47671 M, Elif and Fatma 34 47673
     F, Greta 45 47901 F, Hugo 48 47904 M, Ines 52 47906 F, Jonas 57 47951 M.
     """
-    lesson = lesson_of(datafly, lesson_tables.hospital(), metric_named("total"))
+    lesson = build_lesson(datafly, lesson_tables.hospital(), metric_named("total"))
     table, *looks, release, end = lesson.steps
     assert table.numbers.classes == 9  # Elif and Fatma share all three
     by_hand = [
@@ -346,8 +346,8 @@ def test_who_is_left_over_joins_after_the_groups_were_made():
     one, two = (PlainTree({"*": None, **dict.fromkeys(values, "*")}) for values in ("012", "01"))
     rows = [("0", "0")] * 3 + [("1", "0"), ("1", "1"), ("2", "0")]
     classes = Problem((one, two), tuple(rows)).classes()
-    task = Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
-    steps = lesson_of(mdav, task, metric_named("ncp")).steps
+    task = Task(classes, scale_metric_potentials(classes, metric_named("ncp")), 2)
+    steps = build_lesson(mdav, task, metric_named("ncp")).steps
     assert [step.heading for step in steps[1:-1]] == [
         "Group 1 begins: 1, 1",
         "Group 1: 1, 0 joins",
@@ -359,7 +359,7 @@ def test_who_is_left_over_joins_after_the_groups_were_made():
 
 def test_mondrian_on_two_attributes():
     """Ages span 20, wards span 4. NCP: ages lose up to 8/8 each, wards 4/4: 8 + 8 = 16 in all."""
-    lesson = lesson_of(mondrian, lesson_tables.eight_points(), metric_named("ncp"))
+    lesson = build_lesson(mondrian, lesson_tables.eight_points(), metric_named("ncp"))
     steps = lesson.steps
     stay = ["2 records stay"] * 2
     cuts = [f"Cut {cut}" for cut in ("8 records on age", "4 records on ward", "4 records on age")]
@@ -428,7 +428,7 @@ def test_mondrian_on_two_attributes():
 )  # fmt: skip
 def test_mondrian_by_another_choice_of_the_axis(dimension, axis, figures, said):
     task = replace(lesson_tables.eight_points(), options={"dimension": dimension})
-    step = lesson_of(mondrian, task, metric_named("ncp")).steps[2]
+    step = build_lesson(mondrian, task, metric_named("ncp")).steps[2]
     axes, _ = step.choices
     assert axes.chosen.name == axis and lesson_tables.is_confirmed(axes)
     assert tuple(each.figures[0] for each in axes.candidates) == figures
@@ -445,7 +445,7 @@ def test_a_wrong_decision_is_noticed(monkeypatch):
     """A path whose first partner costs 24, where 16 was to be had: the lesson parts from it."""
     true = gaa.merge_path
 
-    def wrong(task, progress=no_progress):
+    def wrong(task, progress=ignore_progress):
         path = true(task, progress)
         nodes, counts = path.nodes.copy(), path.counts.copy()
         nodes[4], nodes[5] = [2, 3], [2, 4]
@@ -453,14 +453,14 @@ def test_a_wrong_decision_is_noticed(monkeypatch):
         return replace(path, parts=parts, nodes=nodes, counts=counts)
 
     monkeypatch.setattr(gaa, "merge_path", wrong)
-    lesson = lesson_of(gaa, lesson_tables.animals(), metric_named("custom"))
+    lesson = build_lesson(gaa, lesson_tables.animals(), metric_named("custom"))
     assert lesson.steps[1].choices[1].chosen.cost == 16
     with pytest.raises(AssertionError):
         check_lesson(lesson, gaa)
 
 
 def test_every_algorithm_but_the_solver_has_a_lesson():
-    untold = {name for name, module in algorithms().items() if replay_of(module) is None}
+    untold = {name for name, module in algorithms().items() if find_replay(module) is None}
     assert untold == {"optimal-local"}, "what the solver does is no step"
 
 
@@ -470,7 +470,7 @@ def test_an_algorithm_that_nobody_told_has_a_start_and_an_end(family):
         "new", "New", "One. Two.", "2026", family=family, how="", guarantees="", slow=""
     )
     module = SimpleNamespace(CARD=card, anonymise=gaa.anonymise)
-    lesson = lesson_of(module, lesson_tables.animals(), metric_named("custom"))
+    lesson = build_lesson(module, lesson_tables.animals(), metric_named("custom"))
     assert [step.heading for step in lesson.steps] == ["The table", "The release"]
     assert not lesson.complete
     assert lesson.steps[-1].sentence.startswith("The steps of this algorithm are not shown")
@@ -484,10 +484,10 @@ def grown(task: Task, each: int) -> Task:
 
 
 def one_record() -> Task:
-    tree = flat(["a", "b"])
+    tree = build_flat_hierarchy(["a", "b"])
     nodes = np.array([[0]], dtype=np.int32)
     classes = EquivalenceClasses(("one",), (tree,), nodes, np.array([1]))
-    return Task(classes, whole_potentials(classes, metric_named("ncp")), 1)
+    return Task(classes, scale_metric_potentials(classes, metric_named("ncp")), 1)
 
 
 def deep() -> Task:
@@ -498,7 +498,7 @@ def deep() -> Task:
         chains.append(PlainTree(dict(zip(names, [None, *names[:-1]], strict=True))))
     problem = Problem(tuple(chains), (("n15", "n7", "n7"), ("n14", "n7", "n7")))
     classes = problem.classes()
-    return Task(classes, whole_potentials(classes, metric_named("total")), 2)
+    return Task(classes, scale_metric_potentials(classes, metric_named("total")), 2)
 
 
 IN_PARTS = replace(lesson_tables.animals(), options={"parts": "2"})
@@ -520,11 +520,11 @@ IN_PARTS = replace(lesson_tables.animals(), options={"parts": "2"})
 )
 def test_what_has_no_lesson_is_refused_in_a_sentence(name, task, metric, weights, part):
     with pytest.raises((PlanError, Unsatisfiable)) as refused:
-        lesson_of(algorithms()[name], task, metric_named(metric), weights)
+        build_lesson(algorithms()[name], task, metric_named(metric), weights)
     assert part in refused.value.sentence
 
 
 def test_a_lesson_of_too_many_steps_is_refused(monkeypatch):
     monkeypatch.setattr("kanon.teaching.lesson_builder.MOST_STEPS", 2)
     with pytest.raises(PlanError, match="would have more than 2 steps"):
-        lesson_of(gaa, replace(lesson_tables.animals(), k=8), metric_named("custom"))
+        build_lesson(gaa, replace(lesson_tables.animals(), k=8), metric_named("custom"))

@@ -6,13 +6,13 @@ from random import Random
 import pytest
 
 from kanon.errors import ExerciseError
-from kanon.teaching.answers import MOST_CHANGES, Answers, name_in_file, read_answers
+from kanon.teaching.answers import MOST_CHANGES, Answers, format_name_for_file, read_answers
 from kanon.teaching.exercises import BUILT_IN
-from kanon.teaching.marks import marked_class
+from kanon.teaching.marks import mark_class
 from support.exercise_sets import GIVEN, exercises_of, handed_in
 
 EXAM = exercises_of(GIVEN | {"exam": True})
-RIGHT = {each.id: each.solution(EXAM.table_of(each)) for each in EXAM.questions}
+RIGHT = {each.id: each.solution(EXAM.get_table(each)) for each in EXAM.questions}
 
 
 def contents(given):
@@ -30,13 +30,13 @@ def changed(given, /, **keys):
 
 def marked(exercises, **given):
     """The marks, with the remarks by file."""
-    found = marked_class(exercises, list(contents(given).items()))
+    found = mark_class(exercises, list(contents(given).items()))
     return found, dict(zip(found.files["file"], found.files["remark"], strict=True))
 
 
 def test_of_thirty_files_those_three_are_flagged_that_were_tampered_with_or_doubled():
     exam = exercises_of(json.loads(BUILT_IN.read_bytes()) | {"exam": True})
-    right = {each.id: each.solution(exam.table_of(each)) for each in exam.questions}
+    right = {each.id: each.solution(exam.get_table(each)) for each in exam.questions}
     draw = Random(1)
     files = {}
     for number in range(30):
@@ -57,14 +57,14 @@ def test_of_thirty_files_those_three_are_flagged_that_were_tampered_with_or_doub
 def test_everything_in_a_file_counts_for_its_fingerprint():
     answers = handed_in(EXAM, "Chi", {"k": 1, "partner": ["Dog"]})
     again = read_answers(of(answers))
-    assert again == answers and again.as_handed_in
+    assert again == answers and again.is_as_handed_in
     for keys in (
         {"student": "Dee"}, {"set": "0" * 16}, {"answers": {"k": 2, "partner": ["Dog"]}},
         {"answers": {"k": 1.0, "partner": ["Dog"]}}, {"log": []}, {"version": 1},
         {"log": [{"at": 3.0, "question": "k"}, {"at": 13.6, "question": "partner"}]},
         {"fingerprint": "AAAA-AAAA-AAAA"}, {"fingerprint": None}, {"log": None},
     ):  # fmt: skip
-        assert not read_answers(changed(answers, **keys)).as_handed_in, keys
+        assert not read_answers(changed(answers, **keys)).is_as_handed_in, keys
 
 
 def test_the_answers_of_practice_are_files_as_they_were(tmp_path):
@@ -97,7 +97,7 @@ def test_one_name_twice_is_flagged_however_it_is_typed():
 def test_an_exam_that_the_page_did_not_write_is_flagged(keys, part):
     answers = json.loads(handed_in(EXAM, "Chi", {"k": 1, "partner": ["Cat"]}).to_json()) | keys
     given = Answers.model_validate(answers)
-    given = given.handed_in() if answers["fingerprint"] else given
+    given = given.add_fingerprint() if answers["fingerprint"] else given
     found, remarks = marked(EXAM, a=given)
     assert part in remarks["a"] and found.files["points"][0] == 2
 
@@ -171,14 +171,14 @@ def test_answers_nested_without_an_end_are_refused_in_one_sentence():
         nested = "[" * depth + "]" * depth
         content = changed(Answers(set="a", student="A", answers={"k": "x"})).decode()
         try:
-            assert not read_answers(content.replace('"x"', nested).encode()).as_handed_in
+            assert not read_answers(content.replace('"x"', nested).encode()).is_as_handed_in
         except ExerciseError as error:
             assert error.sentence.startswith("The answer file ")
 
 
 def test_a_name_in_a_file_name_is_one_everywhere():
     for name in ("a/b", "..", "a\\b", "a:b", "\u202ecod.exe", "a\nb", "CON", "x" * 200, " . "):
-        safe = name_in_file(name)
+        safe = format_name_for_file(name)
         assert safe and len(safe.encode()) < 200
         assert not set(safe) & set('/\\:*?"<>|.\n\u202e ')
-    assert name_in_file("Zoe\u0308 अदिति") == "Zoë-अदिति"
+    assert format_name_for_file("Zoe\u0308 अदिति") == "Zoë-अदिति"

@@ -23,13 +23,13 @@ from kanon.algorithms import datafly, gaa, improved_greedy
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
-from kanon.reference.mondrian import positions
+from kanon.reference.mondrian import compute_node_positions
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step
-from kanon.teaching.lesson_builder import lesson_of
-from kanon.teaching.nodes import NodeView, known_by
+from kanon.teaching.lesson_builder import build_lesson
+from kanon.teaching.nodes import NodeView, collect_known_nodes
 from oracles.plain_lattice import PlainLattice, at_or_above
 from support import lesson_tables
 from support.random_tables import SEVEN, Problem, edge_weights, examples, path_cost, problems
@@ -373,7 +373,10 @@ def of_cuts(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
     """The axis that is cut, by the widths and values of the region."""
     trees, rows = lesson.task.classes.hierarchies, plain.problem.rows
     region = plain.rows(lesson.steps[at].detail.region.classes)
-    stands, names = [positions(tree) for tree in trees], [each.name for each in choice.candidates]
+    stands, names = (
+        [compute_node_positions(tree) for tree in trees],
+        [each.name for each in choice.candidates],
+    )
 
     def span(each: Candidate, some: Sequence[int]) -> float:
         j = plain.problem.columns.index(each.name)
@@ -454,7 +457,7 @@ def check_heights(plain: Plain, lesson: Lesson) -> None:
 def check_counts(plain: Plain, lesson: Lesson, evaluated: int) -> None:
     """As many nodes as every comparison counts, and whether those left over would have to go."""
     looks = [step for step in lesson.steps if isinstance(step.detail, NodeView)]
-    known = known_by(step.detail for step in looks[:-1])
+    known = collect_known_nodes(step.detail for step in looks[:-1])
     assert sum(counted for _, counted in known.values()) == evaluated
     size = len(list(plain.lattice.nodes()))
     assert looks[-1].sentence.endswith(f" {evaluated} of {size} nodes were counted.")
@@ -486,7 +489,7 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     metric = "ncp" if name == "mdav" else "custom"
     task = Task(
         classes,
-        whole_potentials(classes, metric_named(metric)),
+        scale_metric_potentials(classes, metric_named(metric)),
         draw(st.integers(2, min(n, 5))),
         weighted=draw(st.booleans()) or "cost" not in module.CARD.uses,
         strategy=strategy,
@@ -514,7 +517,7 @@ def test_the_reason_that_is_said_is_the_rule_that_decided(name):
             release = module.anonymise(task)
         except (Unsatisfiable, PlanError):
             assume(False)
-        lesson = lesson_of(module, task, metric_named("ncp" if name == "mdav" else "custom"))
+        lesson = build_lesson(module, task, metric_named("ncp" if name == "mdav" else "custom"))
         plain = Plain(name, problem, ill, task)
         defined = DEFINED.get(name) or DEFINED.get(module.CARD.family)
         for at, step in enumerate(lesson.steps):
@@ -534,7 +537,7 @@ def test_improved_greedy_says_the_tie_rule_where_it_decided():
 
     Nodes counted up to there: the bottom, its three neighbours, and the three of age 1.
     """
-    steps = lesson_of(improved_greedy, lesson_tables.hospital(), metric_named("total")).steps
+    steps = build_lesson(improved_greedy, lesson_tables.hospital(), metric_named("total")).steps
     assert steps[3].sentence.startswith(
         "zip is raised by one level: largest k reached, 1 for “zip”, “age” and “sex”; of these, "
         "most distinct values, 9 against 4 and 2."
@@ -542,7 +545,7 @@ def test_improved_greedy_says_the_tie_rule_where_it_decided():
     assert steps[3].sentence.endswith("2 other nodes were counted for this choice.")
     figures = [each.figures for each in steps[3].choices[0].candidates]
     assert figures == [(1, 4), (1, 9), (1, 2)]
-    known = known_by(step.detail for step in steps[1:4])
+    known = collect_known_nodes(step.detail for step in steps[1:4])
     assert sum(counted for _, counted in known.values()) == 7
 
 
@@ -553,10 +556,10 @@ def test_the_product_that_is_compared_is_shown_of_every_candidate():
     [F, Dog] and [M, Lion] are worst, two illnesses each that 1/4 and 1/8 have: t = 5/8.
     """
     task = replace(lesson_tables.animals(), strategy="s7", sensitive="ill")
-    first = lesson_of(gaa, task, metric_named("custom")).steps[1]
+    first = build_lesson(gaa, task, metric_named("custom")).steps[1]
     choice = first.choices[1]
     assert choice.rules[0] == Rule("least cost × t", "Cost × t ↓")
-    assert [each.second for each in choice.candidates] == [0.75, 0.625, 0.75]
+    assert [each.level_left for each in choice.candidates] == [0.75, 0.625, 0.75]
     assert [each.figures for each in choice.candidates] == [(12.0,), (15.0,), (15.0,)]
     assert (
         "at cost 16, which leaves the table with t = 0.75: least cost × t, 12 against 15 for 2 "
@@ -585,9 +588,9 @@ def test_the_alteration_of_a_release_is_written_out_as_the_fraction_that_pandas_
     """Every cell from its value to what was released of it; the roots for a record that left."""
     assume(len(problem.rows) >= 2)
     classes = problem.classes()
-    task = Task(classes, whole_potentials(classes, metric_named(metric)), 2)
+    task = Task(classes, scale_metric_potentials(classes, metric_named(metric)), 2)
     try:
-        lesson = lesson_of(module, task, metric_named(metric))
+        lesson = build_lesson(module, task, metric_named(metric))
     except Unsatisfiable:
         assume(False)
     last, drawn = lesson.steps[-1], edge_weights(metric, problem.trees)

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.measures.cells import whole_potentials
+from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Lesson
-from kanon.teaching.lesson_builder import lesson_of
+from kanon.teaching.lesson_builder import build_lesson
 from kanon.teaching.merging import Merge
-from kanon.teaching.presets import PRESETS, preset_table
-from kanon.teaching.side_by_side import SideBySide, cost_so_far
+from kanon.teaching.presets import PRESETS, load_preset_table
+from kanon.teaching.side_by_side import SideBySide, sum_cost_so_far
 from support.lesson_tables import ILL, classes_of
 from support.random_tables import SEVEN, examples, problems
 
@@ -40,11 +40,11 @@ def pairs(draw: st.DrawFn) -> tuple[Lesson, Lesson]:
         strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in uses else "s1"
         node = [draw(st.integers(0, tree.height - 1)) for tree in classes.hierarchies]
         task = Task(
-            classes, whole_potentials(classes, metric), k, strategy=strategy, sensitive="ill",
+            classes, scale_metric_potentials(classes, metric), k, strategy=strategy, sensitive="ill",
             node=tuple(node) if "node" in uses else None,
         )  # fmt: skip
         try:
-            found.append(lesson_of(algorithms()[name], task, metric))
+            found.append(build_lesson(algorithms()[name], task, metric))
         except (Unsatisfiable, PlanError):
             assume(False)
     return found[0], found[1]
@@ -77,17 +77,17 @@ def released(lesson: Lesson) -> list[list[str]]:
 @examples(150)
 def test_both_are_walked_through_to_their_end_and_part_where_their_classes_do(lessons):
     pair = SideBySide(*lessons)
-    assert SideBySide(lessons[0], lessons[0]).parting is None
-    walked = [pair.positions(place) for place in range(pair.last + 1)]
+    assert SideBySide(lessons[0], lessons[0]).parting_place is None
+    walked = [pair.get_positions(place) for place in range(pair.last + 1)]
     for side, lesson in enumerate(lessons):
         reached = [positions[side] for positions in walked]
         assert sorted({*reached}) == list(range(len(lesson.steps)))
         assert all(after - before in (0, 1) for before, after in pairwise(reached))
         for position in range(len(lesson.steps)):
-            assert pair.first_at(side, position) == reached.index(position)
+            assert pair.find_first_place(side, position) == reached.index(position)
     assert len({*walked}) == len(walked), "at every place something goes on"
     alike = [groups(lessons[0], one) == groups(lessons[1], other) for one, other in walked]
-    assert pair.parting == (alike.index(False) if False in alike else None)
+    assert pair.parting_place == (alike.index(False) if False in alike else None)
     shown = [released(lesson) for lesson in lessons]
     assert (pair.ending == "same") == (alike[-1] and shown[0] == shown[1])
     assert (pair.ending == "classes") != alike[-1]
@@ -115,13 +115,13 @@ def test_what_was_paid_is_the_share_that_was_lost_and_the_sum_of_the_merges(less
     for lesson in lessons:
         classes = lesson.task.classes
         whole = sum(
-            count * lesson.paid(j, node, tree.root)
+            count * lesson.get_cost(j, node, tree.root)
             for count, row in zip(classes.counts.tolist(), classes.nodes.tolist(), strict=True)
             for j, (node, tree) in enumerate(zip(row, classes.hierarchies, strict=True))
         )
         paid = 0.0
         for position, step in enumerate(lesson.steps):
-            found = cost_so_far(lesson, position)
+            found = sum_cost_so_far(lesson, position)
             assert found == pytest.approx(whole * step.numbers.alteration / 100)
             if isinstance(step.detail, Merge) and lesson.algorithm in MERGING:
                 paid += step.choices[-1].chosen.cost
@@ -130,28 +130,30 @@ def test_what_was_paid_is_the_share_that_was_lost_and_the_sum_of_the_merges(less
 
 def on(table: str, name: str, k: int, strategy: str = "s1", metric: str = "") -> Lesson:
     """A lesson on a table that comes with kanon."""
-    classes = preset_table(table).classes
+    classes = load_preset_table(table).classes
     counted = metric_named(metric or PRESETS[table].metric)
     task = Task(
-        classes, whole_potentials(classes, counted), k, strategy=strategy,
+        classes, scale_metric_potentials(classes, counted), k, strategy=strategy,
         sensitive=classes.sensitive[0].name if classes.sensitive else None,
     )  # fmt: skip
-    return lesson_of(algorithms()[name], task, counted)
+    return build_lesson(algorithms()[name], task, counted)
 
 
 def test_two_strategies_on_ten_patients_part_at_the_last_merge():
     """S1 and S3 make the same six merges; at the seventh the partners differ."""
     pair = SideBySide(on("hospital", "gaa", 3), on("hospital", "gaa", 3, "s3"))
-    assert (pair.rule, pair.last, pair.parting, pair.ending) == ("merges", 8, 7, "classes")
+    assert (pair.rule, pair.last, pair.parting_place, pair.ending) == ("merges", 8, 7, "classes")
     one, other = (lesson.steps[7].detail for lesson in (pair.one, pair.other))
     assert one.picked.label == other.picked.label
     assert one.partner.label != other.partner.label
     # S1 looks at the cost alone, so the seventh costs it less.
-    paid = [cost_so_far(lesson, 7) - cost_so_far(lesson, 6) for lesson in (pair.one, pair.other)]
+    paid = [
+        sum_cost_so_far(lesson, 7) - sum_cost_so_far(lesson, 6) for lesson in (pair.one, pair.other)
+    ]
     assert paid[0] < paid[1]
     # S1 and S6 part at the fifth merge, and end alike.
     pair = SideBySide(pair.one, on("hospital", "gaa", 3, "s6"))
-    assert (pair.parting, pair.ending) == (5, "same")
+    assert (pair.parting_place, pair.ending) == (5, "same")
 
 
 def test_a_search_beside_merges_goes_the_same_share():
@@ -159,10 +161,10 @@ def test_a_search_beside_merges_goes_the_same_share():
     pair = SideBySide(gaa, datafly)
     assert (len(gaa.steps), len(datafly.steps)) == (9, 10)
     assert pair.rule == "share" and pair.last == 9
-    assert [pair.positions(place) for place in (0, 1, 5, 8, 9)] == [
+    assert [pair.get_positions(place) for place in (0, 1, 5, 8, 9)] == [
         (0, 0), (0, 1), (4, 5), (7, 8), (8, 9),
     ]  # fmt: skip
-    assert (pair.first_at(0, 4), pair.first_at(1, 4)) == (5, 4)
+    assert (pair.find_first_place(0, 4), pair.find_first_place(1, 4)) == (5, 4)
     found = on("hospital", "ola", 3), on("hospital", "ola", 3, metric="ncp")
     assert SideBySide(*found).rule == "steps", "the same search by two metrics"
 
@@ -173,9 +175,9 @@ def test_ranges_cost_what_they_hold():
     By NCP a range of 4 of the 8 ages costs 4/8, and the root 1: 8 x 1/2 + 8 x 1 = 12.
     """
     lesson = on("points", "mondrian", 4)
-    assert cost_so_far(lesson, 0) == 0
-    assert cost_so_far(lesson, 1) == 16, "one region: everything at the root"
-    assert cost_so_far(lesson, len(lesson.steps) - 1) == 12
+    assert sum_cost_so_far(lesson, 0) == 0
+    assert sum_cost_so_far(lesson, 1) == 16, "one region: everything at the root"
+    assert sum_cost_so_far(lesson, len(lesson.steps) - 1) == 12
 
 
 def test_lessons_on_two_tables_stand_not_side_by_side():

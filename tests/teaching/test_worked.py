@@ -12,9 +12,9 @@ from kanon.errors import KanonError
 from kanon.measures import alteration
 from kanon.metrics import metric_named, potentials
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.hints import hint
-from kanon.teaching.small_tables import tuple_text
-from kanon.teaching.worked import worked
+from kanon.teaching.hints import get_hint
+from kanon.teaching.small_tables import format_tuple
+from kanon.teaching.worked import explain_solution
 from support.exercise_sets import GIVEN, exercises_of
 from support.random_tables import examples
 
@@ -63,7 +63,7 @@ def evaluated(arithmetic):
 def test_the_least_alteration_is_added_up(records, name, k, kind):
     exercises = made(records, {"kind": kind, "k": k, "metric": name})
     (question,), table, metric = exercises.questions, exercises.made["t"], metric_named(name)
-    found, best = worked(question, table), question.best(exercises.made["t"])
+    found, best = explain_solution(question, table), question.best(exercises.made["t"])
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
     depths = potentials(metric, classes.hierarchies, records)
@@ -95,20 +95,20 @@ def test_all_candidates_are_listed_with_what_they_cost(records, name, merges):
         assert "nothing is left to merge" in error.sentence or "one class" in error.sentence
         return
     (partner, smallest), table = exercises.questions, exercises.made["t"]
-    found = worked(partner, table)
-    assert Counter(found.arithmetic["class"]) == Counter(map(tuple_text, partner.options(table)))
+    found = explain_solution(partner, table)
+    assert Counter(found.arithmetic["class"]) == Counter(map(format_tuple, partner.options(table)))
     costs = {}
     for said, _, arithmetic in found.arithmetic.to_numpy().tolist():
         left, right = evaluated(arithmetic)
         assert left == right
         costs[said] = right
     assert list(costs.values()) == sorted(costs.values())
-    taken = tuple_text(tuple(partner.solution(table)))
+    taken = format_tuple(tuple(partner.solution(table)))
     assert costs[taken] == min(costs.values())
     assert taken in found.sentences[-1] and len(found.sentences) == merges + 1
-    found = worked(smallest, table)
+    found = explain_solution(smallest, table)
     sizes = found.arithmetic.set_index("class")["records"].astype(int)
-    assert sizes[tuple_text(tuple(smallest.solution(table)))] == sizes.min()
+    assert sizes[format_tuple(tuple(smallest.solution(table)))] == sizes.min()
     assert sizes.sum() == len(records)
     tied = (sizes == sizes.min()).sum() > 1
     assert ("first in tree order" in found.sentences[-1]) == tied
@@ -120,7 +120,7 @@ def test_a_number_is_what_its_classes_say(records, which, gender, race):
     asked = {"kind": "number", "number": which, "levels": {"gender": gender, "race": race}}
     exercises = made(records, asked)
     (question,), table = exercises.questions, exercises.made["t"]
-    found, right = worked(question, table), question.solution(table)
+    found, right = explain_solution(question, table), question.solution(table)
     said = found.sentences[-1]
     if which == "alteration":
         assert said.endswith(f"= {right:.1f} %.")
@@ -143,7 +143,7 @@ def test_the_arithmetic_by_hand():
              for one in ("entropy-l", "t", "distinct-l")]  # fmt: skip
     exercises = exercises_of(GIVEN | {"questions": asked})
     entropy, t, distinct = (
-        worked(each, exercises.made["t"]).arithmetic["arithmetic"].tolist()
+        explain_solution(each, exercises.made["t"]).arithmetic["arithmetic"].tolist()
         for each in exercises.questions
     )
     assert entropy[1] == "exp(−(2/3 · ln 2/3 + 1/3 · ln 1/3)) = 1.89"
@@ -159,7 +159,7 @@ def test_a_hint_names_just_the_classes_that_are_too_small(records, k, data):
     exercises = made(records, {"kind": "levels", "k": k}, {"kind": "recode", "k": k})
     (levels, recode), table = exercises.questions, exercises.made["t"]
     answer = {"gender": data.draw(st.integers(0, 1)), "race": data.draw(st.integers(0, 2))}
-    said = hint(levels, table, answer)
+    said = get_hint(levels, table, answer)
     release = levels.read(table, answer)
     small = (release.counts < k).sum()
     assert said.startswith("Every class needs" if small else "Every class has ")
@@ -167,30 +167,30 @@ def test_a_hint_names_just_the_classes_that_are_too_small(records, k, data):
     assert len(named) == min(small, 5)
     if not small:
         assert f"{alteration.value(release, metric_named('nllm')):.1f} %" in said
-    best = recode.solved(table).split(":")[0]
-    assert best not in hint(recode, table, None)
+    best = recode.describe_solution(table).split(":")[0]
+    assert best not in get_hint(recode, table, None)
 
 
 def test_every_question_has_a_hint_that_is_not_its_solution():
     exercises = read_exercises(BUILT_IN)
     for question in exercises.questions:
-        table = exercises.table_of(question)
-        said = hint(question, table, None)
+        table = exercises.get_table(question)
+        said = get_hint(question, table, None)
         assert said.endswith(".")
         if question.id != "partner":  # all partners are named there, and where they meet
-            assert question.solved(table).rstrip(".") not in said, question.id
+            assert question.describe_solution(table).rstrip(".") not in said, question.id
 
 
 def test_a_hint_says_where_values_meet():
     exercises = exercises_of(GIVEN)
     recode, _, k, smallest, partner = exercises.questions
     table = exercises.made["t"]
-    assert hint(recode, table, "no answer") == (
+    assert get_hint(recode, table, "no answer") == (
         "Every class needs 2 records: (Lion) has 1. "
         "Of (Lion): in race, Lion meets Cat lowest, at Felid."
     )
-    assert "(Lion) meets (Cat) at (Felid), (Dog) at (Mammal)." in hint(partner, table, None)
-    assert "the records 1 and 2" in hint(k, table, None)
-    assert "fewest records" in hint(smallest, table, None) and "Lion" not in hint(
+    assert "(Lion) meets (Cat) at (Felid), (Dog) at (Mammal)." in get_hint(partner, table, None)
+    assert "the records 1 and 2" in get_hint(k, table, None)
+    assert "fewest records" in get_hint(smallest, table, None) and "Lion" not in get_hint(
         smallest, table, None
     )

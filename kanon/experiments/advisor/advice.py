@@ -9,43 +9,43 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.base.rounding import write_decimals
 from kanon.errors import PlanError
 from kanon.experiments.advisor.proposals import (
     Proposal,
-    about_first,
-    about_limits,
-    best_over_k,
+    count_best_k,
+    describe_first_warning,
+    describe_limits,
     propose,
 )
 from kanon.experiments.advisor.repetition import (
     ProposalStability,
     RepeatedLoss,
+    measure_stability,
     run_again,
-    steadiness,
 )
 from kanon.experiments.advisor.ways import (
-    MEASURED,
-    averaged_k,
-    compared,
-    looked_at,
+    ADVISOR_METRICS,
+    build_advisor_comparison,
+    choose_averaged_k,
+    choose_solved_k,
+    choose_tried_k,
+    create_advisor_runs,
+    list_advisor_configurations,
     plan_to_advise,
-    runs_of,
-    tried_k,
-    ways,
 )
 from kanon.experiments.advisor.weights import (
-    USUAL,
-    WeighedWays,
-    checked_limits,
-    checked_weights,
-    shares_of,
-    weigh,
+    DEFAULT_WEIGHTS,
+    Ranking,
+    check_limits,
+    check_weights,
+    compute_weight_shares,
+    rank_configurations,
 )
 from kanon.experiments.comparison import Comparison
-from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
+from kanon.experiments.sweep import Configuration, PlannedRun, run_sweep
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.tables import Table
@@ -56,8 +56,10 @@ AGAIN = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    weighed: WeighedWays  # every configuration with its score
-    again: Mapping[int, RepeatedLoss]  # by the place of a proposal: its losses when run again
+    weighed: Ranking  # every configuration with its score
+    repeated_losses: Mapping[
+        int, RepeatedLoss
+    ]  # by the place of a proposal: its losses when run again
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
@@ -65,22 +67,26 @@ class Advice:
 
     @cached_property
     def best_at(self) -> np.ndarray:
-        return best_over_k(self.weighed)
+        return count_best_k(self.weighed)
 
     @cached_property
     def steady(self) -> ProposalStability | None:
-        if any(proposal.place not in self.again for proposal in self.proposals):
+        if any(proposal.place not in self.repeated_losses for proposal in self.proposals):
             return None
-        shares = shares_of(self.weighed.weights, self.weighed.concerns)
-        return steadiness([self.again[proposal.place] for proposal in self.proposals], shares)
+        shares = compute_weight_shares(self.weighed.weights, self.weighed.concerns)
+        return measure_stability(
+            [self.repeated_losses[proposal.place] for proposal in self.proposals], shares
+        )
 
     def title(self, proposal: Proposal) -> str:
         return self.weighed.title(proposal.place)
 
     def over_k(self, proposal: Proposal) -> str:
         ks, times = self.weighed.comparison.ks, int(self.best_at[proposal.place])
-        tried = f"{counted(len(ks), 'k', 'k')} from {thin(ks[0])} to {thin(ks[-1])}"
-        return f"It is the best at {thin(times)} of {tried}, alone or tied."
+        tried = (
+            f"{count_noun(len(ks), 'k', 'k')} from {write_count(ks[0])} to {write_count(ks[-1])}"
+        )
+        return f"It is the best at {write_count(times)} of {tried}, alone or tied."
 
     @property
     def about_ties(self) -> str:
@@ -88,7 +94,7 @@ class Advice:
         if steady is None or len(self.proposals) == 1:
             return ""
         bands = ", ".join(
-            f"{self.title(proposal)} {write_decimals(low, 1)} to {percent(high)}"
+            f"{self.title(proposal)} {write_decimals(low, 1)} to {write_percent(high)}"
             for proposal, low, high in zip(self.proposals, steady.low, steady.high, strict=True)
         )
         if steady.undecided:
@@ -100,19 +106,24 @@ class Advice:
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
-        possible, tables = steady.drawn - steady.impossible, counted(steady.drawn, "table")
+        possible, tables = (
+            steady.n_samples - steady.n_impossible,
+            count_noun(steady.n_samples, "table"),
+        )
         if not possible:
             return (
                 f"None of {tables} redrawn from these records can meet the required models, so "
                 "nothing is known about other records."
             )
         sentence = (
-            f"On {thin(steady.held)} of {counted(possible, 'table')} redrawn from these records, "
+            f"On {write_count(steady.held)} of {count_noun(possible, 'table')} redrawn from these records, "
             "the first proposal stays the best of these."
         )
-        if not steady.impossible:
+        if not steady.n_impossible:
             return sentence
-        return f"{sentence} {thin(steady.impossible)} more cannot meet the required models."
+        return (
+            f"{sentence} {write_count(steady.n_impossible)} more cannot meet the required models."
+        )
 
     def said(self) -> tuple[str, ...]:
         ranking = self.weighed
@@ -122,10 +133,12 @@ class Advice:
                 f"Without a sensitive column only strategy S1 applies: {len(ranking.ways)} "
                 "configurations are compared by alteration alone."
             )
-        sentences += [about for about in (about_first(ranking), about_limits(ranking)) if about]
+        sentences += [
+            about for about in (describe_first_warning(ranking), describe_limits(ranking)) if about
+        ]
         for number, proposal in enumerate(self.proposals, 1):
-            score = percent(float(ranking.scores[proposal.place]))
-            alteration = percent(ranking.figures(proposal.place)["mean_alteration"])
+            score = write_percent(float(ranking.scores[proposal.place]))
+            alteration = write_percent(ranking.figures(proposal.place)["mean_alteration"])
             sentences.append(
                 f"{number}. {self.title(proposal)}: score {score} ↓, alteration {alteration} ↓. "
                 f"{proposal.reason} {self.over_k(proposal)}"
@@ -147,7 +160,7 @@ class Advice:
             "sensitive": ranking.comparison.sensitive or None,
             "ways": len(ranking.ways),
             "meeting_limits": int(ranking.meets.sum()),
-            "warning": about_first(ranking) or None,
+            "warning": describe_first_warning(ranking) or None,
             "proposals": [
                 {
                     **self._get_plan_keys(proposal),
@@ -167,8 +180,8 @@ class Advice:
                 "undecided": steady.undecided, "low": steady.low, "high": steady.high,
             },
             "drawn_again": None if steady is None else {
-                "held": steady.held, "drawn": steady.drawn,
-                "impossible": steady.impossible,
+                "held": steady.held, "drawn": steady.n_samples,
+                "impossible": steady.n_impossible,
             },
         }  # fmt: skip
 
@@ -185,10 +198,10 @@ def advise(
     plan: Plan,
     table: Table | pd.DataFrame,
     k: int | tuple[int, int] | None = None,
-    weights: Mapping[str, float] = USUAL,
+    weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     limits: Mapping[str, float] | None = None,
     folder: Path = Path(),
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     workers: int | None = None,
     steady: bool = True,
 ) -> Advice:
@@ -236,31 +249,31 @@ def advise(
     >>> len(advice.weighed.ways), advice.weighed.scores[0].item(), len(advice.proposals)
     (7, 100.0, 1)
     """
-    checked_weights(weights)  # before anything runs
-    checked_limits(limits or {})
+    check_weights(weights)  # before anything runs
+    check_limits(limits or {})
     plan = plan_to_advise(plan)
     if k is None and plan.k < 2:
         raise PlanError("The plan asks for no k, so name the one to advise on, or a range (--k 5).")
     low, high = k if isinstance(k, tuple) else (plan.k if k is None else k, None)
-    ks = averaged_k(low, high)
+    ks = choose_averaged_k(low, high)
     prepared = prepare(plan, table, folder)
-    configurations = ways(plan.led_by is not None, plan.algorithm.tie_seed)
-    runs = runs_of(prepared, configurations)
+    configurations = list_advisor_configurations(plan.led_by is not None, plan.algorithm.tie_seed)
+    runs = create_advisor_runs(prepared, configurations)
     runs[0].task.for_k(max(ks)).check()
-    tried_ks = tried_k(ks, prepared.classes.highest_k)
-    comparison, again = try_ways(
+    tried_ks = choose_tried_k(ks, prepared.classes.highest_k)
+    comparison, again = run_configurations(
         progress, runs, configurations, tried_ks, ks, weights, limits, workers, steady
     )
-    return Advice(weigh(comparison, ks, weights, limits), again)
+    return Advice(rank_configurations(comparison, ks, weights, limits), again)
 
 
-def try_ways(
+def run_configurations(
     progress: Progress,
     runs: Sequence[PlannedRun],
     configurations: Sequence[Configuration],
     tried: Sequence[int],
     ks: Sequence[int],
-    weights: Mapping[str, float] = USUAL,
+    weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     limits: Mapping[str, float] | None = None,
     workers: int | None = None,
     steady: bool = True,
@@ -271,13 +284,17 @@ def try_ways(
     holds, by the place of a proposal, its losses when run again.
     """
     end = AGAIN if steady else 1.0
-    solved_ks = looked_at(tried, runs[0].task.classes.highest_k)
-    measured = solve_sweep(stretch(progress, 0.0, end), runs, solved_ks, MEASURED, workers)
-    comparison = compared(runs[0].task, configurations, measured, tried)
+    solved_ks = choose_solved_k(tried, runs[0].task.classes.highest_k)
+    measured = run_sweep(
+        scale_progress(progress, 0.0, end), runs, solved_ks, ADVISOR_METRICS, workers
+    )
+    comparison = build_advisor_comparison(runs[0].task, configurations, measured, tried)
     if not steady:
         return comparison, {}
-    ranking = weigh(comparison, ks, weights, limits)
+    ranking = rank_configurations(comparison, ks, weights, limits)
     places = [proposal.place for proposal in propose(ranking)]
     proposed_runs = [runs[place] for place in places]
-    losses = run_again(stretch(progress, end, 1.0), proposed_runs, ks, ranking.limits, workers)
+    losses = run_again(
+        scale_progress(progress, end, 1.0), proposed_runs, ks, ranking.limits, workers
+    )
     return comparison, dict(zip(places, losses, strict=True))

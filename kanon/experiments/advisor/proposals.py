@@ -4,10 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.base.formatting import joined, percent, thin
+from kanon.base.formatting import join_words, write_count, write_percent
 from kanon.base.rounding import write_decimals
-from kanon.experiments.advisor.weights import WeighedWays, least_losses, scores, shares_of
-from kanon.measures.comparing import as_shown
+from kanon.experiments.advisor.weights import (
+    Ranking,
+    compute_scores,
+    compute_weight_shares,
+    find_least_losses,
+)
+from kanon.measures.comparing import round_to_digits
 
 MOST = 3  # so many proposals at most
 
@@ -28,7 +33,7 @@ class Proposal:
     reason: str  # why, in a sentence with figures
 
 
-def propose(ranking: WeighedWays) -> tuple[Proposal, ...]:
+def propose(ranking: Ranking) -> tuple[Proposal, ...]:
     first = int(ranking.order[0])
     gains = []
     for column, concern in enumerate(ranking.concerns):
@@ -46,9 +51,9 @@ def propose(ranking: WeighedWays) -> tuple[Proposal, ...]:
     )
 
 
-def _find_best_for(ranking: WeighedWays, concern: str) -> list[int]:
+def _find_best_for(ranking: Ranking, concern: str) -> list[int]:
     """The best if a concern weighed as much as all others together, and if it alone counted."""
-    shares = shares_of(ranking.weights, ranking.concerns).tolist()
+    shares = compute_weight_shares(ranking.weights, ranking.concerns).tolist()
     share_by_concern = dict(zip(ranking.concerns, shares, strict=True))
     others = sum(shares) - share_by_concern[concern]
     weightings = (
@@ -56,18 +61,18 @@ def _find_best_for(ranking: WeighedWays, concern: str) -> list[int]:
     )
     places = []
     for weights in (*weightings, {concern: 1.0}):
-        order = ranking.weighed_by(weights).order
+        order = ranking.apply_weights(weights).order
         places += order[ranking.losses[order, 0] < _EVERYTHING][:1].tolist()
     return places
 
 
-def _explain_proposal(ranking: WeighedWays, place: int, first: int) -> str:
+def _explain_proposal(ranking: Ranking, place: int, first: int) -> str:
     cheapest = int(np.lexsort((ranking.scores, ranking.losses[:, 0]))[0])
     other = cheapest if place == first else first
     values, other_values = ranking.figures(place), ranking.figures(other)
     average = ", on average over k" if len(ranking.ks) > 1 else ""
     if place == other:
-        alteration = percent(values["mean_alteration"])
+        alteration = write_percent(values["mean_alteration"])
         clauses = [f"nothing loses less than its {alteration} of all that could be lost{average}"]
     else:
         than = "the cheapest configuration" if place == first else "the first proposal"
@@ -85,28 +90,28 @@ def _explain_proposal(ranking: WeighedWays, place: int, first: int) -> str:
     elif values["mean_alteration"] >= NEARLY_EVERYTHING:
         additions += " It loses nearly everything."
     if ranking.limits and ranking.meets.any() and not ranking.meets[place]:
-        additions += f" It does not meet the limits of {joined(sorted(ranking.limits))}."
+        additions += f" It does not meet the limits of {join_words(sorted(ranking.limits))}."
     return f"{sentence[0].upper()}{sentence[1:]}.{additions}"
 
 
-def _describe_larger_k(ranking: WeighedWays, place: int) -> str:
+def _describe_larger_k(ranking: Ranking, place: int) -> str:
     larger = int((ranking.at_k[place] > ranking.ks).sum())
     if not larger:
         return ""
     condition = " that meet the limits" if ranking.limits else ""
     if len(ranking.ks) == 1:
-        k, smallest = (thin(number) for number in (ranking.at_k[place, 0], ranking.ks[0]))
+        k, smallest = (write_count(number) for number in (ranking.at_k[place, 0], ranking.ks[0]))
         return (
             f" This is its release for k = {k}: of its releases for k = {smallest} and "
             f"more{condition}, it loses least."
         )
     return (
-        f" For {thin(larger)} of {thin(len(ranking.ks))} k its release for a larger k counts: it "
+        f" For {write_count(larger)} of {write_count(len(ranking.ks))} k its release for a larger k counts: it "
         f"loses least of those{condition}."
     )
 
 
-def about_first(ranking: WeighedWays) -> str:
+def describe_first_warning(ranking: Ranking) -> str:
     first = int(ranking.order[0])
     alterations = ranking.losses[:, 0]
     if alterations[first] < NEARLY_EVERYTHING:
@@ -115,13 +120,13 @@ def about_first(ranking: WeighedWays) -> str:
     least = int(among[alterations[among].argmin()])
     sentence = (
         "The first proposal loses nearly everything: "
-        f"{percent(float(alterations[first]))} of all that could be lost."
+        f"{write_percent(float(alterations[first]))} of all that could be lost."
     )
     if alterations[first] - alterations[least] < DIFFERENT:
         condition = " that meets the limits" if ranking.limits and ranking.meets[first] else ""
         return f"{sentence} No configuration{condition} loses at least a point less."
     return (
-        f"{sentence} {ranking.title(least)} loses least, {percent(float(alterations[least]))}; "
+        f"{sentence} {ranking.title(least)} loses least, {write_percent(float(alterations[least]))}; "
         "more weight on utility favours it."
     )
 
@@ -138,13 +143,13 @@ def _compare_value(value: float, other_value: float) -> str:
     return text if text == other_text else f"{text} instead of {other_text}"
 
 
-def about_limits(ranking: WeighedWays) -> str:
+def describe_limits(ranking: Ranking) -> str:
     """How many configurations meet the limits; if none, the nearest. Empty without limits."""
     if not ranking.limits:
         return ""
     no_sensitive = not ranking.comparison.sensitive
     names = [name for name in ranking.limits if name == "k" or not no_sensitive]
-    limit_texts = joined(
+    limit_texts = join_words(
         f"{name} of at {'most' if name == 't' else 'least'} {ranking.limits[name]:g}"
         for name in sorted(names)
     )
@@ -154,19 +159,21 @@ def about_limits(ranking: WeighedWays) -> str:
     n_meeting, nearest = int(ranking.meets.sum()), ranking.nearest
     if n_meeting:
         larger = int((ranking.meets & (ranking.at_k > ranking.ks).any(axis=1)).sum())
-        more = f", {thin(larger)} of them with a release for a larger k" if larger else ""
+        more = f", {write_count(larger)} of them with a release for a larger k" if larger else ""
         return (
-            f"{thin(n_meeting)} of {thin(len(ranking.ways))} configurations "
+            f"{write_count(n_meeting)} of {write_count(len(ranking.ways))} configurations "
             f"{'has' if n_meeting == 1 else 'have'} {limit_texts}{span}{more}; they come first."
         )
     worst = ranking.worst(nearest)
-    reached = joined(f"{name} = {worst[name]:.{2 * (name != 'k')}f}" for name in sorted(names))
+    reached = join_words(f"{name} = {worst[name]:.{2 * (name != 'k')}f}" for name in sorted(names))
     title = ranking.ways[nearest].title
     return f"No configuration has {limit_texts}{span}. The nearest is {title} with {reached}."
 
 
-def best_over_k(ranking: WeighedWays) -> np.ndarray:
+def count_best_k(ranking: Ranking) -> np.ndarray:
     """At how many k each configuration is the best, alone or tied, by scores as displayed."""
-    _, losses = least_losses(ranking.comparison, ranking.comparison.ks, ranking.limits)
-    all_scores = as_shown(scores(losses, shares_of(ranking.weights, ranking.concerns)), 1)
+    _, losses = find_least_losses(ranking.comparison, ranking.comparison.ks, ranking.limits)
+    all_scores = round_to_digits(
+        compute_scores(losses, compute_weight_shares(ranking.weights, ranking.concerns)), 1
+    )
     return np.asarray((all_scores == all_scores.min(axis=0)).sum(axis=1))

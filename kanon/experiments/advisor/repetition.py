@@ -13,12 +13,12 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
-from kanon.experiments.advisor.ways import MEASURED, best_l, looked_at
-from kanon.experiments.advisor.weights import averaged, least_losses, scores
+from kanon.experiments.advisor.ways import ADVISOR_METRICS, choose_solved_k, compute_best_l
+from kanon.experiments.advisor.weights import compute_mean_over_k, compute_scores, find_least_losses
 from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
-from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
+from kanon.experiments.sweep import Configuration, PlannedRun, run_sweep
 from kanon.measures.along import Curves, Points
-from kanon.measures.comparing import as_shown, standing
+from kanon.measures.comparing import rank_configurations, round_to_digits
 from kanon.sensitive import Sensitive
 
 RESAMPLES = 10  # so many tables are drawn
@@ -27,10 +27,10 @@ RESAMPLES = 10  # so many tables are drawn
 @dataclass(frozen=True, eq=False)
 class RepeatedLoss:
     ties: np.ndarray  # in each order of ties, its own first
-    drawn: np.ndarray  # on each table that was drawn
+    over_samples: np.ndarray  # on each table that was drawn
 
 
-def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
+def sample_classes(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
     """The classes of a sample with replacement, of as many records (persons where known).
 
     A person drawn twice counts as two. Sensitive columns are drawn independently of each other.
@@ -72,7 +72,7 @@ def run_again(
     resamples: int = RESAMPLES,
 ) -> list[RepeatedLoss]:
     classes = runs[0].task.classes
-    tables = [drawn_again(classes, seed) for seed in range(1, resamples + 1)]
+    tables = [sample_classes(classes, seed) for seed in range(1, resamples + 1)]
     tasks: list[Task] = []
     for run in runs:
         task = run.task
@@ -85,8 +85,12 @@ def run_again(
         progress(fraction, f"the proposals again, {text}" if text else text)
 
     planned_runs = [PlannedRun(runs[0].algorithm, task) for task in possible]
-    measured = solve_sweep(
-        show_progress, planned_runs, looked_at(ks, classes.highest_k), MEASURED, workers
+    measured = run_sweep(
+        show_progress,
+        planned_runs,
+        choose_solved_k(ks, classes.highest_k),
+        ADVISOR_METRICS,
+        workers,
     )
     loss_by_task = {
         id(task): _compute_least_losses(task, part, ks, limits)
@@ -112,12 +116,15 @@ def _compute_least_losses(
     task: Task, measured: Curves | Points, ks: Sequence[int], limits: Mapping[str, float]
 ) -> np.ndarray:
     line = Line(
-        Configuration(MEASURED[0].name), MEASURED[0], {None: measured}, best_l=best_l(task.classes)
+        Configuration(ADVISOR_METRICS[0].name),
+        ADVISOR_METRICS[0],
+        {None: measured},
+        best_l=compute_best_l(task.classes),
     )
     comparison = Comparison(
-        (line,), MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or ""
+        (line,), ADVISOR_METRICS, task.classes.highest_k, tuple(ks), task.sensitive or ""
     )
-    return least_losses(comparison, ks, limits)[1][0]
+    return find_least_losses(comparison, ks, limits)[1][0]
 
 
 @dataclass(frozen=True)
@@ -126,22 +133,27 @@ class ProposalStability:
     # on how many of the tables that were drawn it still has the least score of them, alone or
     # with others
     held: int
-    drawn: int  # how many tables were drawn
+    n_samples: int  # how many tables were drawn
     # how many of them cannot meet the plan's models, so that nothing is known of them
-    impossible: int
+    n_impossible: int
     # per proposal the least and the largest score over all orders of ties
     low: tuple[float, ...]
     high: tuple[float, ...]
 
 
-def steadiness(repeated: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
-    over_ties = np.array([scores(averaged(losses.ties), shares) for losses in repeated])
+def measure_stability(repeated: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
+    over_ties = np.array(
+        [compute_scores(compute_mean_over_k(losses.ties), shares) for losses in repeated]
+    )
     low, high = over_ties.min(axis=1), over_ties.max(axis=1)
     own, least, most = (pd.DataFrame([row]) for row in (over_ties[:, 0], low, high))
-    order = standing(own, least, most, digits=1)
+    order = rank_configurations(own, least, most, digits=1)
     assert order.undecided is not None
     on_drawn = np.array(
-        [as_shown(scores(averaged(losses.drawn), shares), 1) for losses in repeated]
+        [
+            round_to_digits(compute_scores(compute_mean_over_k(losses.over_samples), shares), 1)
+            for losses in repeated
+        ]
     )
     impossible = np.isnan(on_drawn).any(axis=0)
     return ProposalStability(

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from kanon.algorithms.solution import FINISHED_K
 from kanon.algorithms.task import Task
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.experiments.comparison import PAPER_K, Comparison, lines_of
-from kanon.experiments.sweep import Configuration, PlannedRun, check_k, tasks_of
-from kanon.experiments.titles import combined, full_title
+from kanon.experiments.comparison import PAPER_K, Comparison, build_lines
+from kanon.experiments.sweep import Configuration, PlannedRun, check_k, create_tasks
+from kanon.experiments.titles import combine_settings, get_full_title
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan, Plan
@@ -19,21 +19,25 @@ from kanon.run import PreparedRun
 from kanon.schema import Role
 from kanon.strategies import SCOPES
 
-ADVISED = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
+ADVISOR_STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
 """The strategies of Mauger, Le Mahec, Dequen 2023, Definition 17."""
 
-MEASURED = tuple(metric_named(name) for name in PUBLISHED)  # what every release is measured in
+ADVISOR_METRICS = tuple(
+    metric_named(name) for name in PUBLISHED
+)  # what every release is measured in
 
 
-def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, ...]:
-    strategies = ADVISED if sensitive else ADVISED[:1]
-    return combined(PUBLISHED, strategies, tuple(SCOPES), tie_seed=tie_seed)
+def list_advisor_configurations(
+    sensitive: bool, tie_seed: int | None = None
+) -> tuple[Configuration, ...]:
+    strategies = ADVISOR_STRATEGIES if sensitive else ADVISOR_STRATEGIES[:1]
+    return combine_settings(PUBLISHED, strategies, tuple(SCOPES), tie_seed=tie_seed)
 
 
-def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
+def choose_averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
     """The k over which criteria are averaged.
 
-    >>> averaged_k(5), averaged_k(3, 30)
+    >>> choose_averaged_k(5), choose_averaged_k(3, 30)
     ((5,), (3, 4, 5, 10, 20, 30))
     """
     if high is None:
@@ -41,16 +45,16 @@ def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
         return (low,)
     check_k([low, *([high] if high != low else [])])
     if high < low:
-        raise PlanError(f"The range of k from {thin(low)} to {thin(high)} is empty.")
+        raise PlanError(f"The range of k from {write_count(low)} to {write_count(high)} is empty.")
     return tuple(sorted({low, high, *(k for k in PAPER_K if low < k < high)}))
 
 
-def tried_k(ks: Sequence[int], highest: int) -> tuple[int, ...]:
+def choose_tried_k(ks: Sequence[int], highest: int) -> tuple[int, ...]:
     """The chosen k, and the papers' k up to the highest."""
     return tuple(sorted({*ks, *(k for k in PAPER_K if k <= highest)}))
 
 
-def looked_at(ks: Sequence[int], highest: int) -> list[int]:
+def choose_solved_k(ks: Sequence[int], highest: int) -> list[int]:
     return sorted({*ks, *(k for k in FINISHED_K if k < highest), highest})
 
 
@@ -73,22 +77,28 @@ def plan_to_advise(plan: Plan) -> Plan:
     return advised
 
 
-def runs_of(prepared: PreparedRun, configurations: Sequence[Configuration]) -> list[PlannedRun]:
-    return [PlannedRun("gaa", task) for task in tasks_of(prepared, configurations)]
+def create_advisor_runs(
+    prepared: PreparedRun, configurations: Sequence[Configuration]
+) -> list[PlannedRun]:
+    return [PlannedRun("gaa", task) for task in create_tasks(prepared, configurations)]
 
 
-def compared(
+def build_advisor_comparison(
     task: Task,
     configurations: Sequence[Configuration],
     measured: Sequence[Curves | Points],
     ks: Sequence[int],
 ) -> Comparison:
     lines = tuple(
-        replace(line, title=full_title(line.configuration, line.guide.card.title))
-        for line in lines_of(configurations, measured, MEASURED, best_l(task.classes))
+        replace(line, title=get_full_title(line.configuration, line.guide.card.title))
+        for line in build_lines(
+            configurations, measured, ADVISOR_METRICS, compute_best_l(task.classes)
+        )
     )
-    return Comparison(lines, MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
+    return Comparison(
+        lines, ADVISOR_METRICS, task.classes.highest_k, tuple(ks), task.sensitive or ""
+    )
 
 
-def best_l(classes: EquivalenceClasses) -> Mapping[str, float]:
+def compute_best_l(classes: EquivalenceClasses) -> Mapping[str, float]:
     return {column.name: entropy_l_diversity.of_whole(column) for column in classes.sensitive}

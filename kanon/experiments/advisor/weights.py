@@ -13,28 +13,28 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import joined, thin
-from kanon.errors import PlanError, quoted
+from kanon.base.formatting import join_words, write_count
+from kanon.errors import PlanError, quote
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.measures.along import Curves
 from kanon.measures.alteration import MEAN_CARD
-from kanon.measures.pareto import pareto_front
+from kanon.measures.pareto import find_pareto_front
 
 DIGITS = 9  # losses are told apart to so many decimals, so that rounding errors decide nothing
 
 _TOLERANCE = 1e-6  # a limit that is missed by no more points is met
 
 
-def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
+def compute_losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
     parts = [comparison.at(MEAN_CARD.name, ks)]
     if comparison.sensitive:
         parts += [100.0 - comparison.at(L_CARD.name, ks), 100.0 * comparison.at(T_CARD.name, ks)]
     return np.stack(parts, axis=-1).round(DIGITS)
 
 
-def missed(losses: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
+def compute_shortfall(losses: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
     """By how many points releases miss the limits of l and t; 0 where they meet them."""
     shortfall = np.zeros(losses.shape[:-1])
     if losses.shape[-1] > 1 and "l" in limits:
@@ -44,7 +44,7 @@ def missed(losses: np.ndarray, limits: Mapping[str, float], best_l: float) -> np
     return np.where(shortfall > _TOLERANCE, shortfall, 0.0)
 
 
-def least_losses(
+def find_least_losses(
     comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per line and k the release of least loss, of those for that k or a larger one.
@@ -63,10 +63,10 @@ def _find_least_losses(
     comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
     (line,) = comparison.lines
-    known_ks = np.union1d(ks, known_from(line, min(ks))).astype(np.int64)
-    line_losses = losses(comparison, known_ks.tolist())[0, 0]
+    known_ks = np.union1d(ks, list_k_from(line, min(ks))).astype(np.int64)
+    line_losses = compute_losses(comparison, known_ks.tolist())[0, 0]
     meets = known_ks >= limits.get("k", 0)
-    meets &= missed(line_losses, limits, line.best_l.get(comparison.sensitive, 1.0)) == 0
+    meets &= compute_shortfall(line_losses, limits, line.best_l.get(comparison.sensitive, 1.0)) == 0
     places = []
     for k in ks:
         large_enough = known_ks >= k
@@ -77,7 +77,7 @@ def _find_least_losses(
     return known_ks[places], line_losses[places]
 
 
-def known_from(line: Line, k: int) -> np.ndarray:
+def list_k_from(line: Line, k: int) -> np.ndarray:
     (run,) = line.runs.values()
     if isinstance(run, Curves):
         return np.append(k, run.min_k[run.min_k > k])
@@ -87,16 +87,16 @@ def known_from(line: Line, k: int) -> np.ndarray:
 
 CONCERNS = ("utility", "l", "t")  # what may matter, in the order of all arrays
 
-LIMITED = ("k", "l", "t")  # what may have a limit
+LIMIT_NAMES = ("k", "l", "t")  # what may have a limit
 
-USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
+DEFAULT_WEIGHTS: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 """To begin with: what is lost matters as much as the sensitive column, which has two concerns."""
 
 
-def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
+def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
     """The weight of every concern; 0 for one that was not named.
 
-    >>> checked_weights({"utility": 2, "t": 0.5})
+    >>> check_weights({"utility": 2, "t": 0.5})
     {'utility': 2.0, 'l': 0.0, 't': 0.5}
     """
     checked = dict.fromkeys(CONCERNS, 0.0) | _check_numbers("weight", weights, most=LARGEST_WEIGHT)
@@ -108,8 +108,8 @@ def checked_weights(weights: Mapping[str, float]) -> dict[str, float]:
     return checked
 
 
-def checked_limits(limits: Mapping[str, float]) -> dict[str, float]:
-    checked = _check_numbers("limit", limits, LIMITED)
+def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
+    checked = _check_numbers("limit", limits, LIMIT_NAMES)
     if not checked.get("k", 0.0).is_integer():
         raise PlanError(f"The limit of k is {checked['k']:g}; it has to be a whole number.")
     if checked.get("l", 1.0) < 1:
@@ -125,17 +125,19 @@ def _check_numbers(
     allowed = "at least 0" if most == math.inf else f"at least 0 and at most {most:g}"
     for name, value in numbers.items():
         if name not in names:
-            raise PlanError(f"The {kind} {quoted(name)} is unknown; there are {joined(names)}.")
+            raise PlanError(f"The {kind} {quote(name)} is unknown; there are {join_words(names)}.")
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value) or not 0 <= value <= most:
             raise PlanError(
-                f"The {kind} of {name} is {quoted(value)}; it has to be a number of {allowed}."
+                f"The {kind} of {name} is {quote(value)}; it has to be a number of {allowed}."
             )
     return {name: float(value) for name, value in numbers.items()}
 
 
-def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) -> np.ndarray:
-    checked = checked_weights(weights)
+def compute_weight_shares(
+    weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS
+) -> np.ndarray:
+    checked = check_weights(weights)
     shares = np.array([checked[name] for name in concerns])
     if not shares.any():
         raise PlanError(
@@ -146,7 +148,7 @@ def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) 
     return np.asarray(shares / shares.sum())
 
 
-def scores(losses: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def compute_scores(losses: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """The weighted mean over the last axis, in percent; 0 is the best."""
     # Term by term: what is nowhere worse then never has the higher score by a rounding error.
     total = np.zeros(losses.shape[:-1])
@@ -155,12 +157,12 @@ def scores(losses: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.asarray(np.round(total, DIGITS))
 
 
-def averaged(each_k: np.ndarray) -> np.ndarray:
+def compute_mean_over_k(each_k: np.ndarray) -> np.ndarray:
     return np.asarray(each_k.mean(axis=-2).round(DIGITS))
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedWays:
+class Ranking:
     comparison: Comparison  # the configurations, and their criteria at every k
     ks: tuple[int, ...]  # those that the concerns are averaged over
     weights: Mapping[str, float]  # the weight of each concern, as given
@@ -180,7 +182,7 @@ class WeighedWays:
 
     @cached_property
     def losses(self) -> np.ndarray:
-        return averaged(self.each_k)
+        return compute_mean_over_k(self.each_k)
 
     def worst(self, place: int) -> dict[str, float]:
         losses, values = self.each_k[place], {"k": float(self.at_k[place].min())}
@@ -195,7 +197,7 @@ class WeighedWays:
     def short_of(self) -> np.ndarray:
         """By how many points a line misses the limits of l and t at the worst of the k."""
         best = self._best_l if self.comparison.sensitive else 1.0
-        return missed(self.each_k.max(axis=1), self.limits, best)
+        return compute_shortfall(self.each_k.max(axis=1), self.limits, best)
 
     def _compute_l(self, loss: float) -> float:
         return float(100.0 - loss) / 100.0 * self._best_l
@@ -224,20 +226,20 @@ class WeighedWays:
 
     @property
     def _means(self) -> np.ndarray:
-        return scores(self.losses, np.full(len(self.concerns), 1 / len(self.concerns)))
+        return compute_scores(self.losses, np.full(len(self.concerns), 1 / len(self.concerns)))
 
     def title(self, place: int) -> str:
         title, k = self.ways[place].title, int(self.at_k[place, 0])
-        return title if len(self.ks) > 1 or k == self.ks[0] else f"{title} · k = {thin(k)}"
+        return title if len(self.ks) > 1 or k == self.ks[0] else f"{title} · k = {write_count(k)}"
 
     def k_for(self, place: int, k: int) -> int:
         line = self.ways[place]
-        comparison, first = replace(self.comparison, lines=(line,)), int(known_from(line, k)[0])
-        return int(least_losses(comparison, [first], self.limits)[0][0, 0])
+        comparison, first = replace(self.comparison, lines=(line,)), int(list_k_from(line, k)[0])
+        return int(find_least_losses(comparison, [first], self.limits)[0][0, 0])
 
-    def weighed_by(self, weights: Mapping[str, float]) -> WeighedWays:
-        new_scores = scores(self.losses, shares_of(weights, self.concerns))
-        return replace(self, weights=checked_weights(weights), scores=new_scores)
+    def apply_weights(self, weights: Mapping[str, float]) -> Ranking:
+        new_scores = compute_scores(self.losses, compute_weight_shares(weights, self.concerns))
+        return replace(self, weights=check_weights(weights), scores=new_scores)
 
     def figures(self, place: int) -> dict[str, float]:
         losses = self.losses[place]
@@ -274,22 +276,22 @@ class WeighedWays:
         return pd.DataFrame(rows)
 
 
-def weigh(
+def rank_configurations(
     comparison: Comparison,
     ks: Sequence[int],
-    weights: Mapping[str, float] = USUAL,
+    weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     limits: Mapping[str, float] | None = None,
-) -> WeighedWays:
-    checked = checked_limits(limits or {})
-    at_k, each_k = least_losses(comparison, ks, checked)
-    losses, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]
-    return WeighedWays(
+) -> Ranking:
+    checked = check_limits(limits or {})
+    at_k, each_k = find_least_losses(comparison, ks, checked)
+    losses, concerns = compute_mean_over_k(each_k), CONCERNS[: each_k.shape[-1]]
+    return Ranking(
         comparison,
         tuple(ks),
-        checked_weights(weights),
+        check_weights(weights),
         checked,
         at_k,
         each_k,
-        scores(losses, shares_of(weights, concerns)),
-        pareto_front(losses, ["lower"] * len(concerns)),
+        compute_scores(losses, compute_weight_shares(weights, concerns)),
+        find_pareto_front(losses, ["lower"] * len(concerns)),
     )

@@ -51,7 +51,7 @@ COLUMNS = tuple(Column(each, size) for each, size in product(get_args(Distributi
 """The 21 columns of the study."""
 
 
-def chances(column: Column) -> np.ndarray:
+def compute_chances(column: Column) -> np.ndarray:
     v = column.values
     if column.distribution == "normal":
         ends = [-inf, *(3 * (2 * i - v) / v for i in range(1, v)), inf]
@@ -62,20 +62,20 @@ def chances(column: Column) -> np.ndarray:
     return weights / weights.sum()
 
 
-def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
+def draw_values(records: int, column: Column, seed: int = 0) -> np.ndarray:
     place = list(DISTRIBUTIONS).index(column.distribution)
     generator = np.random.default_rng([seed, place, column.values])
-    below = np.cumsum(chances(column))[:-1]  # the last value takes what rounding leaves
+    below = np.cumsum(compute_chances(column))[:-1]  # the last value takes what rounding leaves
     return np.searchsorted(below, generator.random(records), side="right")
 
 
-def value_names(column: Column) -> list[str]:
+def list_value_names(column: Column) -> list[str]:
     return [f"value {place:03d}" for place in range(column.values)]
 
 
-def drawn(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensitive:
+def draw_sensitive_column(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensitive:
     group = np.repeat(np.arange(classes.n_classes), classes.counts)
-    occurring, codes = np.unique(simulated(classes.n_records, column, seed), return_inverse=True)
-    names = value_names(column)
+    occurring, codes = np.unique(draw_values(classes.n_records, column, seed), return_inverse=True)
+    names = list_value_names(column)
     values = [names[place] for place in occurring]
     return Sensitive.from_records(column.name, values, False, group, codes, classes.n_classes)

@@ -18,8 +18,8 @@ from pydantic import Field, StringConstraints, ValidationError
 
 import kanon
 from kanon.algorithms.gaa import PARTS
-from kanon.base.checked_json import Strict, problem, read_json
-from kanon.base.formatting import joined, thin
+from kanon.base.checked_json import Strict, describe_problem, read_json
+from kanon.base.formatting import join_words, write_count
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, StudyError
 from kanon.experiments.simulated.columns import Column, Distribution
@@ -93,7 +93,7 @@ class _StudyFile(Strict):
     found: list[_Result] = Field(max_length=len(RUNS))
 
 
-def made_with(study: Study) -> StudyInputs:
+def create_study_inputs(study: Study) -> StudyInputs:
     task = study.task
     classes = task.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
@@ -144,7 +144,7 @@ def _compute_digest(text: str, more: bytes = b"") -> str:
     return hashlib.sha256(text.encode() + b"\n" + more).hexdigest()
 
 
-def written_study(inputs: StudyInputs, run_results: Iterable[RunResult]) -> bytes:
+def write_study(inputs: StudyInputs, run_results: Iterable[RunResult]) -> bytes:
     result_by_run = {result.run: result for result in run_results}
     results = [
         {
@@ -175,11 +175,13 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
         file = _StudyFile.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise problem(first, ".".join(map(str, first["loc"])), _FILE_TYPE, StudyError) from None
+        raise describe_problem(
+            first, ".".join(map(str, first["loc"])), _FILE_TYPE, StudyError
+        ) from None
     changes = inputs.changed(file.made_with)
     if changes:
         raise StudyError(
-            f"The {_FILE_TYPE} was made with {joined(changes)}; choose that again, or start a new "
+            f"The {_FILE_TYPE} was made with {join_words(changes)}; choose that again, or start a new "
             "study."
         )
     run_results = [saved.run_result for saved in file.found]
@@ -203,7 +205,7 @@ def _read_content(source: Path | bytes) -> Any:
         raise StudyError(f"The {_FILE_TYPE} cannot be read; it has to be JSON in UTF-8.") from None
     if size > most:
         raise StudyError(
-            f"The {_FILE_TYPE} has {thin(size)} bytes; the most allowed is {MEGABYTES} MB."
+            f"The {_FILE_TYPE} has {write_count(size)} bytes; the most allowed is {MEGABYTES} MB."
         )
     try:
         return read_json(text, f"The {_FILE_TYPE}")

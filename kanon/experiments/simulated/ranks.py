@@ -6,7 +6,7 @@ import pandas as pd
 
 from kanon.experiments.simulated.columns import COLUMNS, Column
 from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, RunResult, Study, StudyRun
-from kanon.measures.comparing import Standing, standing
+from kanon.measures.comparing import Standing, rank_configurations
 
 DIGITS = 2
 """Areas are compared rounded to so many digits, as [M23] publishes them: what looks equal is."""
@@ -14,18 +14,18 @@ DIGITS = 2
 OVERALL = "overall"  # the column of the mean rank over all criteria
 
 
-def complete(run_results: Iterable[RunResult]) -> list[Column]:
+def list_complete_columns(run_results: Iterable[RunResult]) -> list[Column]:
     runs = {result.run for result in run_results}
     return [
         column for column in COLUMNS if all((column, strategy) in runs for strategy in STRATEGIES)
     ]
 
 
-def places(run_results: Iterable[RunResult], criterion: str) -> Standing:
+def rank_strategies(run_results: Iterable[RunResult], criterion: str) -> Standing:
     run_results = list(run_results)
     at = list(CRITERIA).index(criterion)
     area = {result.run: result.areas[at] for result in run_results}
-    columns = complete(run_results)
+    columns = list_complete_columns(run_results)
     values = pd.DataFrame(
         [[area[StudyRun(column, strategy)] for strategy in STRATEGIES] for column in columns],
         index=pd.MultiIndex.from_tuples(columns, names=Column._fields),
@@ -33,18 +33,18 @@ def places(run_results: Iterable[RunResult], criterion: str) -> Standing:
         dtype=float,
     )
     higher = CRITERIA[criterion].direction == "higher"
-    return standing(values, digits=DIGITS, higher=[higher] * len(values))
+    return rank_configurations(values, digits=DIGITS, higher=[higher] * len(values))
 
 
-def mean_ranks(run_results: Iterable[RunResult]) -> pd.DataFrame:
+def compute_mean_ranks(run_results: Iterable[RunResult]) -> pd.DataFrame:
     run_results = list(run_results)
-    means = pd.DataFrame({name: places(run_results, name).mean_ranks for name in CRITERIA})
+    means = pd.DataFrame({name: rank_strategies(run_results, name).mean_ranks for name in CRITERIA})
     return means.assign(**{OVERALL: means.mean(axis=1)})
 
 
-def results(study: Study, run_results: Iterable[RunResult]) -> pd.DataFrame:
+def build_results_table(study: Study, run_results: Iterable[RunResult]) -> pd.DataFrame:
     run_results = list(run_results)
-    ranks = {name: places(run_results, name).ranks for name in CRITERIA}
+    ranks = {name: rank_strategies(run_results, name).ranks for name in CRITERIA}
     low, high = study.interval
     area = {result.run: result.areas for result in run_results}
     rows = [

@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 from kanon.algorithms import gaa
 from kanon.algorithms.catalogue import check_task, uses
-from kanon.algorithms.solution import finished_at
+from kanon.algorithms.solution import finish_for_models
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted
-from kanon.base.parallel import side_by_side
-from kanon.base.progress import Progress, no_progress
+from kanon.base.formatting import count_noun
+from kanon.base.parallel import run_side_by_side
+from kanon.base.progress import Progress, ignore_progress
 from kanon.cards import Card
-from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.experiments.comparison import K_PRESETS, Line, hundredfold
+from kanon.errors import PlanError, Unsatisfiable, quote
+from kanon.experiments.comparison import K_PRESETS, Line, get_percent_factor
 from kanon.experiments.criteria import L_CARD, T_AREA_CARD
-from kanon.experiments.simulated.columns import COLUMNS, Column, drawn
+from kanon.experiments.simulated.columns import COLUMNS, Column, draw_sensitive_column
 from kanon.experiments.sweep import Configuration
-from kanon.measures.along import curves_along, points_of
+from kanon.measures.along import measure_curves, measure_points
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import nauc
 from kanon.metrics import Metric
@@ -72,12 +72,12 @@ class Study:
         return (*(k for k in K_PRESETS["eleven"] if low <= k < high), high)
 
 
-def study_of(prepared_run: PreparedRun) -> Study:
+def create_study(prepared_run: PreparedRun) -> Study:
     name = prepared_run.plan.algorithm.name
     if not uses(name, "strategy"):
         raise PlanError(
             f"The simulated study ranks the strategies of greedy merging, and the algorithm "
-            f"{quoted(name)} has none; choose 'gaa'."
+            f"{quote(name)} has none; choose 'gaa'."
         )
     base_task = prepared_run.guided_by(strategy="s1").task()
     in_persons = tuple(model for model in base_task.models if isinstance(model, KInPersons))
@@ -87,7 +87,7 @@ def study_of(prepared_run: PreparedRun) -> Study:
     if highest < LEAST_RECORDS:
         raise Unsatisfiable(
             f"The simulated study takes areas over k from {_LOW} on, so it needs at least "
-            f"{LEAST_RECORDS} {of}; the table has {counted(highest, of[:-1])}."
+            f"{LEAST_RECORDS} {of}; the table has {count_noun(highest, of[:-1])}."
         )
     most = task.for_k(min(_HIGH, highest))
     study = Study(most, prepared_run.plan.metric, prepared_run.attribute_weights)
@@ -96,10 +96,10 @@ def study_of(prepared_run: PreparedRun) -> Study:
     return study
 
 
-def lacking(run_results: Iterable[RunResult]) -> list[StudyRun]:
+def list_missing_runs(run_results: Iterable[RunResult]) -> list[StudyRun]:
     """The runs that nothing came of yet, column by column.
 
-    >>> len(lacking([])), len(lacking([RunResult(RUNS[0], (1.0, 2.0, 3.0))]))
+    >>> len(list_missing_runs([])), len(list_missing_runs([RunResult(RUNS[0], (1.0, 2.0, 3.0))]))
     (147, 146)
     """
     finished_runs = {result.run for result in run_results}
@@ -125,25 +125,27 @@ def run_study(
     works += [
         partial(run_columns, [run.column], run.strategy) for run in runs if LOOKS_AT[run.strategy]
     ]
-    side_by_side(works, progress, "run", workers)
+    run_side_by_side(works, progress, "run", workers)
 
 
 def _run_columns(
     study: Study, columns: Sequence[Column], strategy: str, progress: Progress
 ) -> list[RunResult]:
-    sensitive = [drawn(study.task.classes, column, study.task.seed) for column in columns]
+    sensitive = [
+        draw_sensitive_column(study.task.classes, column, study.task.seed) for column in columns
+    ]
     classes = replace(study.task.classes, sensitive=tuple(sensitive))
     looked_at = sensitive[0].name if LOOKS_AT[strategy] else None
     task = replace(study.task, classes=classes, strategy=strategy, sensitive=looked_at)
     path = gaa.merge_path(task, progress)
-    finished = finished_at(path, task, study.ks, no_progress)
+    finished = finish_for_models(path, task, study.ks, ignore_progress)
     line = Line(
         Configuration(study.metric.name, strategy, task.tie_seed, task.scope),
         study.metric,
         {
-            task.tie_seed: points_of(finished, [study.metric])
+            task.tie_seed: measure_points(finished, [study.metric])
             if finished
-            else curves_along(path, [study.metric])
+            else measure_curves(path, [study.metric])
         },
         best_l={attribute.name: entropy_l_diversity.of_whole(attribute) for attribute in sensitive},
     )
@@ -160,7 +162,7 @@ def _compute_areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
     def compute_area(criterion: str) -> float:
         alteration_name = f"alteration_{study.metric.name}"
         name = alteration_name if criterion == ALTERATION_CARD.name else criterion
-        (values,) = hundredfold(name) * line.at(name, study.ks, column)
+        (values,) = get_percent_factor(name) * line.at(name, study.ks, column)
         return round(nauc(study.ks, values, low, high, n), _DIGITS)
 
     return tuple(compute_area(criterion) for criterion in CRITERIA)

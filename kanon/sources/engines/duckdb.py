@@ -16,30 +16,34 @@ import duckdb
 import ibis
 import pyarrow as pa
 
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import TableError, quoted
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import TableError, quote
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
 from kanon.sources.engine_order import sort_rows
-from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, duckdb_sentence
+from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, explain_duckdb_error
 from kanon.sources.engines.rows import (
     Rows,
     check_cases,
-    chosen_table,
-    named,
-    parquet_parts,
-    parts_here,
-    saying,
-    sql_name,
-    watched,
+    choose_table,
+    escape_sql_name,
+    list_parquet_parts,
+    normalise_columns,
+    replace_engine_errors,
+    run_parts_here,
+    run_with_progress,
 )
-from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
-from kanon.sources.first_line import SAMPLE, column_names, names_in_view, read_first_line
+from kanon.sources.engines.settings import (
+    get_duckdb_settings,
+    list_scratch_folders,
+    set_spilling_limit,
+)
+from kanon.sources.first_line import SAMPLE, find_view_names, read_column_names, read_first_line
 from kanon.sources.formats import ENGINE_KINDS, FORMATS, find_format, find_stored_format
-from kanon.sources.limits import growing, size_of
+from kanon.sources.limits import limit_growth, measure_path
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator, is_padded
-from kanon.sources.text_files import without_separator_line
+from kanon.sources.text_files import strip_separator_line
 from kanon.stored_classes import PartWork
 
 _SAMPLE = 1 << 20
@@ -48,25 +52,31 @@ _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     name = address.name
-    translate_errors = partial(saying, name, DUCKDB_ERRORS, partial(duckdb_sentence, address))
+    translate_errors = partial(
+        replace_engine_errors, name, DUCKDB_ERRORS, partial(explain_duckdb_error, address)
+    )
     with translate_errors():
-        connection = ibis.duckdb.connect(":memory:", **duckdb_settings(bool(writes)))
-        limit_spilling(connection.raw_sql)
+        connection = ibis.duckdb.connect(":memory:", **get_duckdb_settings(bool(writes)))
+        set_spilling_limit(connection.raw_sql)
         table_format = find_stored_format(address)
         opener = _OPENERS.get(address.kind if table_format is None else table_format.cells)
         if opener is None:
             raise TableError(
-                f"{quoted(name)} cannot be read where it is: allowed are Parquet (a file or a "
+                f"{quote(name)} cannot be read where it is: allowed are Parquet (a file or a "
                 "folder), CSV, TSV, DuckDB and SQLite files."
             )
         rows, remarks, text_settings = opener(connection, address, settings)
-        folders = ", ".join(_quote_sql(str(folder.resolve())) for folder in [*writes, *scratch()])
+        folders = ", ".join(
+            _quote_sql(str(folder.resolve())) for folder in [*writes, *list_scratch_folders()]
+        )
         connection.raw_sql(f"SET allowed_directories=[{folders}]")
         connection.raw_sql("SET enable_progress_bar=true")  # else query_progress stays empty
         connection.raw_sql("SET enable_progress_bar_print=false")
         connection.raw_sql("SET enable_external_access=false")
         connection.raw_sql("SET lock_configuration=true")
-        expression = named(rows(), name)  # from here on a view that reads other files is refused
+        expression = normalise_columns(
+            rows(), name
+        )  # from here on a view that reads other files is refused
 
     def fetch(wanted: Any) -> Any:
         with translate_errors():
@@ -76,7 +86,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         with translate_errors():
             wanted = _create_lookup_tables(connection, sort_rows(wanted, by))
             whole = 100 * _estimate_final_progress(connection, wanted)
-            watched(
+            run_with_progress(
                 partial(_write_rows, connection, wanted, path, kind),
                 lambda: connection.con.query_progress() / whole,
                 connection.con.interrupt,
@@ -101,7 +111,9 @@ class _DuckdbWorkspace:
             statement = f"CREATE TEMP TABLE {name} AS {self._connection.compile(own)}"
             work, database = partial(self._connection.raw_sql, statement), self._connection.con
             get_progress = database.query_progress
-            watched(work, lambda: get_progress() / 100, database.interrupt, progress, text)
+            run_with_progress(
+                work, lambda: get_progress() / 100, database.interrupt, progress, text
+            )
             _drop_lookup_tables(self._connection, own)
             return self._connection.table(name, database=("temp", "main"))
 
@@ -109,7 +121,7 @@ class _DuckdbWorkspace:
         with self._translate_errors():
             self._connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{kept.op().name}")
 
-    def by_part(
+    def run_by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
@@ -120,7 +132,9 @@ class _DuckdbWorkspace:
             connection.raw_sql(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_given")
             connection.con.unregister(f"{name}_given")
             try:
-                parts_here(connection.to_pyarrow, append, kept, part, sizes, work, schema, progress)
+                run_parts_here(
+                    connection.to_pyarrow, append, kept, part, sizes, work, schema, progress
+                )
             except BaseException:
                 connection.raw_sql(f"DROP TABLE temp.main.{name}")
                 raise
@@ -138,13 +152,15 @@ def _write_rows(connection: Any, wanted: Any, path: Path, kind: str) -> None:
 
 
 @contextmanager
-def sorted_batches(
+def sort_batches(
     batches: Any, by: Sequence[str], address: Address, total: int, progress: Progress
 ) -> Iterator[Any]:
-    connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
+    connection = ibis.duckdb.connect(":memory:", **get_duckdb_settings())
     try:
-        with saying(address.name, (duckdb.Error,), partial(duckdb_sentence, address)):
-            limit_spilling(connection.raw_sql)
+        with replace_engine_errors(
+            address.name, (duckdb.Error,), partial(explain_duckdb_error, address)
+        ):
+            set_spilling_limit(connection.raw_sql)
             connection.create_table("rows", schema=ibis.Schema.from_pyarrow(batches.schema))
             records = 0
             for batch in batches:
@@ -166,7 +182,7 @@ def add_table(
     parts: Path,
     target: Address,
     check: Callable[[Any, str], object] = lambda opened, table: None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> None:
     """Make a new table of a DuckDB file from Parquet files, completely or not at all."""
     name = target.path.name
@@ -175,22 +191,24 @@ def add_table(
     files = ", ".join(_quote_sql(str(part)) for part in sorted(parts.glob("*.parquet")))
     try:
         with (
-            saying(name, DUCKDB_ERRORS, partial(duckdb_sentence, folder)),
-            duckdb.connect(str(target.path), config=duckdb_settings(True)) as connection,
+            replace_engine_errors(name, DUCKDB_ERRORS, partial(explain_duckdb_error, folder)),
+            duckdb.connect(str(target.path), config=get_duckdb_settings(True)) as connection,
         ):
-            limit_spilling(connection.execute)
+            set_spilling_limit(connection.execute)
             if _has_listed_table(connection, target):
                 raise _build_taken_error(target)
-            table = sql_name(str(target.table))
+            table = escape_sql_name(str(target.table))
             statement = (
                 f"CREATE TABLE {table} AS "
                 f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
-            report = growing(progress, target.path, lambda: _measure_file(target.path) - before)
+            report = limit_growth(
+                progress, target.path, lambda: _measure_file(target.path) - before
+            )
             text = "Writing the release"
             connection.begin()  # if this is interrupted, nothing of the table stays
             work = partial(connection.execute, statement)
-            watched(work, lambda: 0.0, connection.interrupt, report, text)
+            run_with_progress(work, lambda: 0.0, connection.interrupt, report, text)
             report(1.0, text)
             check(connection, table)
             connection.commit()
@@ -210,8 +228,10 @@ def has_table(target: Address) -> bool:
         return False
     folder = Address(str(target.path.parent), target.path.name)
     with (
-        saying(target.path.name, DUCKDB_ERRORS, partial(duckdb_sentence, folder)),
-        duckdb.connect(str(target.path), True, duckdb_settings()) as connection,
+        replace_engine_errors(
+            target.path.name, DUCKDB_ERRORS, partial(explain_duckdb_error, folder)
+        ),
+        duckdb.connect(str(target.path), True, get_duckdb_settings()) as connection,
     ):
         return _has_listed_table(connection, target)
 
@@ -223,13 +243,13 @@ def _has_listed_table(connection: Any, target: Address) -> bool:
 
 def _build_taken_error(target: Address) -> TableError:
     return TableError(
-        f"{quoted(target.path.name)} already has a table {quoted(target.table)}: give another name."
+        f"{quote(target.path.name)} already has a table {quote(target.table)}: give another name."
     )
 
 
 def _measure_file(path: Path) -> int:
     """The bytes of a DuckDB file and of its write-ahead log."""
-    return size_of(path) + size_of(path.with_name(f"{path.name}.wal"))
+    return measure_path(path) + measure_path(path.with_name(f"{path.name}.wal"))
 
 
 def _create_lookup_tables(connection: Any, wanted: Any) -> Any:
@@ -260,7 +280,7 @@ def _create_lookup_tables(connection: Any, wanted: Any) -> Any:
 def _drop_lookup_tables(connection: Any, wanted: Any) -> None:
     for table in wanted.op().find(ibis.expr.operations.DatabaseTable):
         if table.name.startswith(_LOOKUP):
-            connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{sql_name(table.name)}")
+            connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{escape_sql_name(table.name)}")
 
 
 _LOOKUP = "kanon: known "
@@ -286,7 +306,7 @@ _OpenedRows = tuple[Callable[[], Any], tuple[str, ...], tuple[str | None, str | 
 
 
 def _open_parquet(connection: Any, address: Address, settings: ReadSettings) -> _OpenedRows:
-    parts = parquet_parts(address)
+    parts = list_parquet_parts(address)
     files = "[" + ", ".join(_quote_sql(str(part)) for part in parts) + "]"
     # Else a folder called "zip=007" would stand for a column.
     reader = f"read_parquet({files}, hive_partitioning=false)"
@@ -301,13 +321,13 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     with path.open("rb") as file:
         content = file.read(_SAMPLE)
     if not content.strip():
-        raise TableError(f"{quoted(name)} has no header.")
+        raise TableError(f"{quote(name)} has no header.")
     if len(content) == _SAMPLE:
         content = content[: content.rfind(b"\n") + 1]
     if not content:
-        raise TableError(f"The first line of {quoted(name)} is longer than a megabyte.")
+        raise TableError(f"The first line of {quote(name)} is longer than a megabyte.")
     sample, encoding, _ = decode(content, name, settings.encoding)
-    sample, named_separator = without_separator_line(sample)
+    sample, named_separator = strip_separator_line(sample)
     separator = (
         settings.separator
         or named_separator
@@ -318,13 +338,13 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     check_separator(separator)
     if encoding not in _ENCODINGS:
         raise TableError(
-            f"{quoted(name)} is in the encoding {encoding.upper()}, which cannot be read where the "
+            f"{quote(name)} is in the encoding {encoding.upper()}, which cannot be read where the "
             "file is: convert it to UTF-8, or upload it."
         )
     padded = is_padded(sample, separator)
     if padded and b'"' in sample:
         raise TableError(
-            f"{quoted(name)} has a blank after every separator and cells in quotes, which cannot "
+            f"{quote(name)} has a blank after every separator and cells in quotes, which cannot "
             "be read where the file is: write it without those blanks, or upload it."
         )
     lines = io.StringIO(sample.decode(), newline="")
@@ -334,7 +354,7 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     check_cases(names, name)
     if len(names) == 1:
         raise TableError(
-            f"{quoted(name)} has only one column if {quoted(separator)} separates its cells: "
+            f"{quote(name)} has only one column if {quote(separator)} separates its cells: "
             "choose another separator, or upload the file."
         )
     columns = ", ".join(f"{_quote_sql(column)}: 'VARCHAR'" for column in names)
@@ -347,7 +367,7 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
         f"encoding='{_ENCODINGS[encoding]}')"
     )
     connection.raw_sql(f"SET allowed_paths=[{_quote_sql(str(path))}]")
-    remarks = [f"Separator {quoted(separator)} and encoding {encoding.upper()}.", *first.remarks]
+    remarks = [f"Separator {quote(separator)} and encoding {encoding.upper()}.", *first.remarks]
     if padded:
         remarks.append("The blank after every separator was skipped.")
 
@@ -366,8 +386,8 @@ def _open_database(connection: Any, address: Address, settings: ReadSettings) ->
         "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'given' "
         "AND table_schema = 'main' ORDER BY ALL"
     )
-    table = chosen_table(address, [name for (name,) in listed.fetchall()])
-    remark = (f"Table {quoted(table)} of a DuckDB file.",)
+    table = choose_table(address, [name for (name,) in listed.fetchall()])
+    remark = (f"Table {quote(table)} of a DuckDB file.",)
     return lambda: _select_plain_cells(connection, table), remark, (None, None)
 
 
@@ -386,14 +406,18 @@ def _select_plain_cells(connection: Any, table: str) -> Any:
     """
     rows = connection.table(table, database=("given", "main"))
     statements = dict(connection.raw_sql(_DEFINITIONS).fetchall())
-    column_names(names_in_view(rows.columns, table, statements), table)
+    read_column_names(find_view_names(rows.columns, table, statements), table)
     listed = connection.con.execute(
         "SELECT column_name, data_type FROM duckdb_columns() "
         "WHERE database_name = 'given' AND schema_name = 'main' AND table_name = ?",
         [table],
     )
-    cells = ", ".join(_select_cell(sql_name(column), kind) for column, kind in listed.fetchall())
-    return connection.sql(f"SELECT {cells} FROM given.main.{sql_name(table)}", schema=rows.schema())
+    cells = ", ".join(
+        _select_cell(escape_sql_name(column), kind) for column, kind in listed.fetchall()
+    )
+    return connection.sql(
+        f"SELECT {cells} FROM given.main.{escape_sql_name(table)}", schema=rows.schema()
+    )
 
 
 _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")

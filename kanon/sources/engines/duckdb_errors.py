@@ -6,9 +6,9 @@ import duckdb
 import ibis
 import pyarrow as pa
 
-from kanon.base.formatting import thin
-from kanon.errors import quoted
-from kanon.settings import settings
+from kanon.base.formatting import write_count
+from kanon.errors import quote
+from kanon.settings import get_settings
 from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import find_sentence
 
@@ -58,14 +58,14 @@ _SENTENCES = {
 """Patterns of DuckDB's messages, and the sentence for each."""
 
 
-def duckdb_sentence(address: Address, message: str) -> str | None:
+def explain_duckdb_error(address: Address, message: str) -> str | None:
     name = address.name
     if not address.is_url and not address.path.exists():
-        return f"{quoted(name)} is no longer there."
+        return f"{quote(name)} is no longer there."
     line = re.search(r"CSV Error on Line: (\d+)", message)
     if line:
-        return _explain_csv_line(f"Line {line.group(1)} of {quoted(name)}", message)
-    spilled = thin(settings().scratch_megabytes)
+        return _explain_csv_line(f"Line {line.group(1)} of {quote(name)}", message)
+    spilled = write_count(get_settings().scratch_megabytes)
     return find_sentence(_SENTENCES, message, name, spilled=spilled)
 
 

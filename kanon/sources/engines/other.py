@@ -20,19 +20,19 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from kanon.base.progress import Progress
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, quote
 from kanon.sources.addresses import Address
-from kanon.sources.engines.duckdb import sorted_batches
+from kanon.sources.engines.duckdb import sort_batches
 from kanon.sources.engines.rows import (
     Rows,
-    chosen_table,
+    choose_table,
+    escape_sql_name,
     find_sentence,
-    named,
-    parts_here,
-    saying,
-    sql_name,
+    normalise_columns,
+    replace_engine_errors,
+    run_parts_here,
 )
-from kanon.sources.first_line import column_names, names_in_view
+from kanon.sources.first_line import find_view_names, read_column_names
 from kanon.sources.formats import ENGINE_KINDS, FORMATS
 from kanon.sources.read_settings import ReadSettings
 from kanon.stored_classes import PartWork
@@ -45,18 +45,21 @@ _EXACT = 2**53  # up to here every whole number is a floating point number as we
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     name = address.name
-    translate_errors = partial(saying, name, _ERRORS, partial(_explain_error, name))
+    translate_errors = partial(replace_engine_errors, name, _ERRORS, partial(_explain_error, name))
     with translate_errors():
         if not address.is_url:
-            connection = connected(address.path)
-            table = chosen_table(address, connection.list_tables())
-            rows, batches_of = rows_of(connection, table, name), partial(batches, connection)
+            connection = open_sqlite(address.path)
+            table = choose_table(address, connection.list_tables())
+            rows, batches_of = (
+                select_sqlite_rows(connection, table, name),
+                partial(read_sqlite_batches, connection),
+            )
         else:
             connection = _connect_server(address)
-            table = chosen_table(address, connection.list_tables())
+            table = choose_table(address, connection.list_tables())
             rows = connection.table(table)
             batches_of = partial(connection.to_pyarrow_batches, chunk_size=BATCH)
-        rows = named(rows, name)
+        rows = normalise_columns(rows, name)
 
     def fetch(wanted: Any) -> Any:
         with translate_errors(), batches_of(wanted) as reader:
@@ -67,14 +70,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
             with (
                 batches_of(wanted) as reader,
-                sorted_batches(reader, by, address, int(total), progress) as ordered,
+                sort_batches(reader, by, address, int(total), progress) as ordered,
             ):
                 _write_batches(ordered, path, kind)
 
     workspace = None
     if not address.is_url:  # a server may not allow temporary tables
         workspace = TemporaryTables(connection, translate_errors)
-    notes = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
+    notes = (f"Table {quote(table)} of {quote(Address(address.place).shown)}.",)
     return Rows(rows, fetch, write, ENGINE_KINDS, notes, workspace=workspace, writes_anywhere=True)
 
 
@@ -83,11 +86,11 @@ def _connect_server(address: Address) -> Any:
         return ibis.connect(address.place)
     except ValueError:
         raise TableError(
-            f"{quoted(address.shown)} cannot be opened: its URL is not of a known database."
+            f"{quote(address.shown)} cannot be opened: its URL is not of a known database."
         ) from None
     except ImportError as error:
         raise TableError(
-            f"{quoted(address.shown)} needs a package that is not installed"
+            f"{quote(address.shown)} needs a package that is not installed"
             f" ({error.name or 'a driver'}): look it up on ibis-project.org, and install it "
             "beside kanon."
         ) from None
@@ -159,7 +162,7 @@ def _explain_error(name: str, message: str) -> str | None:
     return find_sentence(_SENTENCES, message.lower(), name)
 
 
-def connected(path: Path) -> Any:
+def open_sqlite(path: Path) -> Any:
     """Open a SQLite file read-only, for any thread: a dashboard asks from several in turn."""
     place = f"file:{quote_url(str(path.resolve()))}?mode=ro"
     with path.open("rb") as file:
@@ -171,16 +174,18 @@ def connected(path: Path) -> Any:
     return ibis.sqlite.from_connection(connection)
 
 
-def rows_of(connection: Any, table: str, name: str) -> Any:
+def select_sqlite_rows(connection: Any, table: str, name: str) -> Any:
     """The rows of a table, in which texts that a collation treats as equal stay distinct."""
-    cursor = connection.con.execute(f"SELECT * FROM {sql_name(table)} LIMIT 0")
+    cursor = connection.con.execute(f"SELECT * FROM {escape_sql_name(table)} LIMIT 0")
     columns = [column for column, *_ in cursor.description]
     statements = connection.con.execute("SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL")
-    column_names(names_in_view(columns, table, dict(statements)), name)
-    kinds = ", ".join(f"typeof({sql_name(column)})" for column in columns)
-    ends = ", ".join(f"min({sql_name(column)}), max({sql_name(column)})" for column in columns)
+    read_column_names(find_view_names(columns, table, dict(statements)), name)
+    kinds = ", ".join(f"typeof({escape_sql_name(column)})" for column in columns)
+    ends = ", ".join(
+        f"min({escape_sql_name(column)}), max({escape_sql_name(column)})" for column in columns
+    )
     extremes = connection.con.execute(
-        f"SELECT {kinds}, {ends} FROM {sql_name(table)} GROUP BY {kinds}"
+        f"SELECT {kinds}, {ends} FROM {escape_sql_name(table)} GROUP BY {kinds}"
     ).fetchall()
     schema = {}
     for j, column in enumerate(columns):
@@ -188,12 +193,15 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
         schema[column] = _find_type(
             {row[j] for row in extremes},
             all(max(row[most], -row[least]) <= _EXACT for row in extremes if row[j] == "integer"),
-            f"Column {quoted(column)} of {quoted(name)}",
+            f"Column {quote(column)} of {quote(name)}",
         )
     cells = ", ".join(
-        f"{sql_name(column)} COLLATE BINARY AS {sql_name(column)}" for column in columns
+        f"{escape_sql_name(column)} COLLATE BINARY AS {escape_sql_name(column)}"
+        for column in columns
     )
-    return connection.sql(f"SELECT {cells} FROM {sql_name(table)}", schema=ibis.schema(schema))
+    return connection.sql(
+        f"SELECT {cells} FROM {escape_sql_name(table)}", schema=ibis.schema(schema)
+    )
 
 
 def _find_type(kinds: set[str], exact: bool, where: str) -> str:
@@ -218,35 +226,35 @@ class TemporaryTables:
         name, schema = f"kanon {uuid4().hex}", wanted.as_table().schema()
         with self._translate_errors(), _create_lookup_tables(self._connection, wanted) as own:
             query = self._connection.compile(own)
-            self._connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} AS {query}")
+            self._connection.con.execute(f"CREATE TEMP TABLE {escape_sql_name(name)} AS {query}")
             return _select_all(self._connection, name, schema)
 
     def drop(self, kept: Any) -> None:
         name = re.search(r'"(kanon [0-9a-f]{32})"', kept.op().query)
         assert name is not None
         with self._translate_errors():
-            self._connection.con.execute(f"DROP TABLE IF EXISTS temp.{sql_name(name[1])}")
+            self._connection.con.execute(f"DROP TABLE IF EXISTS temp.{escape_sql_name(name[1])}")
 
-    def by_part(
+    def run_by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
         name = f"kanon {uuid4().hex}"
 
         def fetch(rows: Any) -> pa.Table:
-            with batches(self._connection, rows) as reader:
+            with read_sqlite_batches(self._connection, rows) as reader:
                 return reader.read_all()
 
         with self._translate_errors():
             _create_table(self._connection, name, schema.names)
-            parts_here(
+            run_parts_here(
                 fetch, partial(_insert_rows, self._connection, name), kept, part, sizes, work,
                 schema, progress,
             )  # fmt: skip
             return _select_all(self._connection, name, ibis.Schema.from_pyarrow(schema))
 
 
-def batches(connection: Any, wanted: Any) -> Any:
+def read_sqlite_batches(connection: Any, wanted: Any) -> Any:
     """The rows of an expression in batches, cells without a detour through other types."""
     schema = wanted.as_table().schema().to_pyarrow()
     return pa.RecordBatchReader.from_batches(schema, _fetch_batches(connection, wanted, schema))
@@ -278,20 +286,20 @@ def _create_lookup_tables(connection: Any, wanted: Any) -> Iterator[Any]:
         yield wanted.op().replace(replacements).to_expr()
     finally:
         for name in names:
-            connection.con.execute(f"DROP TABLE temp.{sql_name(name)}")
+            connection.con.execute(f"DROP TABLE temp.{escape_sql_name(name)}")
 
 
 def _select_all(connection: Any, name: str, schema: Any) -> Any:
-    return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=schema)
+    return connection.sql(f"SELECT * FROM temp.{escape_sql_name(name)}", schema=schema)
 
 
 def _create_table(connection: Any, name: str, columns: Sequence[str]) -> None:
-    listed = ", ".join(sql_name(column) for column in columns)
-    connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} ({listed})")
+    listed = ", ".join(escape_sql_name(column) for column in columns)
+    connection.con.execute(f"CREATE TEMP TABLE {escape_sql_name(name)} ({listed})")
 
 
 def _insert_rows(connection: Any, name: str, rows: pa.Table) -> None:
     connection.con.executemany(
-        f"INSERT INTO temp.{sql_name(name)} VALUES ({', '.join('?' * rows.num_columns)})",
+        f"INSERT INTO temp.{escape_sql_name(name)} VALUES ({', '.join('?' * rows.num_columns)})",
         zip(*(column.to_pylist() for column in rows.columns), strict=True),
     )

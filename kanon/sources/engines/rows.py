@@ -14,13 +14,13 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet
 
-from kanon.base.parallel import side_by_side
+from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress
-from kanon.errors import TableError, listing, quoted
+from kanon.errors import TableError, list_names, quote
 from kanon.sources.addresses import Address
-from kanon.sources.first_line import column_names
+from kanon.sources.first_line import read_column_names
 from kanon.sources.formats import FORMATS
-from kanon.sources.stored_values import OURS
+from kanon.sources.stored_values import QUERY_PREFIX
 from kanon.stored_classes import PartWork
 
 Writer = Callable[[Any, Path, str, Progress, Sequence[str]], None]
@@ -37,7 +37,7 @@ class Workspace(Protocol):
     def drop(self, kept: Any) -> None:
         """Delete a table that was kept."""
 
-    def by_part(
+    def run_by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
@@ -57,7 +57,7 @@ class Rows:
 
 
 @contextmanager
-def saying(
+def replace_engine_errors(
     name: str, errors: tuple[type[Exception], ...], find_message: Callable[[str], str | None]
 ) -> Any:
     try:
@@ -71,7 +71,7 @@ def saying(
             raise
         message = "out of memory" if isinstance(error, MemoryError) else str(error)
         sentence = find_message(message) or (
-            f"The engine could not continue with {quoted(name)} ({type(error).__name__})."
+            f"The engine could not continue with {quote(name)} ({type(error).__name__})."
         )
         raise TableError(sentence) from None
 
@@ -81,10 +81,10 @@ def find_sentence(
 ) -> str | None:
     matches = (sentence for pattern, sentence in sentences.items() if re.search(pattern, message))
     sentence = next(matches, None)
-    return None if sentence is None else sentence.format(name=quoted(name), **values)
+    return None if sentence is None else sentence.format(name=quote(name), **values)
 
 
-def watched(
+def run_with_progress(
     work: Callable[[], object],
     measure_progress: Callable[[], float],
     stop: Callable[[], None],
@@ -105,7 +105,7 @@ def watched(
         running.result()
 
 
-def parts_here(
+def run_parts_here(
     fetch: Callable[[Any], pa.Table], append: Callable[[pa.Table], None], kept: Any, part: str,
     sizes: Mapping[int, int], work: PartWork, schema: pa.Schema, progress: Progress,
 ) -> None:  # fmt: skip
@@ -119,40 +119,40 @@ def parts_here(
             append(result)
 
     tasks = [partial(process_part, number) for number in sizes]
-    side_by_side(tasks, progress, "part", weights=list(sizes.values()))
+    run_side_by_side(tasks, progress, "part", weights=list(sizes.values()))
 
 
-def chosen_table(address: Address, tables: Sequence[str]) -> str:
+def choose_table(address: Address, tables: Sequence[str]) -> str:
     if address.table is None and len(tables) == 1:
         return tables[0]
     if address.table in tables:
         return str(address.table)
     if not tables:
-        raise TableError(f"The database {quoted(address.shown)} has no tables.")
+        raise TableError(f"The database {quote(address.shown)} has no tables.")
     fault = "has no such table" if address.table else "has several tables; name one after a '#'"
-    raise TableError(f"{quoted(address.shown)} {fault}: it has {listing(tables, most=12)}.")
+    raise TableError(f"{quote(address.shown)} {fault}: it has {list_names(tables, most=12)}.")
 
 
-def named(rows: Any, name: str) -> Any:
-    columns = column_names(rows.columns, name)
+def normalise_columns(rows: Any, name: str) -> Any:
+    columns = read_column_names(rows.columns, name)
     for column, kind in zip(columns, rows.schema().types, strict=True):
-        if column.casefold().startswith(OURS):
+        if column.casefold().startswith(QUERY_PREFIX):
             raise TableError(
-                f"Column {quoted(column)} of {quoted(name)} has a name that begins with "
-                f"{quoted(OURS)}, which kanon uses for columns of its own: rename it."
+                f"Column {quote(column)} of {quote(name)} has a name that begins with "
+                f"{quote(QUERY_PREFIX)}, which kanon uses for columns of its own: rename it."
             )
         if kind.is_unknown() or kind.is_interval():
             raise TableError(
-                f"Column {quoted(column)} of {quoted(name)} has a type other than text, numbers "
+                f"Column {quote(column)} of {quote(name)} has a type other than text, numbers "
                 "or dates: convert it, or leave it out."
             )
     return rows.rename(dict(zip(columns, rows.columns, strict=True)))
 
 
-def sql_name(text: str) -> str:
+def escape_sql_name(text: str) -> str:
     """Quote the name of a table or a column for SQL.
 
-    >>> sql_name('a"b')
+    >>> escape_sql_name('a"b')
     '"a""b"'
     """
     return '"' + text.replace('"', '""') + '"'
@@ -165,12 +165,12 @@ def check_cases(columns: Sequence[str], name: str) -> None:
         other = known.setdefault(column.casefold(), column)
         if other != column:
             raise TableError(
-                f"The columns {quoted(other)} and {quoted(column)} of {quoted(name)} differ only "
+                f"The columns {quote(other)} and {quote(column)} of {quote(name)} differ only "
                 "by upper and lower case, which the engine ignores: rename one, or upload the file."
             )
 
 
-def parquet_parts(address: Address) -> list[Path]:
+def list_parquet_parts(address: Address) -> list[Path]:
     """The files of a table: the one at an address, or all in a folder; they must agree.
 
     Engines would settle differences silently: by the first file, or by what fits all.
@@ -183,7 +183,7 @@ def parquet_parts(address: Address) -> list[Path]:
         parts = [part for part in files if part.suffix.lower() in endings]
     parts = [part for part in parts if not _is_hidden(part.relative_to(path))]
     if not parts:
-        raise TableError(f"The folder {quoted(address.name)} holds no Parquet file.")
+        raise TableError(f"The folder {quote(address.name)} holds no Parquet file.")
     first = _read_column_types(parts[0])
     check_cases(list(first), address.name)
     for part in parts[1:]:
@@ -200,10 +200,10 @@ def _read_column_types(part: Path) -> dict[str, Any]:
         schema = pyarrow.parquet.read_schema(part)
     except (pa.ArrowException, OSError):
         raise TableError(
-            f"{quoted(part.name)} cannot be read as Parquet: it is damaged, locked or another kind "
+            f"{quote(part.name)} cannot be read as Parquet: it is damaged, locked or another kind "
             "of file."
         ) from None
-    column_names(schema.names, part.name)  # as an engine would rename the second of two
+    read_column_names(schema.names, part.name)  # as an engine would rename the second of two
     return {
         name: _get_plain_type(kind) for name, kind in zip(schema.names, schema.types, strict=True)
     }
@@ -221,13 +221,13 @@ def _check_same(
     for column in [*columns, *(name for name in part_columns if name not in columns)]:
         if columns.get(column) == part_columns.get(column):
             continue
-        where = f"{quoted(first.name)} and {quoted(part.name)} of {quoted(address.name)}"
+        where = f"{quote(first.name)} and {quote(part.name)} of {quote(address.name)}"
         if column in columns and column in part_columns:
             raise TableError(
-                f"Column {quoted(column)} changes its type between {where}: every file must have "
+                f"Column {quote(column)} changes its type between {where}: every file must have "
                 "the same type."
             )
         raise TableError(
-            f"Column {quoted(column)} is in only one of {where}: every file must have the same "
+            f"Column {quote(column)} is in only one of {where}: every file must have the same "
             "columns."
         )

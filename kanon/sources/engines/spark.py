@@ -15,13 +15,19 @@ from pyspark import StorageLevel
 from pyspark.sql import functions
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import TableError, quoted
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import TableError, quote
 from kanon.sources.addresses import Address
 from kanon.sources.engine_order import sort_rows
-from kanon.sources.engines.rows import Rows, check_cases, named, parquet_parts, saying
-from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, quietly
-from kanon.sources.engines.spark_errors import SPARK_ERRORS, sentence
+from kanon.sources.engines.rows import (
+    Rows,
+    check_cases,
+    list_parquet_parts,
+    normalise_columns,
+    replace_engine_errors,
+)
+from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, WarningsOff
+from kanon.sources.engines.spark_errors import SPARK_ERRORS, explain_spark_error
 from kanon.sources.engines.spark_task import PartTask
 from kanon.sources.first_line import SAMPLE, read_first_line
 from kanon.sources.formats import find_stored_format
@@ -34,7 +40,10 @@ _PLACE = "kanon:place"
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     name, table_format = address.name, find_stored_format(address)
-    with quietly(), saying(name, SPARK_ERRORS, partial(sentence, name)):
+    with (
+        WarningsOff(),
+        replace_engine_errors(name, SPARK_ERRORS, partial(explain_spark_error, name)),
+    ):
         cluster = _get_cluster(os.environ.get("KANON_SPARK", "local[*]"))
         session = cluster.session
         connection = ibis.pyspark.connect(session)
@@ -42,12 +51,12 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         remarks: tuple[str, ...] = ()
         if table_format is None:
             raise TableError(
-                f"{quoted(name)} cannot be read by Spark: allowed are Parquet (a file or a "
+                f"{quote(name)} cannot be read by Spark: allowed are Parquet (a file or a "
                 "folder), CSV and TSV."
             )
         if table_format.cells == "typed":
-            files = list(map(str, parquet_parts(address)))
-            frame = cluster.run(lambda _: session.read.parquet(*files), no_progress, "")
+            files = list(map(str, list_parquet_parts(address)))
+            frame = cluster.run(lambda _: session.read.parquet(*files), ignore_progress, "")
         else:
             separator = settings.separator or table_format.separator or ","
             check_separator(separator)
@@ -57,30 +66,32 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 quote='"', escape='"', mode="FAILFAST", inferSchema=False, enforceSchema=False,
                 encoding=settings.encoding or "utf-8",
             )  # fmt: skip
-            sample = cluster.run(lambda _: read_csv(header=False).head(SAMPLE + 1), no_progress, "")
+            sample = cluster.run(
+                lambda _: read_csv(header=False).head(SAMPLE + 1), ignore_progress, ""
+            )
             # Spark would name a nameless column, and rename both of two with the same name.
             texts = [[cell or "" for cell in row] for row in sample]
             first = read_first_line(texts, name, settings.header)
             if first.lines_above or re.match('"?sep=', texts[0][0]):
                 raise TableError(
-                    f"Spark cannot skip the lines above the header of {quoted(name)}: delete them."
+                    f"Spark cannot skip the lines above the header of {quote(name)}: delete them."
                 )
             check_cases(first.names, name)
             remarks = first.remarks
-            frame = cluster.run(lambda _: read_csv(header=not first.is_record), no_progress, "")
+            frame = cluster.run(lambda _: read_csv(header=not first.is_record), ignore_progress, "")
             frame = frame.toDF(*first.names)
             frame = frame.na.fill("")  # an empty cell of a text file is an empty text
         view = f"kanon_{os.urandom(8).hex()}"
         frame.createOrReplaceTempView(view)
-        rows = named(connection.table(view), name)
+        rows = normalise_columns(connection.table(view), name)
 
     def fetch(wanted: Any) -> Any:
         with cluster.asked(name):
-            return cluster.run(lambda _: connection.to_pyarrow(wanted), no_progress, "")
+            return cluster.run(lambda _: connection.to_pyarrow(wanted), ignore_progress, "")
 
     def release(wanted: Any, target: str, jobs: SparkJobs) -> None:
-        frame = data_frame(connection, wanted)
-        jobs.expect(frame)
+        frame = build_data_frame(connection, wanted)
+        jobs.estimate_stages(frame)
         frame.write.parquet(target)
 
     def write(wanted: Any, target: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
@@ -127,7 +138,7 @@ class SparkWorkspace:
         weakref.finalize(self, _drop_frames, cluster, self._frames).atexit = False
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        return self._keep_frame(partial(data_frame, self._connection, wanted), progress, text)
+        return self._keep_frame(partial(build_data_frame, self._connection, wanted), progress, text)
 
     def drop(self, kept: Any) -> None:
         view = kept.op().name
@@ -135,7 +146,7 @@ class SparkWorkspace:
             self._cluster.session.catalog.dropTempView(view)
             self._frames.pop(view).unpersist(blocking=True)
 
-    def by_part(
+    def run_by_part(
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
@@ -154,7 +165,7 @@ class SparkWorkspace:
             # One task per part; tasks with low numbers begin first. A hash of the parts would put
             # several into one task and leave others empty.
             placed = functions.broadcast(session.createDataFrame(places))
-            rows = data_frame(self._connection, kept).join(placed, part)
+            rows = build_data_frame(self._connection, kept).join(placed, part)
             rows = rows.repartitionById(max(1, len(order)), functions.col(_PLACE))
             return rows.drop(part, _PLACE).mapInArrow(task, result_schema)
 
@@ -175,7 +186,7 @@ class SparkWorkspace:
         def work(jobs: SparkJobs) -> None:
             # Spark takes equal plans for one, and would drop both when one is dropped.
             frame = build_frame().filter(functions.lit(view).isNotNull())
-            jobs.expect(frame)
+            jobs.estimate_stages(frame)
             frames.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
             frame.count()
 
@@ -198,6 +209,6 @@ def _drop_frames(cluster: SparkCluster, frames: dict[str, Any]) -> None:
             frame.unpersist()
 
 
-def data_frame(connection: Any, wanted: Any) -> Any:
+def build_data_frame(connection: Any, wanted: Any) -> Any:
     connection._run_pre_execute_hooks(wanted)  # registers the tables in memory
     return connection.raw_sql(connection.compile(wanted))

@@ -24,10 +24,10 @@ from pyspark.sql import SparkSession
 from pyspark.util import inheritable_thread_target
 
 import kanon
-from kanon.base.progress import Progress, no_progress
-from kanon.errors import TableError, quoted
-from kanon.sources.engines.rows import saying, watched
-from kanon.sources.engines.spark_errors import LOST, NO_KANON, SPARK_ERRORS, sentence
+from kanon.base.progress import Progress, ignore_progress
+from kanon.errors import TableError, quote
+from kanon.sources.engines.rows import replace_engine_errors, run_with_progress
+from kanon.sources.engines.spark_errors import LOST, NO_KANON, SPARK_ERRORS, explain_spark_error
 
 Result = TypeVar("Result")
 
@@ -50,13 +50,13 @@ class SparkCluster:
     @property
     def shown(self) -> str:
         """The master without credentials, in quotes."""
-        return quoted(shown_master(self.master), longest=120)
+        return quote(hide_credentials(self.master), longest=120)
 
     def _start_session(self) -> Any:
         running = SparkContext._active_spark_context
         if running is not None and running.appName == "kanon":  # on another master, or ended
             end_session()
-        with quietly():
+        with WarningsOff():
             _launch_java(self._build_settings())
             started = time.monotonic()  # Java may take long to start on a busy machine
             builder = SparkSession.builder.config(conf=self._build_settings())
@@ -121,9 +121,11 @@ class SparkCluster:
     @contextmanager
     def asked(self, name: str) -> Iterator[None]:
         def explain(message: str) -> str | None:
-            return sentence(name, message) if self.alive else LOST.format(name=quoted(name))
+            return (
+                explain_spark_error(name, message) if self.alive else LOST.format(name=quote(name))
+            )
 
-        with saying(name, SPARK_ERRORS, explain), quietly():
+        with replace_engine_errors(name, SPARK_ERRORS, explain), WarningsOff():
             yield
 
     def run(
@@ -142,10 +144,12 @@ class SparkCluster:
             results.append(work(jobs))
 
         # The Java thread of this thread takes the group, and ends with it.
-        watched(inheritable_thread_target(run_in_group), jobs.done, jobs.cancel, progress, text)
+        run_with_progress(
+            inheritable_thread_target(run_in_group), jobs.done, jobs.cancel, progress, text
+        )
         return results[0]
 
-    def executors(self) -> int:
+    def count_executors(self) -> int:
         infos = self.session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
         return len(infos) - (not self.local)  # the driver is listed as one
 
@@ -165,14 +169,14 @@ class SparkCluster:
         tasks = max(2, context.defaultParallelism)
         versions = self.run(
             lambda _: set(context.parallelize(range(tasks), tasks).map(find_version).collect()),
-            no_progress, "",
+            ignore_progress, "",
         )  # fmt: skip
         if "" in versions:
             raise TableError(NO_KANON)
         for other in sorted(versions - {kanon.__version__}):
             raise TableError(
-                f"An executor of Spark has kanon {quoted(other)}, but this computer has "
-                f"{quoted(kanon.__version__)}: install the same version on every node."
+                f"An executor of Spark has kanon {quote(other)}, but this computer has "
+                f"{quote(kanon.__version__)}: install the same version on every node."
             )
         self._has_checked_executors = True
 
@@ -185,7 +189,7 @@ class SparkJobs:
         self._expected_stages = 1
         self._last_progress = time.monotonic()
 
-    def expect(self, frame: Any) -> None:
+    def estimate_stages(self, frame: Any) -> None:
         self._expected_stages = _count_exchanges(frame._jdf.queryExecution().executedPlan()) + 2
 
     def _list_stages(self) -> list[tuple[int, int, int]]:
@@ -203,7 +207,7 @@ class SparkJobs:
 
     def done(self) -> float:
         """The finished share, from 0 to 1."""
-        stages, executors = self._list_stages(), self._cluster.executors()
+        stages, executors = self._list_stages(), self._cluster.count_executors()
         if executors or all(done == tasks for tasks, done, _ in stages):
             self._last_progress = time.monotonic()
         elif time.monotonic() - self._last_progress > self._cluster.patience:
@@ -236,7 +240,7 @@ def _count_exchanges(plan: Any) -> int:
     return below + name.endswith("Exchange")
 
 
-class quietly(warnings.catch_warnings):
+class WarningsOff(warnings.catch_warnings):
     """Without the warnings of pyspark about pandas 3 and of its own future."""
 
     def __enter__(self) -> None:
@@ -255,14 +259,14 @@ def check_master(master: str) -> None:
     if not hosts and master != "yarn" and not _LOCAL.fullmatch(master):
         raise TableError(
             "KANON_SPARK must be 'local[n]', 'spark://host:port', 'yarn' or "
-            f"'k8s://https://host:port'; {quoted(shown_master(master))} is none of these."
+            f"'k8s://https://host:port'; {quote(hide_credentials(master))} is none of these."
         )
     for address in hosts:
         with suppress(OSError), socket.create_connection(address, timeout=_CONNECT_SECONDS):
             return
     if hosts:
         raise TableError(
-            f"The Spark master does not answer at {quoted(shown_master(master), 120)} "
+            f"The Spark master does not answer at {quote(hide_credentials(master), 120)} "
             "(KANON_SPARK)."
         )
 
@@ -284,10 +288,10 @@ def _parse_hosts(master: str) -> list[tuple[str, int]]:
     return hosts
 
 
-def shown_master(master: str) -> str:
+def hide_credentials(master: str) -> str:
     """A master without user and password.
 
-    >>> shown_master("k8s://https://me:secret@host:6443")
+    >>> hide_credentials("k8s://https://me:secret@host:6443")
     'k8s://https://host:6443'
     """
     return re.sub(r"[^/,]*@", "", master)
@@ -298,7 +302,7 @@ def _launch_java(settings: SparkConf) -> None:
     java = (Path(home) / "bin" / "java").exists() if home else shutil.which("java")
     attached = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
     if not java and not attached and os.name != "nt":
-        where = f"JAVA_HOME is {quoted(home, 120)}" if home else "JAVA_HOME is not set"
+        where = f"JAVA_HOME is {quote(home, 120)}" if home else "JAVA_HOME is not set"
         raise TableError(
             f"Spark needs Java 17 or newer, but none was found: {where}. Set JAVA_HOME to the "
             "folder of Java that holds bin/java."
@@ -336,6 +340,6 @@ def end_session() -> None:
 
 
 def _stop_session(session: Any) -> None:
-    with suppress(Exception), quietly():
+    with suppress(Exception), WarningsOff():
         if session is not None:
             session.stop()

@@ -69,7 +69,7 @@ _SENTENCES: Mapping[str, str] = {
 }
 
 
-def sentence(name: str, message: str) -> str | None:
+def explain_spark_error(name: str, message: str) -> str | None:
     match = re.search(r"^kanon\.errors\.(\w+): (.+)$", message, re.MULTILINE)
     kind = getattr(errors, match[1], None) if match else None
     if match and isinstance(kind, type) and issubclass(kind, errors.KanonError):

@@ -3,64 +3,64 @@
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, uses
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.release_panel import show_release
-from kanon.studio.anonymise.stored_release import release_by_engine
-from kanon.studio.jobs.anonymisation import outdated
+from kanon.studio.anonymise.stored_release import show_engine_run
+from kanon.studio.jobs.anonymisation import has_outdated_result
 from kanon.studio.session import state
 from kanon.studio.session.parts import RunSettings
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, classes_kept
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState, count_classes_in_engine
 from kanon.studio.shell.frame import (
-    algorithm_choice,
-    head,
-    metric_choice,
-    sensitive_choice,
-    strategy_choice,
-    unready,
+    draw_algorithm_choice,
+    draw_metric_choice,
+    draw_page_head,
+    draw_sensitive_choice,
+    draw_strategy_choice,
+    show_unready,
 )
-from kanon.studio.widgets.algorithm_options import details, own_choices
-from kanon.studio.widgets.model_editor import also_require
-from kanon.studio.widgets.result import notice, start_button
+from kanon.studio.widgets.algorithm_options import draw_algorithm_details, draw_own_parameters
+from kanon.studio.widgets.model_editor import draw_model_editor
+from kanon.studio.widgets.result import draw_anonymise_button, show_result_notice
 
 ALGORITHMS = algorithms()
 
 
-def choices(work: Work, stale: bool) -> None:
-    looks_at, several = LOOKS_AT[work.strategy_used], len(work.table.sensitive_columns) > 1
+def show_run_choices(work: SessionState, stale: bool) -> None:
+    looks_at, several = LOOKS_AT[work.usable_strategy], len(work.table.sensitive_columns) > 1
     merges = uses(work.settings.algorithm, "strategy")
     widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
     algorithm, metric, strategy, *others = st.columns(widths)
     with algorithm:
-        algorithm_choice("run-algorithm")
+        draw_algorithm_choice("run-algorithm")
     with metric:
-        metric_choice("run-metric")
+        draw_metric_choice("run-metric")
     with strategy:
         if merges:
-            strategy_choice("run-strategy")
+            draw_strategy_choice("run-strategy")
         else:
-            own_choices(work)
+            draw_own_parameters(work)
     if looks_at:
         others[0].selectbox(
             f"Measure {looks_at} in",
             list(SCOPES),
-            **bound("run-scope", work.settings.scope, "scope", into=RunSettings),
+            **attach_widget("run-scope", work.settings.scope, "scope", into=RunSettings),
             format_func=lambda name: SCOPES[name].title,
-            help=plain(SCOPES[work.settings.scope].summary),
+            help=escape_markdown(SCOPES[work.settings.scope].summary),
         )
     if several:
         with others[-1]:
-            sensitive_choice("run-sensitive")
+            draw_sensitive_choice("run-sensitive")
     with st.container(horizontal=True, vertical_alignment="center"):
-        also_require(work)
-        details(work)
-        if classes_kept(work) is None:  # otherwise the engine writes the release at once
-            start_button(work, stale, "run")
+        draw_model_editor(work)
+        draw_algorithm_details(work)
+        if count_classes_in_engine(work) is None:  # otherwise the engine writes the release at once
+            draw_anonymise_button(work, stale, "run")
 
 
-def unsatisfied(work: Work) -> None:
+def show_unmet_choices(work: SessionState) -> None:
     reason, strategy = "", STRATEGIES[work.settings.strategy].title
     if not work.table.sensitive_columns:
         reason = "No column is sensitive, so strategies that use one are not offered."
@@ -69,35 +69,35 @@ def unsatisfied(work: Work) -> None:
         if LOOKS_AT[work.settings.strategy]:
             title = ALGORITHMS[work.settings.algorithm].CARD.title
             reason = f"{title} has no strategy, so {strategy} is not used for now."
-    elif work.strategy_used != work.settings.strategy:
+    elif work.usable_strategy != work.settings.strategy:
         reason = (
             f"{strategy} needs a sensitive column, but no column has that role. "
-            f"{STRATEGIES[work.strategy_used].title} is used for now."
+            f"{STRATEGIES[work.usable_strategy].title} is used for now."
         )
-    if reason or work.models_lost:
+    if reason or work.unmeetable_models:
         with st.container(horizontal=True, vertical_alignment="center"):
-            for model in work.models_lost:
+            for model in work.unmeetable_models:
                 st.warning(
-                    f"{plain(model.sentence)} is required, but that column is not sensitive.",
+                    f"{escape_markdown(model.sentence)} is required, but that column is not sensitive.",
                     icon=":material/error:",
                 )
             if reason:
-                st.caption(plain(reason), width="content")
-            if not work.table.sensitive_columns or work.models_lost:
+                st.caption(escape_markdown(reason), width="content")
+            if not work.table.sensitive_columns or work.unmeetable_models:
                 st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
 def page() -> None:
-    work = head(f"What does k = {thin(state.work().settings.k)} cost?")
-    stale = outdated(work)
-    unready(work)
-    choices(work, stale)
-    unsatisfied(work)
-    class_count = classes_kept(work)
+    work = draw_page_head(f"What does k = {write_count(state.get_session().settings.k)} cost?")
+    stale = has_outdated_result(work)
+    show_unready(work)
+    show_run_choices(work, stale)
+    show_unmet_choices(work)
+    class_count = count_classes_in_engine(work)
     if class_count is not None:
-        release_by_engine(work, class_count)
+        show_engine_run(work, class_count)
         return
-    notice(work, stale)
+    show_result_notice(work, stale)
     if work.findings.result is not None:
         with st.container(key="result"):
             show_release(work, work.findings.result, stale)

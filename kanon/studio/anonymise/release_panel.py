@@ -8,108 +8,127 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from kanon.base.formatting import one_or_many, percent, thin
-from kanon.charts.curves import alteration_curve, curves_table
+from kanon.base.formatting import choose_plural, write_count, write_percent
+from kanon.charts.curves import build_curves_table, draw_alteration_curve
 from kanon.measures.along import Curves, Points
-from kanon.release.drift import same_levels
-from kanon.report.archive import archive
-from kanon.report.explanations import what_leaves
+from kanon.release.drift import build_pinned_plan
+from kanon.report.archive import build_archive_file
+from kanon.report.explanations import describe_released_columns
 from kanon.report.origin import ReleasedFile
 from kanon.run import Run
 from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemoryTable
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.text_form import PLAIN, TextForm
-from kanon.sources.writing import why_not
-from kanon.studio.anonymise.combined_releases import together
+from kanon.sources.writing import explain_unwritable
+from kanon.studio.anonymise.combined_releases import show_combination
 from kanon.studio.anonymise.stored_release import write_controls
-from kanon.studio.jobs.stored_table import preview_rows
+from kanon.studio.jobs.stored_table import count_preview_rows
 from kanon.studio.session import state
-from kanon.studio.session.findings import Result
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import (
-    file_button,
-    file_name,
-    form_choice,
-    neutral_choice,
-    order_choice,
-    plan_button,
-    publish_choice,
-    save_button,
+    draw_file_button,
+    draw_form_choice,
+    draw_neutral_choice,
+    draw_order_choice,
+    draw_plan_button,
+    draw_publish_choice,
+    draw_save_button,
+    get_file_name,
 )
 from kanon.studio.widgets.how import (
-    how_algorithm,
-    how_alteration,
-    how_bound,
-    what_is_proved,
-    what_was_checked,
-    which_levels,
-    which_parts,
+    explain_algorithm,
+    explain_alteration,
+    explain_bound,
+    explain_check,
+    explain_levels,
+    format_parts,
+    format_proof,
 )
-from kanon.studio.widgets.numbers import how_close, of_release, said_dropped, worst
-from kanon.studio.widgets.picture import PictureSettings, data_button, picture
-from kanon.studio.widgets.remarks import remarked_release
-from kanon.studio.widgets.requirements import others_of, summary
-from kanon.studio.widgets.result import checked, choose_k, name_in_files, noting, release_shown
-from kanon.studio.widgets.tables import before_and_after, preview_height
+from kanon.studio.widgets.numbers import (
+    describe_dropped,
+    list_release_numbers,
+    list_worst_numbers,
+    show_gap,
+)
+from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
+from kanon.studio.widgets.remarks import show_release_remarks
+from kanon.studio.widgets.requirements import describe_models, list_sensitive_models
+from kanon.studio.widgets.result import (
+    check_shown_release,
+    draw_k_slider,
+    format_plan_for_file,
+    get_shown_release,
+    record_download,
+)
+from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
 
 NOTICEABLE = 0.1  # percentage points of alteration; by less, a release is not called cheaper
 
 
-def show_release(work: Work, result: Result, stale: bool) -> None:
-    k, run = release_shown(work, result)
+def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -> None:
+    k, run = get_shown_release(work, result)
     _show_curve(work, result, k)
     close = _show_numbers(work, result, run, k)
-    remarked_release(result, run, k)
+    show_release_remarks(result, run, k)
     _show_tables(result, run, k)
-    downloads(work, result, run, k, stale)
+    show_release_downloads(work, result, run, k, stale)
     with st.expander("How it is computed"):
-        st.markdown(how_alteration(run))
-        st.markdown(how_algorithm(run.prepared.plan))
+        st.markdown(explain_alteration(run))
+        st.markdown(explain_algorithm(run.prepared.plan))
         least = st.container()
     with close:
-        gap = how_close(run, (result, k), "anonymise")
+        gap = show_gap(run, (result, k), "anonymise")
     if gap is not None:
-        least.markdown(how_bound(gap))
+        least.markdown(explain_bound(gap))
 
 
-def _show_curve(work: Work, result: Result, k: int) -> None:
+def _show_curve(work: SessionState, result: AnonymisationResult, k: int) -> None:
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
-        models, unit = summary(others_of(plan)), result.prepared.classes.of
-        picture(
-            alteration_curve(curves, plan.metric, k, models, unit), None, "alteration-curve", "",
-            PictureSettings.of_run(work, result.prepared, k),
+        models, unit = describe_models(list_sensitive_models(plan)), result.prepared.classes.of
+        show_picture(
+            draw_alteration_curve(curves, plan.metric, k, models, unit), None, "alteration-curve", "",
+            PictureSettings.from_run(work, result.prepared, k),
         )  # fmt: skip
-    choose_k(work, result, k, "run-k")
-    better = cheaper(curves, plan.metric.name, k)
+    draw_k_slider(work, result, k, "run-k")
+    better = find_cheaper_release(curves, plan.metric.name, k)
     if better is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(better.sentence(k), icon=":material/savings:")
             st.button(
-                f"Show k = {thin(better.k)}",
-                on_click=lambda: state.change(replace(state.work().settings, k=better.k)),
+                f"Show k = {write_count(better.k)}",
+                on_click=lambda: state.update_sections(
+                    replace(state.get_session().settings, k=better.k)
+                ),
                 key="cheaper",
             )
 
 
-def _show_numbers(work: Work, result: Result, run: Run, k: int) -> DeltaGenerator:
+def _show_numbers(
+    work: SessionState, result: AnonymisationResult, run: Run, k: int
+) -> DeltaGenerator:
     columns = [sensitive.name for sensitive in run.prepared.classes.sensitive]
     focus = work.focus if work.focus in columns else next(iter(columns), None)
-    numbers = of_release(run)
+    numbers = list_release_numbers(run)
     for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
         # Six beside each other have no room for the word; the arrow stays.
         label = number.label if len(numbers) < 6 else number.short
         place.metric(label, number.value, help=number.help)
-    *places, text = st.columns([*([1] * len(worst(run, focus))), 3])
-    for place, number in zip(places, worst(run, focus), strict=True):
+    *places, text = st.columns([*([1] * len(list_worst_numbers(run, focus))), 3])
+    for place, number in zip(places, list_worst_numbers(run, focus), strict=True):
         # A column with a long name leaves no room for the word; the arrow stays.
         label = number.label if len(number.label) <= 24 else number.short
         place.metric(label, number.value, help=number.help)
-    text.markdown(what_was_checked(run))
-    text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(run))))
-    paragraphs = [which_levels(run), which_parts(run.about_parts), what_is_proved(run.about_gap)]
+    text.markdown(explain_check(run))
+    text.markdown(
+        state.get_or_compute(
+            "leaves", (result, k), lambda: escape_markdown(describe_released_columns(run))
+        )
+    )
+    paragraphs = [explain_levels(run), format_parts(run.about_parts), format_proof(run.about_gap)]
     for paragraph in filter(None, paragraphs):
         text.markdown(paragraph)
     close = text.container()
@@ -121,31 +140,33 @@ def _show_numbers(work: Work, result: Result, run: Run, k: int) -> DeltaGenerato
     return close
 
 
-def _show_tables(result: Result, run: Run, k: int) -> None:
-    before, after = state.remembered("preview", (result, k), lambda: before_and_after(run))
+def _show_tables(result: AnonymisationResult, run: Run, k: int) -> None:
+    before, after = state.get_or_compute(
+        "preview", (result, k), lambda: build_before_and_after(run)
+    )
     before_side, after_side = st.columns(2)
     before_side.subheader("Before")
-    before_side.dataframe(before, height=preview_height(run), hide_index=True, key="before")
+    before_side.dataframe(before, height=get_preview_height(run), hide_index=True, key="before")
     least, persons = run.recoding.min_k, run.recoding.released.min_persons
     after_side.subheader(
         "After"
         if least is None
-        else one_or_many(least, "After, at least {count} record", "After, at least {count} alike")
+        else choose_plural(least, "After, at least {count} record", "After, at least {count} alike")
         if persons is None
-        else one_or_many(
+        else choose_plural(
             persons, "After, at least {count} person", "After, at least {count} people alike"
         )
     )
-    after_side.dataframe(after, height=preview_height(run), hide_index=True, key="after")
+    after_side.dataframe(after, height=get_preview_height(run), hide_index=True, key="after")
     records = run.prepared.classes.n_records
-    preview_count = preview_rows(records, len(run.prepared.plan.columns))
+    preview_count = count_preview_rows(records, len(run.prepared.plan.columns))
     dropped = run.prepared.dropped
     sentences = [
-        f"The first {thin(preview_count)} of {thin(records)} records; the release holds all.",
+        f"The first {write_count(preview_count)} of {write_count(records)} records; the release holds all.",
         "Stronger blue: the cell is generalised further, so it says less.",
     ]
     if dropped:
-        sentences.append(said_dropped(dropped))
+        sentences.append(describe_dropped(dropped))
     st.caption(" ".join(sentences))
 
 
@@ -161,26 +182,28 @@ class CheaperRelease(NamedTuple):
 its classes are large enough and meet the same other models.
         """
         return (
-            f"k = {thin(self.k)} loses less here: {percent(self.cost)} instead of "
-            f"{percent(self.here)}. Its release is also valid for k = {thin(k)}: its classes are "
+            f"k = {write_count(self.k)} loses less here: {write_percent(self.cost)} instead of "
+            f"{write_percent(self.here)}. Its release is also valid for k = {write_count(k)}: its classes are "
             "large enough and meet the same other models."
         )
 
 
-def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelease | None:
+def find_cheaper_release(
+    curves: Curves | Points | None, metric: str, k: int
+) -> CheaperRelease | None:
     """The cheapest release for a larger k, if it loses noticeably less than the one for k.
 
     >>> import numpy as np
     >>> numbers = {"k": np.array([2, 5, 9]), "alteration_nllm": np.array([50.0, 100.0, 62.0])}
-    >>> cheaper(Points(numbers), "nllm", 5)
+    >>> find_cheaper_release(Points(numbers), "nllm", 5)
     CheaperRelease(k=9, cost=62.0, here=100.0)
-    >>> cheaper(Points(numbers), "nllm", 2) is None
+    >>> find_cheaper_release(Points(numbers), "nllm", 2) is None
     True
     """
     if not isinstance(curves, Points):
         return None
     ks, altered = curves.numbers["k"], curves.numbers[f"alteration_{metric}"]
-    suppressed = curves.suppressed_at(ks.tolist())
+    suppressed = curves.get_suppressed(ks.tolist())
     here = float(altered[ks == k][0])
     larger = (ks > k) & (suppressed <= suppressed[ks == k][0])
     if not larger.any():
@@ -192,24 +215,26 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelea
 
 
 # --- its files --------------------------------------------------------------------------------
-def downloads(work: Work, result: Result, run: Run, k: int, stale: bool) -> None:
+def show_release_downloads(
+    work: SessionState, result: AnonymisationResult, run: Run, k: int, stale: bool
+) -> None:
     plan, curves = run.prepared.plan, result.solution.curves
     about = plan.to_json()
-    name = name_in_files(plan)
+    name = format_plan_for_file(plan)
     obstacle, source, check = None, run.prepared.source, None
     if isinstance(source, StoredSource):
         st.subheader("Write the release")
         write_controls(work, result.settings, run, source, name, stale)
     else:
         st.subheader("Download")
-        check = checked(result, run, k)
+        check = check_shown_release(result, run, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if check is not None:
             obstacle = _show_release_buttons(work, result, run, k, stale, name, check.problem)
-        plan_button(about, f"plan-{name}", "download-plan")
-        levels = same_levels(run) if plan.algorithm.name != "levels" else None
+        draw_plan_button(about, f"plan-{name}", "download-plan")
+        levels = build_pinned_plan(run) if plan.algorithm.name != "levels" else None
         if levels is not None:
-            plan_button(
+            draw_plan_button(
                 levels.to_json(),
                 f"levels-{name}",
                 "download-levels",
@@ -219,16 +244,24 @@ def downloads(work: Work, result: Result, run: Run, k: int, stale: bool) -> None
                 "can be compared. python -m kanon check lists what is new in that table.",
             )
         if curves is not None:
-            data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
+            draw_data_button(
+                "Data of the curve", lambda: build_curves_table(curves), "curve", about
+            )
     if obstacle:
-        st.error(plain(obstacle), icon=":material/error:")
+        st.error(escape_markdown(obstacle), icon=":material/error:")
     elif check is not None:
-        st.caption(plain(check.said))
-    together(result.settings, run)
+        st.caption(escape_markdown(check.said))
+    show_combination(result.settings, run)
 
 
 def _show_release_buttons(
-    work: Work, result: Result, run: Run, k: int, stale: bool, name: str, problem: str | None
+    work: SessionState,
+    result: AnonymisationResult,
+    run: Run,
+    k: int,
+    stale: bool,
+    name: str,
+    problem: str | None,
 ) -> str | None:
     about = run.prepared.plan.to_json()
     kinds = list(FORMATS)
@@ -241,16 +274,18 @@ def _show_release_buttons(
         width=160,
     )
     form = _choose_text_form(work, run, kind)
-    neutral = neutral_choice("download", kind)
-    order_choice(work, "download")
-    obstacle = problem or state.remembered(
-        "obstacle", (result, k, kind), lambda: why_not(kind, run.released)
+    neutral = draw_neutral_choice("download", kind)
+    draw_order_choice(work, "download")
+    obstacle = problem or state.get_or_compute(
+        "obstacle", (result, k, kind), lambda: explain_unwritable(kind, run.released)
     )
-    file = file_name(
+    file = get_file_name(
         f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}|{form}"
     )
-    make = noting(result.settings, run, lambda: run.content(kind, neutral, form), file, kind, form)
-    save_button(
+    make = record_download(
+        result.settings, run, lambda: run.content(kind, neutral, form), file, kind, form
+    )
+    draw_save_button(
         "Released table (old settings)" if stale else "Released table",
         make,
         file,
@@ -262,9 +297,11 @@ def _show_release_buttons(
     return obstacle
 
 
-def _choose_text_form(work: Work, run: Run, kind: str) -> TextForm:
+def _choose_text_form(work: SessionState, run: Run, kind: str) -> TextForm:
     table = work.table.records
-    wanted = form_choice("download", kind, table.form if isinstance(table, MemoryTable) else PLAIN)
+    wanted = draw_form_choice(
+        "download", kind, table.form if isinstance(table, MemoryTable) else PLAIN
+    )
     form = run.fitting(wanted)
     if form != wanted:
         st.caption(
@@ -277,13 +314,13 @@ def _choose_text_form(work: Work, run: Run, kind: str) -> TextForm:
 def _show_archive_button(
     run: Run, make_table: Callable[[], bytes], kind: str, form: TextForm, about: str, disabled: bool
 ) -> None:
-    date, publish = datetime.date.today(), publish_choice("archive-publish")
+    date, publish = datetime.date.today(), draw_publish_choice("archive-publish")
 
     def build_archive() -> bytes:
         file = ReleasedFile(make_table(), kind, form, run.released(index=True))
-        return archive(run, file, date, publish)
+        return build_archive_file(run, file, date, publish)
 
-    file_button(
+    draw_file_button(
         "Release archive",
         build_archive,
         "release",

@@ -9,33 +9,37 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.fingerprint import fingerprint_of
-from kanon.charts.board import draw_board, panel_table, small_multiples
-from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
-from kanon.charts.dark import on_dark
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.charts.board import build_panel_table, draw_board, draw_small_multiples
+from kanon.charts.comparison_measures import (
+    build_measure_table,
+    list_curve_cards,
+    list_privacy_cards,
+)
+from kanon.charts.dark import convert_colour_to_dark
 from kanon.charts.layout import NODES, NODES_FILLING, Layout
-from kanon.charts.scatter import privacy_against_alteration, scatter_table
+from kanon.charts.scatter import build_scatter_table, draw_privacy_against_alteration
 from kanon.errors import KanonError
 from kanon.experiments.comparison import Comparison
 from kanon.hierarchy.cost_matrices import LARGEST_MATRIX, CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
-from kanon.studio.compare.board_layout import arrange, layout_of
+from kanon.studio.compare.board_layout import get_layout, show_arrangement
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
 from kanon.studio.session.run_plan import TreeInputs
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, counted_records, metric_called
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import SessionState, count_records_at_nodes, get_metric
 from kanon.studio.widgets.picture import (
     Part,
     PictureSettings,
-    chart,
-    data_button,
-    on_dark_paper,
-    picture,
-    picture_links,
+    draw_chart,
+    draw_data_button,
+    draw_picture_links,
+    is_dark_theme,
+    show_picture,
 )
-from kanon.studio.widgets.standings import titles_of_measures
+from kanon.studio.widgets.standings import get_measure_titles
 
 _FOLDER = Path(__file__).parent
 _KEY = "cursor"
@@ -76,33 +80,33 @@ def show_board(
     about: str,
     settings: PictureSettings,
 ) -> None:
-    work = state.work()
-    layout, filling = layout_of(work, comparison), work.view(CompareView).filling
+    work = state.get_session()
+    layout, filling = get_layout(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):
         filling = None
-    costs = costs_from(work, NODES if filling is None else NODES_FILLING)
+    costs = build_cost_source(work, NODES if filling is None else NODES_FILLING)
     inputs = (
         (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     )
-    board = state.remembered(
+    board = state.get_or_compute(
         "board" if filling is None else "board-filling", (key, layout, filling, inputs),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
     if filling is not None:
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
-        board_with_cursor(board.figure, board.cursor, k, on_move)
-    costs = costs_from(work, LARGEST_MATRIX)  # a file has room for more than a panel
+        draw_board_with_cursor(board.figure, board.cursor, k, on_move)
+    costs = build_cost_source(work, LARGEST_MATRIX)  # a file has room for more than a panel
     with st.container(horizontal=True):
-        arrange(comparison)
+        show_arrangement(comparison)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            picture_links("board", settings, parts=_PARTS)
+            draw_picture_links("board", settings, parts=_PARTS)
             with st.popover("Data of a panel", icon=":material/download:"):
                 for place, panel in enumerate(board.cursor["panels"]):
-                    title = plain(shortened(panel["title"])) or "nothing"
-                    data_button(
+                    title = escape_markdown(trim_title(panel["title"])) or "nothing"
+                    draw_data_button(
                         f"{place + 1}: {title}",
-                        partial(panel_table, comparison, layout, place, costs),
+                        partial(build_panel_table, comparison, layout, place, costs),
                         f"panel-{place + 1}",
                         f"{about}|{layout.panels[place]}|{_get_costs_fingerprint(work, layout)}",
                         kind="tertiary",
@@ -115,7 +119,7 @@ def _show_larger_charts(
 ) -> None:
     if len(comparison.lines) < 2:
         return
-    state.seeded("board-larger", bool(state.typed("board-larger")))
+    state.set_widget_value("board-larger", bool(state.get_widget_value("board-larger")))
     box = st.expander(
         "Larger charts: each line against all others, and privacy against alteration",
         icon=":material/grid_view:",
@@ -125,36 +129,38 @@ def _show_larger_charts(
     if not box.open:
         return
     with box:
-        measures = measures_of(comparison)
-        measures = {name: card for name, card in measures.items() if comparison.knows(name)}
-        titles = titles_of_measures(comparison, measures)
+        measures = list_curve_cards(comparison)
+        measures = {name: card for name, card in measures.items() if comparison.has_values(name)}
+        titles = get_measure_titles(comparison, measures)
         measure = _choose_measure("Each line against all others by", 0, titles)
-        figure = state.remembered(
-            "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
+        figure = state.get_or_compute(
+            "multiples", (key, measure, k), lambda: draw_small_multiples(comparison, measure, k)
         )
-        picture(figure, partial(measure_table, comparison, measure), "multiples",
+        show_picture(figure, partial(build_measure_table, comparison, measure), "multiples",
                 f"{about}|{measure}", settings)  # fmt: skip
-        protecting = titles_of_measures(comparison, privacy_measures(comparison))
+        protecting = get_measure_titles(comparison, list_privacy_cards(comparison))
         privacy = _choose_measure("Privacy against alteration by", 1, protecting)
-        figure = state.remembered(
-            "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
+        figure = state.get_or_compute(
+            "scatter",
+            (key, privacy, k),
+            lambda: draw_privacy_against_alteration(comparison, k, privacy),
         )
-        picture(figure, partial(scatter_table, comparison, privacy), "scatter",
+        show_picture(figure, partial(build_scatter_table, comparison, privacy), "scatter",
                 f"{about}|{privacy}", settings)  # fmt: skip
 
 
 def _choose_measure(label: str, place: int, titles: Mapping[str, str]) -> str:
-    larger = state.work().compare.larger
+    larger = state.get_session().compare.large_chart_measures
     measure = larger[place] if larger[place] in titles else next(iter(titles))
 
     def take_measure(asked: str) -> None:
         both = (asked, larger[1]) if place == 0 else (larger[0], asked)
-        state.change(replace(state.work().compare, larger=both))
+        state.update_sections(replace(state.get_session().compare, large_chart_measures=both))
 
     st.selectbox(
         label,
         list(titles),
-        **bound(f"board-larger-{place}", measure, take_measure),
+        **attach_widget(f"board-larger-{place}", measure, take_measure),
         format_func=lambda name: titles[name],
         width=360,
     )
@@ -165,18 +171,18 @@ def _has_matrix(layout: Layout) -> bool:
     return any(panel.kind == "matrix" for panel in layout.panels)
 
 
-def _get_costs_fingerprint(work: Work, layout: Layout) -> str:
+def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
     if not _has_matrix(layout):
         return ""
     table = work.table
     trees = {column: TreeInputs.of(tree, weighted=True) for column, tree in table.trees.items()}
     # The records below a node depend on what happens to those with missing values.
-    return fingerprint_of(
+    return compute_fingerprint(
         work.settings.composed, table.digest, work.version, table.missing, list(trees), trees
     )
 
 
-def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]:
+def build_cost_source(work: SessionState, most: int) -> Callable[[str, str], CostMatrix | None]:
     """A cached source of cost matrices of the current hierarchies, with at most ``most`` nodes."""
 
     def get_costs(column: str, metric: str) -> CostMatrix | None:
@@ -185,8 +191,8 @@ def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]
             return None
         place, tree = list(trees).index(column), trees[column]
         try:
-            named = metric_called(work, metric)
-            records = counted_records(work, named, trees)
+            named = get_metric(work, metric)
+            records = count_records_at_nodes(work, named, trees)
             potential = potentials(named, list(trees.values()), records)[place]
         except KanonError:
             return None
@@ -195,25 +201,27 @@ def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]
     return cache(get_costs)
 
 
-def board_with_cursor(
+def draw_board_with_cursor(
     figure: go.Figure, cursor: dict[str, Any], k: int, on_move: Callable[[int], None]
 ) -> None:
     """Draw a board and a cursor at k; ``on_move`` gets the new k once the cursor rests."""
 
     def take_k() -> None:
-        chosen_k = state.typed(_KEY).get("k")
+        chosen_k = state.get_widget_value(_KEY).get("k")
         if chosen_k in cursor["ks"]:
             on_move(chosen_k)
 
     def take_filling() -> None:
-        data = state.typed(_KEY).get("fill")
+        data = state.get_widget_value(_KEY).get("fill")
         if data is not None:
-            state.change(replace(state.work().view(CompareView), filling=data["place"]))
+            state.update_sections(
+                replace(state.get_session().view(CompareView), filling=data["place"])
+            )
 
     lines = cursor["lines"]
-    if on_dark_paper():
-        lines = [{**line, "colour": on_dark(line["colour"])} for line in lines]
+    if is_dark_theme():
+        lines = [{**line, "colour": convert_colour_to_dark(line["colour"])} for line in lines]
     data = {**cursor, "lines": lines, "k": k}
     data["fill"] = [f"Show panel {place + 1} full screen" for place in range(len(cursor["panels"]))]
     _cursor(key=_KEY, data=data, on_k_change=take_k, on_fill_change=take_filling)
-    chart(figure, "board", height="content" if cursor["numbers"] else "stretch")
+    draw_chart(figure, "board", height="content" if cursor["numbers"] else "stretch")

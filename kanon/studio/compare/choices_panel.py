@@ -6,37 +6,42 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
-from kanon.base.formatting import counted, one_or_many
+from kanon.base.formatting import choose_plural, count_noun
 from kanon.cards import Card
-from kanon.charts.dark import on_dark
-from kanon.charts.line_style import looks_of
-from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
+from kanon.charts.dark import convert_colour_to_dark
+from kanon.charts.line_style import choose_looks
+from kanon.charts.style import STRATEGY_COLOURS, get_metric_colour
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
-from kanon.studio.compare.presets import PRESETS, as_before, can_go_back, with_preset
+from kanon.studio.compare.pinned_panel import (
+    choose_yardstick,
+    show_left_out,
+    show_saved_chips,
+    show_saved_panel,
+)
+from kanon.studio.compare.presets import PRESETS, can_undo_preset, set_preset, undo_preset
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import (
-    ComparisonState,
-    comparison_request,
-    outlook,
-    runs_wanted,
-    ties_matter,
+    ComparisonOutlook,
+    describe_comparison,
+    has_random_ties,
+    list_run_keys,
+    request_comparison,
 )
 from kanon.studio.jobs.configurations import (
-    algorithms_offered,
-    compared_algorithms,
-    compared_strategies,
-    strategies_offered,
+    list_compared_algorithms,
+    list_compared_strategies,
+    list_offered_algorithms,
+    list_offered_strategies,
 )
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.parts import CompareSettings
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, compared_metrics, usable_metrics
-from kanon.studio.shell.frame import metric_titles
-from kanon.studio.widgets.result import outdated_notice
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState, list_compared_metrics, list_usable_metrics
+from kanon.studio.shell.frame import get_metric_titles
+from kanon.studio.widgets.result import show_outdated_notice
 
 # Chips wrap to the next line; by default Streamlit scrolls them out of their field.
 _CHIPS_IN_SIGHT = """
@@ -55,70 +60,76 @@ _CHIPS_IN_SIGHT = """
 """
 
 
-def choices(work: Work, status: ComparisonState) -> None:
-    st.html(f"<style>{_CHIPS_IN_SIGHT} {chip_styles(work, status)}</style>")
-    presets_row(work)
-    metrics_row(work)
-    algorithms_row(work, status)
-    strategies_row(work)
-    if work.kept.pinned:
+def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
+    st.html(f"<style>{_CHIPS_IN_SIGHT} {build_chip_styles(work, status)}</style>")
+    show_presets_row(work)
+    show_metrics_row(work)
+    show_algorithms_row(work, status)
+    show_strategies_row(work)
+    if work.kept.configurations:
         with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
             st.caption("Saved", width=100)
-            kept_chips(work)
-        kept_aside(work)
-        yardstick_choice(work)
+            show_saved_chips(work)
+        show_left_out(work)
+        choose_yardstick(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
-        under_choices(work, status)
+        show_row_below(work, status)
 
 
-def hints(work: Work, status: ComparisonState) -> None:
-    said(work, status)
-    beside_k(work)
+def show_hints(work: SessionState, status: ComparisonOutlook) -> None:
+    show_status(work, status)
+    show_ignored_settings(work)
 
 
-def chip_styles(work: Work, status: ComparisonState) -> str:
-    offered, strategies = strategies_offered(work), compared_strategies(work)
-    one_algorithm = len(compared_algorithms(work)) == 1
-    one_metric = len(compared_metrics(work)) == 1 and len(strategies) > 1
+def build_chip_styles(work: SessionState, status: ComparisonOutlook) -> str:
+    offered, strategies = list_offered_strategies(work), list_compared_strategies(work)
+    one_algorithm = len(list_compared_algorithms(work)) == 1
+    one_metric = len(list_compared_metrics(work)) == 1 and len(strategies) > 1
     styles = ""  # with several algorithms, colours stand for algorithms
     if one_algorithm and one_metric:
-        styles = coloured("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
+        styles = build_stripes("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
     elif one_algorithm:
-        styles = coloured("compare-metrics", map(colour_of_metric, usable_metrics(work)))
-    if status.comparison is not None and work.kept.pinned:
-        looks = looks_of(status.comparison)
+        styles = build_stripes("compare-metrics", map(get_metric_colour, list_usable_metrics(work)))
+    if status.comparison is not None and work.kept.configurations:
+        looks = choose_looks(status.comparison)
         own = {line.title: looks[line.name].colour for line in status.lines if line.kept}
-        styles += coloured("compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.pinned])
+        styles += build_stripes(
+            "compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.configurations]
+        )
     return styles
 
 
-def metrics_row(work: Work) -> None:
-    titles, metrics = metric_titles(work), compared_metrics(work)
+def show_metrics_row(work: SessionState) -> None:
+    titles, metrics = get_metric_titles(work), list_compared_metrics(work)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Metrics", width=100, help="How loss is counted. The metric guides the search.")
         st.pills(
             "Metrics that guide the search",
-            usable_metrics(work),
+            list_usable_metrics(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound("compare-metrics", metrics, "compared", into=CompareSettings, read=tuple),
-            format_func=lambda name: plain(titles[name]),
+            **attach_widget(
+                "compare-metrics", metrics, "compared", into=CompareSettings, read=tuple
+            ),
+            format_func=lambda name: escape_markdown(titles[name]),
         )
 
 
-def algorithms_row(work: Work, status: ComparisonState) -> None:
+def show_algorithms_row(work: SessionState, status: ComparisonOutlook) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Algorithms",
             width=100,
             help="How the release is found. Their details are set on the page Anonymise."
-            + listed(module.CARD for module in algorithms().values()),
+            + list_cards(module.CARD for module in algorithms().values()),
         )
         st.multiselect(
             "Algorithms",
-            algorithms_offered(),
+            list_offered_algorithms(),
             label_visibility="collapsed",
-            **bound("compare-algorithms", compared_algorithms(work), "algorithms", read=tuple),
+            **attach_widget(
+                "compare-algorithms", list_compared_algorithms(work), "algorithms", read=tuple
+            ),
             format_func=short_title,
             width=520,
         )
@@ -127,29 +138,29 @@ def algorithms_row(work: Work, status: ComparisonState) -> None:
             type="primary" if status.comparison is None else "secondary",
             icon=":material/play_arrow:",
             disabled="comparison" in work.running or not (status.lines or status.problem),
-            on_click=runner.run,
-            args=(comparison_request,),
+            on_click=runner.run_request,
+            args=(request_comparison,),
             key="compare",
         )
 
 
-def strategies_row(work: Work) -> None:
-    offered, strategies = strategies_offered(work), compared_strategies(work)
+def show_strategies_row(work: SessionState) -> None:
+    offered, strategies = list_offered_strategies(work), list_compared_strategies(work)
     has_choice = len(offered) > 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        titles = "  \n".join(plain(card.title) for card in STRATEGIES.values())
+        titles = "  \n".join(escape_markdown(card.title) for card in STRATEGIES.values())
         st.caption(
             "Strategies",
             width=100,
             help=f"How a class chooses the class that it merges with.  \n{titles}\n\n"
-            f"Where l, t and k are measured:{listed(SCOPES.values())}",
+            f"Where l, t and k are measured:{list_cards(SCOPES.values())}",
         )
         st.pills(
             "Strategies: how a class chooses the class that it merges with",
             offered,
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound(
+            **attach_widget(
                 "compare-strategies", strategies, "strategies", into=CompareSettings, read=tuple
             ),
             format_func=str.upper,
@@ -161,104 +172,112 @@ def strategies_row(work: Work) -> None:
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
-                **bound(
+                **attach_widget(
                     "compare-scopes",
                     list(work.compare.scopes),
-                    lambda value: state.change(
-                        replace(state.work().compare, scopes=tuple(value) or ("table",))
+                    lambda value: state.update_sections(
+                        replace(state.get_session().compare, scopes=tuple(value) or ("table",))
                     ),
                 ),
                 format_func=lambda name: f"l, t, k of {SCOPES[name].title}",
                 disabled=not any(LOOKS_AT[name] for name in strategies),
             )
-        elif not any(uses(name, "strategy") for name in compared_algorithms(work)):
+        elif not any(uses(name, "strategy") for name in list_compared_algorithms(work)):
             st.caption("Only GAA has strategies.")
         if has_choice and not work.table.sensitive_columns:
             st.caption("S2 to S7, L and T need a sensitive column, and there is none yet.")
             st.page_link("pages/data.py", label="Choose one on Data", icon=":material/table:")
 
 
-def under_choices(work: Work, status: ComparisonState) -> None:
-    lucky = [line for line in status.lines if ties_matter(line.configuration.algorithm)]
+def show_row_below(work: SessionState, status: ComparisonOutlook) -> None:
+    lucky = [line for line in status.lines if has_random_ties(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
-    runs = f" ({counted(more, 'run')})" if more else ""
+    runs = f" ({count_noun(more, 'run')})" if more else ""
     st.toggle(
         f"Show what ties decide{runs}",
-        **bound("compare-bands", work.compare.bands, want_bands),
+        **attach_widget("compare-bands", work.compare.bands, set_bands),
         help=f"Runs every line {len(TIE_SEEDS)} more times, each time with a different order of "
         "ties. Where bands overlap, luck decides which line is ahead. Earlier runs are reused.",
         disabled="comparison" in work.running,
         width="content",
     )
-    keeping(work, status.lines)
+    show_saved_panel(work, status.lines)
     if "comparison" in work.running and status.lacking:
-        st.caption(new_runs(status), width="content")
+        st.caption(count_new_runs(status), width="content")
 
 
-def want_bands(value: bool) -> None:
-    state.change(replace(state.work().compare, bands=bool(value)))
-    work = state.work()
-    if work.findings.comparison is not None and work.compare.bands and outlook(work).lacking:
-        runner.run(comparison_request)
+def set_bands(value: bool) -> None:
+    state.update_sections(replace(state.get_session().compare, bands=bool(value)))
+    work = state.get_session()
+    if (
+        work.findings.comparison is not None
+        and work.compare.bands
+        and describe_comparison(work).lacking
+    ):
+        runner.run_request(request_comparison)
 
 
-def coloured(key: str, colours: Iterable[str]) -> str:
+def build_stripes(key: str, colours: Iterable[str]) -> str:
     return "".join(
         f".st-key-{key} button:nth-of-type({place}) "
-        f"{{ border-left: 0.5rem solid light-dark({colour}, {on_dark(colour)}) !important; }}"
+        f"{{ border-left: 0.5rem solid light-dark({colour}, {convert_colour_to_dark(colour)}) !important; }}"
         for place, colour in enumerate(colours, 1)
         if colour
     )
 
 
-def listed(cards: Iterable[Card]) -> str:
-    return "".join("  \n" + plain(f"{card.title}: {card.summary}") for card in cards)
+def list_cards(cards: Iterable[Card]) -> str:
+    return "".join("  \n" + escape_markdown(f"{card.title}: {card.summary}") for card in cards)
 
 
-def new_runs(status: ComparisonState) -> str:
+def count_new_runs(status: ComparisonOutlook) -> str:
     every_k = all(serves_every_k(line.configuration.algorithm) for line in status.lines)
-    runs = counted(status.runs, "run" if every_k else "line")  # a line has runs for many k
+    runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
     if status.lacking == status.runs:
         return f"{runs}, all new."
-    return one_or_many(
+    return choose_plural(
         status.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=runs
     )
 
 
-def said(work: Work, status: ComparisonState) -> None:
+def show_status(work: SessionState, status: ComparisonOutlook) -> None:
     if "comparison" in work.running:
         return
     if status.problem:
-        st.info(plain(status.problem))
+        st.info(escape_markdown(status.problem))
     elif not status.lines:
         st.info("Choose at least one metric and one strategy, then press Compare.")
     elif status.comparison is None and work.findings.comparison is None:
         frequency = "each line runs once and serves every k"
-        if not all(serves_every_k(name) for name in compared_algorithms(work)):
+        if not all(serves_every_k(name) for name in list_compared_algorithms(work)):
             frequency = "lines of GAA run once and serve every k; other lines run once per k"
         nothing = "Nothing has been compared for this table yet."
-        st.info(f"{nothing} Press Compare: {frequency}. {new_runs(status)}")
+        st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")
     elif status.comparison is None:
-        outdated_notice("Compare", changed_since(work, "comparison", runs_wanted), new_runs(status))
+        show_outdated_notice(
+            "Compare",
+            list_changed_labels(work, "comparison", list_run_keys),
+            count_new_runs(status),
+        )
 
 
-def beside_k(work: Work) -> None:
+def show_ignored_settings(work: SessionState) -> None:
     """Say which requirements are not part of the comparison."""
     if work.settings.models:
-        models = plain("; ".join(model.sentence for model in work.settings.models))
+        models = escape_markdown("; ".join(model.sentence for model in work.settings.models))
         are = "is" if len(work.settings.models) == 1 else "are"
         st.caption(
             f"Lines run with k alone. {models} {are} required on Anonymise but not here; the "
             "resulting l and t are shown instead."
         )
-    if "datafly" in compared_algorithms(work) and work.settings.suppression is None:
+    if "datafly" in list_compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
             "Anonymise sets no limit on suppressed records. So Datafly may suppress k records, as "
             "published, and the other algorithms none. The criterion Suppressed shows how many."
         )
 
 
-def presets_row(work: Work) -> None:
+def show_presets_row(work: SessionState) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="compare-presets"):
         st.caption("Presets", width=100, help="Each sets the lines and panels and compares them.")
         for name, preset in PRESETS.items():
@@ -271,13 +290,13 @@ def presets_row(work: Work) -> None:
                 key=f"preset-{name}",
                 help=preset.about,
             )
-        if can_go_back(work):
+        if can_undo_preset(work):
             st.button(
                 "Undo the preset",
                 type="tertiary",
                 icon=":material/undo:",
                 disabled="comparison" in work.running,
-                on_click=lambda: state.put(as_before(state.work())),
+                on_click=lambda: state.set_session(undo_preset(state.get_session())),
                 key="preset-undo",
                 help="Brings back the lines and panels from before the preset.",
             )
@@ -289,5 +308,5 @@ def presets_row(work: Work) -> None:
 
 
 def _take_preset(name: str) -> None:
-    state.put(with_preset(state.work(), name))
-    runner.run(comparison_request)
+    state.set_session(set_preset(state.get_session(), name))
+    runner.run_request(request_comparison)

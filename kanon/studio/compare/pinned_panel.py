@@ -7,72 +7,86 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.experiments.titles import full_title
-from kanon.studio.jobs.configurations import PlannedLine, incomparable, yardsticks
+from kanon.experiments.titles import get_full_title
+from kanon.studio.jobs.configurations import (
+    PlannedLine,
+    explain_incomparable,
+    list_measuring_hierarchies,
+)
 from kanon.studio.session import state
 from kanon.studio.session.named_configurations import (
-    export,
-    imported,
-    pin,
-    renamed,
-    restored,
-    unpinned,
-    used,
+    apply_configuration,
+    delete_configuration,
+    export_configuration,
+    import_configuration,
+    rename_configuration,
+    restore_configuration,
+    save_configuration,
 )
-from kanon.studio.session.parts import NamedConfiguration
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.controls import upload_field
-from kanon.studio.widgets.files import plan_button
-from kanon.studio.widgets.result import name_in_files
+from kanon.studio.session.parts import SavedConfiguration
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.controls import draw_upload_field
+from kanon.studio.widgets.files import draw_plan_button
+from kanon.studio.widgets.result import format_plan_for_file
 
 _AT_ONCE = 8  # so many differences of a table are listed, those that stop a plan first
 
 
-def kept_chips(work: Work) -> None:
-    titles = [configuration.title for configuration in work.kept.pinned]
+def show_saved_chips(work: SessionState) -> None:
+    titles = [configuration.title for configuration in work.kept.configurations]
     # The key holds the names: a name that moves to another configuration is another choice.
     st.pills(
         "Saved configurations",
         titles,
         selection_mode="multi",
         label_visibility="collapsed",
-        **bound(
+        **attach_widget(
             f"compare-kept-{_get_short_hash(repr(titles))}",
-            [configuration.title for configuration in work.kept.pinned if configuration.shown],
+            [
+                configuration.title
+                for configuration in work.kept.configurations
+                if configuration.shown
+            ],
             _set_visible,
         ),
-        format_func=lambda title: plain(f"★ {title}"),
+        format_func=lambda title: escape_markdown(f"★ {title}"),
     )
 
 
-def kept_aside(work: Work) -> None:
+def show_left_out(work: SessionState) -> None:
     """Say which saved configurations are left out of the comparison, and why."""
-    for configuration in work.kept.pinned:
-        if configuration.shown and (why := incomparable(work, configuration)):
+    for configuration in work.kept.configurations:
+        if configuration.shown and (why := explain_incomparable(work, configuration)):
             sentence = f"★ {configuration.title} is left out: {why}. It stays saved."
-            st.caption(plain(sentence))
+            st.caption(escape_markdown(sentence))
 
 
 def _set_visible(titles: Any) -> None:
-    kept = state.work().kept
-    pinned = tuple(replace(entry, shown=entry.title in (titles or ())) for entry in kept.pinned)
-    state.change(replace(kept, pinned=pinned))
+    kept = state.get_session().kept
+    pinned = tuple(
+        replace(entry, shown=entry.title in (titles or ())) for entry in kept.configurations
+    )
+    state.update_sections(replace(kept, configurations=pinned))
 
 
-def yardstick_choice(work: Work) -> None:
-    offered = yardsticks(work)
+def choose_yardstick(work: SessionState) -> None:
+    offered = list_measuring_hierarchies(work)
     if not offered:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Measure all lines by the hierarchies",
             range(len(offered)),
-            **bound(
+            **attach_widget(
                 f"compare-yardstick-{_get_short_hash(repr(offered))}",
-                offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0,
-                lambda value: state.change(replace(state.work().kept, yardstick=offered[value])),
+                offered.index(work.kept.measuring_hierarchies)
+                if work.kept.measuring_hierarchies in offered
+                else 0,
+                lambda value: state.update_sections(
+                    replace(state.get_session().kept, measuring_hierarchies=offered[value])
+                ),
             ),
             format_func=lambda place: _name_yardstick(offered[place]),
             width=300,
@@ -82,7 +96,7 @@ def yardstick_choice(work: Work) -> None:
                 "Each line's percentages are shares of the most that its own hierarchies could "
                 "lose. Lines with different hierarchies cannot be compared."
             )
-            if work.kept.yardstick is None
+            if work.kept.measuring_hierarchies is None
             else (
                 "Lines have different hierarchies, and one set measures all of them: a released "
                 "cell counts as the lowest group in this set that covers everything it may mean."
@@ -94,24 +108,24 @@ def yardstick_choice(work: Work) -> None:
 def _name_yardstick(yardstick: str | None) -> str:
     if yardstick is None:
         return "each its own"
-    return plain(f"of ★ {yardstick}") if yardstick else "in use now"
+    return escape_markdown(f"of ★ {yardstick}") if yardstick else "in use now"
 
 
-def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
-    count = f" ({len(work.kept.pinned)})" if work.kept.pinned else ""
+def show_saved_panel(work: SessionState, lines: Sequence[PlannedLine]) -> None:
+    count = f" ({len(work.kept.configurations)})" if work.kept.configurations else ""
     label = f"Saved configurations{count}"
     with st.popover(label, icon=":material/keep:"):
-        state.said_here("keeping")
+        state.show_message_at("keeping")
         _show_save_fields([line for line in lines if not line.kept])
-        for place, configuration in enumerate(work.kept.pinned):
+        for place, configuration in enumerate(work.kept.configurations):
             _show_entry(place, configuration)
-        if work.kept.unpinned is not None:
+        if work.kept.deleted_configuration is not None:
             st.button(
-                f"Restore {plain(work.kept.unpinned.title)}",
+                f"Restore {escape_markdown(work.kept.deleted_configuration.title)}",
                 icon=":material/undo:",
                 key="kept-restore",
                 on_click=_try_change,
-                args=(restored,),
+                args=(restore_configuration,),
             )
         _show_import(work)
 
@@ -125,11 +139,11 @@ def _show_save_fields(lines: Sequence[PlannedLine]) -> None:
     position = st.selectbox(
         "Line",
         range(len(lines)),
-        format_func=lambda place: plain(lines[place].title),
+        format_func=lambda place: escape_markdown(lines[place].title),
         key=f"keep-line-{_get_short_hash(repr(names))}",
     )
     line = lines[position or 0]
-    alone = full_title(line.configuration, line.guide.card.title)
+    alone = get_full_title(line.configuration, line.guide.card.title)
     field = f"keep-name-{_get_short_hash(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key=field, placeholder=alone)
@@ -138,12 +152,14 @@ def _show_save_fields(lines: Sequence[PlannedLine]) -> None:
             key="keep",
             on_click=_try_change,
             args=(
-                lambda work: pin(work, line.plan, line.ground.trees, state.typed(field) or alone),
+                lambda work: save_configuration(
+                    work, line.plan, line.ground.trees, state.get_widget_value(field) or alone
+                ),
             ),
         )
 
 
-def _show_entry(place: int, configuration: NamedConfiguration) -> None:
+def _show_entry(place: int, configuration: SavedConfiguration) -> None:
     field = f"kept-name-{place}-{_get_short_hash(configuration.title)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Not seeded: a name that cannot be used stays as typed, to be corrected.
@@ -152,11 +168,15 @@ def _show_entry(place: int, configuration: NamedConfiguration) -> None:
             value=configuration.title,
             key=field,
             on_change=_try_change,
-            args=(lambda work: renamed(work, configuration.title, state.typed(field) or ""),),
+            args=(
+                lambda work: rename_configuration(
+                    work, configuration.title, state.get_widget_value(field) or ""
+                ),
+            ),
         )
-        plan_button(
-            export(configuration),
-            f"plan-{name_in_files(configuration.plan)}",
+        draw_plan_button(
+            export_configuration(configuration),
+            f"plan-{format_plan_for_file(configuration.plan)}",
             f"kept-plan-{_get_short_hash(configuration.title)}",
             help="Everything about this configuration; python -m kanon run repeats it.",
         )
@@ -165,7 +185,7 @@ def _show_entry(place: int, configuration: NamedConfiguration) -> None:
             icon=":material/input:",
             key=f"kept-use-{_get_short_hash(configuration.title)}",
             on_click=_try_change,
-            args=(lambda work: used(work, configuration.title),),
+            args=(lambda work: apply_configuration(work, configuration.title),),
             help="Sets roles, hierarchies and settings as in this plan. If values of this table "
             "are missing in a hierarchy, the page Hierarchies shows them, and you can add them "
             "there.",
@@ -175,38 +195,40 @@ def _show_entry(place: int, configuration: NamedConfiguration) -> None:
             icon=":material/close:",
             key=f"kept-remove-{_get_short_hash(configuration.title)}",
             on_click=_try_change,
-            args=(lambda work: unpinned(work, configuration.title),),
+            args=(lambda work: delete_configuration(work, configuration.title),),
         )
     if configuration.findings:
         st.caption("New in this table:")
         weighty = sorted(configuration.findings, key=lambda finding: not finding.stops)
-        lines = [f"- {plain(finding.sentence)}" for finding in weighty[:_AT_ONCE]]
+        lines = [f"- {escape_markdown(finding.sentence)}" for finding in weighty[:_AT_ONCE]]
         if len(configuration.findings) > _AT_ONCE:
             lines.append("- " + f"and {len(configuration.findings) - _AT_ONCE} more")
         st.markdown("\n".join(lines))
 
 
-def _show_import(work: Work) -> None:
+def _show_import(work: SessionState) -> None:
     key = f"kept-import-{work.version}"
-    upload_field(
+    draw_upload_field(
         "Import a plan", "plan_megabytes", type="json", key=key, on_change=_import_file, args=(key,)
     )
 
 
 def _import_file(key: str) -> None:
-    file = state.typed(key)
+    file = state.get_widget_value(key)
     if file is None:
         return
     title = file.name.rsplit(".", 1)[0]
-    used_titles = {configuration.title.casefold() for configuration in state.work().kept.pinned}
+    used_titles = {
+        configuration.title.casefold() for configuration in state.get_session().kept.configurations
+    }
     number, free = 2, title[:30] or "plan"
     while free.casefold() in used_titles:
         free, number = f"{title[:30]} {number}", number + 1
-    _try_change(lambda work: imported(work, file.getvalue(), free))
+    _try_change(lambda work: import_configuration(work, file.getvalue(), free))
 
 
-def _try_change(change: Callable[[Work], Work]) -> None:
-    state.attempt(lambda: change(state.work()), at="keeping")
+def _try_change(change: Callable[[SessionState], SessionState]) -> None:
+    state.try_update(lambda: change(state.get_session()), problem_at="keeping")
 
 
 def _get_short_hash(text: str) -> str:

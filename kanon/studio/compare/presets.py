@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kanon.charts.layout import NODES, Layout, Panel, curves
+from kanon.charts.layout import NODES, Layout, Panel, create_curves_layout
 from kanon.experiments.comparison import INTERVALS
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.metrics import PUBLISHED
 from kanon.strategies import needs_sensitive
 from kanon.studio.compare.state import CompareView
-from kanon.studio.session.changed_settings import change_to, still_stands
+from kanon.studio.session.changed_settings import describe_change, is_still_current
 from kanon.studio.session.parts import CompareSettings, Message
-from kanon.studio.session.work import Work, compared_metrics, usable_strategies
+from kanon.studio.session.work import SessionState, list_compared_metrics, list_usable_strategies
 
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)
-_SIX = curves(
+_SIX = create_curves_layout(
     "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent", "min_k"
 ).panels
 _MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"))
@@ -37,7 +37,7 @@ PRESETS: Mapping[str, BoardPreset] = {
         "The seven published metrics, one line each: mean alteration, generalised, at root, "
         "minimum k, and the cost matrices of two of them.",
         (
-            *curves("mean_alteration", "generalised_percent", "root_percent", "min_k").panels,
+            *create_curves_layout("mean_alteration", "generalised_percent", "root_percent", "min_k").panels,
             *_MATRICES,
         ),
         PUBLISHED,
@@ -47,7 +47,7 @@ PRESETS: Mapping[str, BoardPreset] = {
         "S1 to S7, one line each, guided by the chosen metric if there is just one, else by "
         "NLLM: alteration, l, t, minimum k, and privacy against alteration.",
         (
-            *curves("mean_alteration", "l_percent", "t_percent", "min_k").panels,
+            *create_curves_layout("mean_alteration", "l_percent", "t_percent", "min_k").panels,
             Panel("scatter", "l_percent"),
             Panel("scatter", "t_percent"),
         ),
@@ -78,43 +78,45 @@ PRESETS: Mapping[str, BoardPreset] = {
 """By name, in the order of their buttons."""
 
 
-def with_preset(work: Work, name: str) -> Work:
+def set_preset(work: SessionState, name: str) -> SessionState:
     settings = _build_settings(work, PRESETS[name])
     view = work.view(CompareView)
-    view = replace(view, filling=None, taken=change_to(work, view.taken, settings))
-    return work.with_parts(settings, view, Message())
+    view = replace(view, filling=None, taken=describe_change(work, view.taken, settings))
+    return work.replace_sections(settings, view, Message())
 
 
-def can_go_back(work: Work) -> bool:
-    return still_stands(work, work.view(CompareView).taken)
+def can_undo_preset(work: SessionState) -> bool:
+    return is_still_current(work, work.view(CompareView).taken)
 
 
-def as_before(work: Work) -> Work:
+def undo_preset(work: SessionState) -> SessionState:
     view = work.view(CompareView)
-    if view.taken is None or not can_go_back(work):
+    if view.taken is None or not can_undo_preset(work):
         return work
-    return view.taken.undo(work).with_parts(CompareView(), Message(notice="The preset was undone."))
+    return view.taken.undo(work).replace_sections(
+        CompareView(), Message(notice="The preset was undone.")
+    )
 
 
-def _build_settings(work: Work, preset: BoardPreset) -> CompareSettings:
+def _build_settings(work: SessionState, preset: BoardPreset) -> CompareSettings:
     sensitive = bool(work.table.sensitive_columns)
-    usable = usable_strategies(work.with_parts(replace(work.settings, algorithm="gaa")))
+    usable = list_usable_strategies(work.replace_sections(replace(work.settings, algorithm="gaa")))
     strategies, scopes = preset.strategies, work.compare.scopes
     if not set(strategies) <= set(usable):
         strategies = tuple(usable)
-    alone = compared_metrics(work)
+    alone = list_compared_metrics(work)
     looks = any(map(needs_sensitive, strategies))
     fitting = [ends for ends in INTERVALS if ends[1] <= work.table.complete_records.n_records]
-    column = matrix_column(work)
+    column = choose_matrix_column(work)
     return replace(
         work.compare,
         compared=preset.metrics or (tuple(alone) if len(alone) == 1 else ("nllm",)),
         strategies=strategies,
         algorithms=preset.algorithms,
         scopes=scopes if len(scopes) == 1 else ("table",),
-        counted_k="thirteen" if looks else "fourteen",
+        k_preset="thirteen" if looks else "fourteen",
         interval=fitting[-1] if looks and fitting else work.compare.interval,
-        table_shown="areas",
+        visible_table="areas",
         layout=Layout(
             tuple(
                 replace(panel, column=column) if panel.kind == "matrix" else panel
@@ -125,7 +127,7 @@ def _build_settings(work: Work, preset: BoardPreset) -> CompareSettings:
     )
 
 
-def matrix_column(work: Work) -> str:
+def choose_matrix_column(work: SessionState) -> str:
     """The column of a preset's cost matrices: the user's, else the largest that fits a panel."""
     trees = work.table.trees
     if work.shared.column in trees:

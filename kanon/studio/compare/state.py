@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from kanon.studio.session.changed_settings import SettingsChange
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 
 @dataclass(frozen=True)
-class CompareView(SessionPart):
+class CompareView(StateSection):
     filling: int | None = None  # its place; None while the whole board is shown
     taken: SettingsChange | None = None  # the change by the last preset, while it can be undone

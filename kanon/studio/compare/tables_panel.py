@@ -7,34 +7,39 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import percent, thin
-from kanon.base.sentences import average_height
-from kanon.charts.difference import difference_chart, difference_table, verdicts
+from kanon.base.formatting import write_count, write_percent
+from kanon.base.sentences import describe_nauc
+from kanon.charts.difference import build_difference_table, describe_differences, draw_difference
 from kanon.errors import KanonError
-from kanon.experiments.comparison import INTERVALS, K_PRESETS, Comparison, by_characteristic
+from kanon.experiments.comparison import (
+    INTERVALS,
+    K_PRESETS,
+    Comparison,
+    compute_means_by_characteristic,
+)
 from kanon.experiments.criteria import SUPPRESSED_CARD
-from kanon.experiments.titles import guided
+from kanon.experiments.titles import is_guided
 from kanon.measures.comparing import Standing
-from kanon.report.optimality_gap import QUICKLY, OptimalityGap, may_show_ranges, why_no_bound
+from kanon.report.optimality_gap import QUICKLY, OptimalityGap, can_show_ranges, explain_no_bound
 from kanon.run import PreparedRun, prepare
-from kanon.studio.jobs.comparison import ComparisonState
+from kanon.studio.jobs.comparison import ComparisonOutlook
 from kanon.studio.jobs.configurations import PlannedLine
-from kanon.studio.jobs.lower_bounds import BoundWanted
+from kanon.studio.jobs.lower_bounds import BoundTask
 from kanon.studio.session import state
 from kanon.studio.session.parts import CompareSettings
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.how import how_bound
-from kanon.studio.widgets.numbers import closer_button, found_soon
-from kanon.studio.widgets.picture import PictureSettings, data_button, picture
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.how import explain_bound
+from kanon.studio.widgets.numbers import draw_bound_button, find_quick_bounds
+from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.standings import (
-    bands_table,
-    grouped_table,
-    line_titles,
-    standing_table,
-    titles_of,
-    wide,
+    build_bands_table,
+    build_grouped_table,
+    build_standing_table,
+    get_criterion_titles,
+    get_line_titles,
+    needs_line_rows,
 )
 
 _UNKNOWN = "–"
@@ -62,13 +67,13 @@ COUNTED = {
 }
 
 
-def table_choice(work: Work, compared: bool) -> None:
+def choose_table(work: SessionState, compared: bool) -> None:
     offered = list(TABLES) if compared else ["searches"]
-    table = work.compare.table_shown
+    table = work.compare.visible_table
     st.segmented_control(
         "Numbers",
         offered,
-        **bound(
+        **attach_widget(
             "compare-table",
             table if table in offered else None,
             "table_shown",
@@ -80,61 +85,63 @@ def table_choice(work: Work, compared: bool) -> None:
     )
 
 
-def tables(
-    work: Work,
-    status: ComparisonState,
+def show_chosen_table(
+    work: SessionState,
+    status: ComparisonOutlook,
     comparison: Comparison,
     k: int,
     key: Hashable,
     about: str,
     settings: PictureSettings,
 ) -> None:
-    if work.compare.table_shown == "areas":
-        areas(work, comparison, key, about)
-    elif work.compare.table_shown == "places":
-        places(work, comparison, k, key, about)
-    elif work.compare.table_shown == "alterations":
-        alterations(work, comparison, k, key, about)
-    elif work.compare.table_shown == "closeness":
-        closeness(work, status, comparison, k, key, about)
+    if work.compare.visible_table == "areas":
+        show_areas(work, comparison, key, about)
+    elif work.compare.visible_table == "places":
+        show_places(work, comparison, k, key, about)
+    elif work.compare.visible_table == "alterations":
+        show_alterations(work, comparison, k, key, about)
+    elif work.compare.visible_table == "closeness":
+        show_closeness(work, status, comparison, k, key, about)
     else:
-        difference(work, comparison, k, key, about, settings)
+        show_difference(work, comparison, k, key, about, settings)
 
 
-def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None:
+def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about: str) -> None:
     ends = work.compare.interval or comparison.interval
     if ends is None:
         st.info("An area needs at least two values of k, and this table has only one.")
         return
     low, high = ends
-    interval_choice(work, ends)
-    points = K_PRESETS[work.compare.counted_k]
+    choose_interval(work, ends)
+    points = K_PRESETS[work.compare.k_preset]
     try:
-        ranks = state.remembered(
+        ranks = state.get_or_compute(
             "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
         )
     except KanonError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
-    st.caption(f"{average_height(low, high)} {how_to_read(comparison)}")
-    about = f"{about}|{work.compare.counted_k}"
-    standings(ranks, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.counted_k)
+    st.caption(f"{describe_nauc(low, high)} {explain_colours(comparison)}")
+    about = f"{about}|{work.compare.k_preset}"
+    show_standings(
+        ranks, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.k_preset
+    )
     guides = [line.guide for line in comparison.lines]
     configurations = [line.configuration for line in comparison.lines]
     if (
         len({configuration.algorithm for configuration in configurations}) > 1
         or {configuration.strategy for configuration in configurations} != {"s1"}
-        or not all(map(guided, configurations))
+        or not all(map(is_guided, configurations))
         or any(line.kept for line in comparison.lines)
     ):
         return  # lines differ in more than their metrics
-    groups = state.remembered(
-        "groups", (key, low, high, points), lambda: by_characteristic(ranks, guides)
+    groups = state.get_or_compute(
+        "groups", (key, low, high, points), lambda: compute_means_by_characteristic(ranks, guides)
     )
     if len(groups):
         st.markdown("**By what the metrics have in common**: mean area in percent")
-        st.table(grouped_table(groups, titles_of(comparison)))
-        data_button(
+        st.table(build_grouped_table(groups, get_criterion_titles(comparison)))
+        draw_data_button(
             "Data by characteristic",
             lambda: groups.reset_index().assign(from_k=low, to_k=high),
             "characteristics",
@@ -142,18 +149,18 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
         )
 
 
-def interval_choice(work: Work, ends: tuple[int, int]) -> None:
+def choose_interval(work: SessionState, ends: tuple[int, int]) -> None:
     low, high = ends
     preset = f"compare-preset-{work.version}"  # ignores answers about another table
     preset_interval = ends if ends in INTERVALS else None
-    lists = "; ".join(f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values())
+    lists = "; ".join(f"{len(ks)}: {', '.join(map(write_count, ks))}" for ks in K_PRESETS.values())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Interval of k",
             INTERVALS,
             index=None,
-            **bound(preset, preset_interval, "interval", into=CompareSettings),
-            format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
+            **attach_widget(preset, preset_interval, "interval", into=CompareSettings),
+            format_func=lambda ends: f"{write_count(ends[0])} to {write_count(ends[1])}",
             placeholder="custom",
             width=200,
         )
@@ -162,13 +169,17 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
             st.number_input(
                 label,
                 step=1,
-                **bound(f"compare-{name}-{work.version}", value, take_end, place, ends, keep=True),
+                **attach_widget(
+                    f"compare-{name}-{work.version}", value, take_end, place, ends, keep=True
+                ),
                 width=150,
             )
         st.selectbox(
             "over the papers' k",
             list(K_PRESETS),
-            **bound("compare-counted", work.compare.counted_k, "counted_k", into=CompareSettings),
+            **attach_widget(
+                "compare-counted", work.compare.k_preset, "counted_k", into=CompareSettings
+            ),
             format_func=lambda name: COUNTED[name],
             help=f"Between these k the curve counts as straight: {lists}. Those inside the "
             "interval and both of its ends are used.",
@@ -178,48 +189,56 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
 
 def take_end(place: int, ends: tuple[int, int], value: int) -> None:
     interval = (value, ends[1]) if place == 0 else (ends[0], value)
-    state.change(replace(state.work().compare, interval=interval))
+    state.update_sections(replace(state.get_session().compare, interval=interval))
 
 
-def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
-    sentence = f"Every criterion at k = {thin(k)}, in percent."
-    st.caption(f"{sentence} {how_to_read(comparison)}")
-    standing = state.remembered("places", (key, k), lambda: comparison.places(k))
-    standings(standing, comparison, "criteria", about, k=k)
+def show_places(
+    work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
+) -> None:
+    sentence = f"Every criterion at k = {write_count(k)}, in percent."
+    st.caption(f"{sentence} {explain_colours(comparison)}")
+    standing = state.get_or_compute("places", (key, k), lambda: comparison.places(k))
+    show_standings(standing, comparison, "criteria", about, k=k)
 
 
-def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+def show_alterations(
+    work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
+) -> None:
     sentence = (
-        f"Alteration at k = {thin(k)}, % ↓ better: the share of all that could be lost that was "
+        f"Alteration at k = {write_count(k)}, % ↓ better: the share of all that could be lost that was "
         "lost, as each metric counts."
     )
-    st.caption(f"{sentence} {how_to_read(comparison)}")
+    st.caption(f"{sentence} {explain_colours(comparison)}")
     st.toggle(
         "Rank whole percentages, as the paper does",
-        **bound(
+        **attach_widget(
             "compare-rounded", work.compare.rounded, "rounded", into=CompareSettings, read=bool
         ),
     )
     digits = 0 if work.compare.rounded else 1
-    standing = state.remembered(
-        "alterations", (key, k, digits), lambda: comparison.alterations(k, digits)
+    standing = state.get_or_compute(
+        "alterations", (key, k, digits), lambda: comparison.compare_alterations(k, digits)
     )
-    standings(standing, comparison, "alterations", f"{about}|{digits}", digits, k=k)
+    show_standings(standing, comparison, "alterations", f"{about}|{digits}", digits, k=k)
 
 
-def standings(
+def show_standings(
     ranks: Standing, comparison: Comparison, name: str, about: str, digits: int = 1, **fields: Any
 ) -> None:
-    rows, columns, is_wide = titles_of(comparison), line_titles(comparison), wide(comparison)
-    st.table(standing_table(ranks, rows, columns, digits, is_wide))
+    rows, columns, is_wide = (
+        get_criterion_titles(comparison),
+        get_line_titles(comparison),
+        needs_line_rows(comparison),
+    )
+    st.table(build_standing_table(ranks, rows, columns, digits, is_wide))
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
-            st.table(bands_table(ranks, rows, columns, is_wide))
-    data_button(DATA[name], lambda: ranks.table(**fields), name, f"{about}|{fields}")
+            st.table(build_bands_table(ranks, rows, columns, is_wide))
+    draw_data_button(DATA[name], lambda: ranks.table(**fields), name, f"{about}|{fields}")
 
 
-def how_to_read(comparison: Comparison) -> str:
-    line = "column" if wide(comparison) else "row"
+def explain_colours(comparison: Comparison) -> str:
+    line = "column" if needs_line_rows(comparison) else "row"
     shades = (
         f"Green is the best of its {line}, orange the worst; the rank is in brackets. Numbers "
         "that look equal share a rank."
@@ -231,8 +250,13 @@ def how_to_read(comparison: Comparison) -> str:
 
 
 # --- two lines, one minus the other -----------------------------------------------------------
-def difference(
-    work: Work, comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
+def show_difference(
+    work: SessionState,
+    comparison: Comparison,
+    k: int,
+    key: Hashable,
+    about: str,
+    settings: PictureSettings,
 ) -> None:
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
@@ -249,8 +273,8 @@ def difference(
             st.selectbox(
                 label,
                 names,
-                **bound(f"compare-pair-{place}", value, take_pair, place, (first, second)),
-                format_func=lambda name: plain(titles[name]),
+                **attach_widget(f"compare-pair-{place}", value, take_pair, place, (first, second)),
+                format_func=lambda name: escape_markdown(titles[name]),
                 width=260,
             )
         st.caption(
@@ -262,29 +286,29 @@ def difference(
                 else "Switch on “Show what ties decide” to see whether it is more than luck."
             )
         )
-    figure_and_verdicts = state.remembered(
+    figure_and_verdicts = state.get_or_compute(
         "difference",
         (key, first, second, k),
         lambda: (
-            difference_chart(comparison, first, second, k),
-            verdicts(comparison, first, second, k),
+            draw_difference(comparison, first, second, k),
+            describe_differences(comparison, first, second, k),
         ),
     )
-    picture(
+    show_picture(
         figure_and_verdicts[0],
-        lambda: difference_table(comparison, first, second),
+        lambda: build_difference_table(comparison, first, second),
         "difference",
         f"{about}|{first}|{second}",
         settings,
     )
-    verdict_list = "\n".join(f"- {plain(verdict)}" for verdict in figure_and_verdicts[1])
-    st.markdown(f"**At k = {thin(k)}**\n\n{verdict_list}")
+    verdict_list = "\n".join(f"- {escape_markdown(verdict)}" for verdict in figure_and_verdicts[1])
+    st.markdown(f"**At k = {write_count(k)}**\n\n{verdict_list}")
 
 
 def take_pair(place: int, pair: tuple[str, str], name: str) -> None:
     other = pair[1 - place] if name != pair[1 - place] else pair[place]
     new = (name, other) if place == 0 else (other, name)
-    state.change(replace(state.work().compare, pair=new))
+    state.update_sections(replace(state.get_session().compare, pair=new))
 
 
 # --- how close to the least loss --------------------------------------------------------------
@@ -292,32 +316,41 @@ def take_pair(place: int, pair: tuple[str, str], name: str) -> None:
 class BoundedLine:
     line: PlannedLine
     prepared: PreparedRun
-    bound_wanted: BoundWanted
+    bound_wanted: BoundTask
     loss: float | None  # None where the bound does not hold for it, or it was not measured
     suppresses: bool  # whether its release leaves out records
 
     @property
     def gap(self) -> OptimalityGap | None:
-        result = state.work().findings.bounds.get(self.bound_wanted.key)
+        result = state.get_session().findings.bounds.get(self.bound_wanted.key)
         if result is None:
             return None
         return OptimalityGap.at(self.prepared, self.loss, self.suppresses, result.bound)
 
 
-def closeness(
-    work: Work, status: ComparisonState, comparison: Comparison, k: int, key: Hashable, about: str
+def show_closeness(
+    work: SessionState,
+    status: ComparisonOutlook,
+    comparison: Comparison,
+    k: int,
+    key: Hashable,
+    about: str,
 ) -> None:
     if status.comparison is None:
         st.info("Press Compare first: the lines above were made with earlier settings.")
         return
-    lines = state.remembered("bounded", (key, k), lambda: _find_bounds(work, status, comparison, k))
-    if reason := next(filter(None, (why_no_bound(line.prepared.classes) for line in lines)), ""):
-        st.info(plain(reason))
+    lines = state.get_or_compute(
+        "bounded", (key, k), lambda: _find_bounds(work, status, comparison, k)
+    )
+    if reason := next(
+        filter(None, (explain_no_bound(line.prepared.classes) for line in lines)), ""
+    ):
+        st.info(escape_markdown(reason))
         return
     wanted = [line.bound_wanted for line in lines]
-    found_soon(wanted, most=_ASKED_FOR)
+    find_quick_bounds(wanted, most=_ASKED_FOR)
     st.caption(
-        f"Each line's loss at k = {thin(k)}, as its own metric counts. No release with the same "
+        f"Each line's loss at k = {write_count(k)}, as its own metric counts. No release with the same "
         "hierarchies can lose less than the least possible loss; where a line keeps all records, "
         "this holds for releases that keep all records. The last column says how far above it "
         "the line is at most."
@@ -328,17 +361,17 @@ def closeness(
             f"{_UNKNOWN}: the bound says nothing about a line whose releases show ranges, or that "
             "is not measured by its own hierarchies and metric."
         )
-    closer_button(wanted, "compare")
+    draw_bound_button(wanted, "compare")
     gaps = [gap for line in lines if (gap := line.gap) is not None]
-    data_button(
+    draw_data_button(
         "Data of the bounds", lambda: _list_bounds(lines, k), "bounds", f"{about}|{k}|{gaps}"
     )
     for gap in gaps[:1]:
-        st.caption(how_bound(gap))
+        st.caption(explain_bound(gap))
 
 
 def _find_bounds(
-    work: Work, status: ComparisonState, comparison: Comparison, k: int
+    work: SessionState, status: ComparisonOutlook, comparison: Comparison, k: int
 ) -> list[BoundedLine]:
     """Every line with its hierarchies, metric and k, on which its bound depends."""
     grounds: dict[str, PreparedRun] = {}
@@ -350,13 +383,13 @@ def _find_bounds(
         plan = ground.plan.model_copy(update={"algorithm": line.plan.algorithm}).with_k(k)
         prepared = replace(grounds[ground.digest], plan=plan)
         curve = comparison.line(line.name)
-        metrics = [metric.name for metric in comparison.measured]
+        metrics = [metric.name for metric in comparison.metrics]
         lost = None
-        holds = line.yardstick is None and not may_show_ranges(line.plan)
+        holds = line.measuring_inputs is None and not can_show_ranges(line.plan)
         if holds and line.guide.name in metrics:
             lost = float(curve.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
         drops = bool(curve.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
-        rows.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost, drops))
+        rows.append(BoundedLine(line, prepared, BoundTask.of(prepared), lost, drops))
     return rows
 
 
@@ -364,12 +397,12 @@ def _build_bounds_table(lines: list[BoundedLine]) -> pd.DataFrame:
     rows = []
     for line in lines:
         gap = line.gap
-        least, far = ("", "") if gap is None else (gap.least_said, gap.at_most)
+        least, far = ("", "") if gap is None else (gap.bound_text, gap.gap_text)
         rows.append(
             {
-                "Configuration": plain(line.line.title),
-                "Metric": plain(line.line.guide.card.title),
-                "Loss ↓": _UNKNOWN if line.loss is None else percent(line.loss),
+                "Configuration": escape_markdown(line.line.title),
+                "Metric": escape_markdown(line.line.guide.card.title),
+                "Loss ↓": _UNKNOWN if line.loss is None else write_percent(line.loss),
                 "Least possible loss": least or _UNKNOWN,
                 "At most, compared with the least ↓": far or _UNKNOWN,
             }

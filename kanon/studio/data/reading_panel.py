@@ -6,56 +6,58 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import counted, joined, one_or_many, thin
+from kanon.base.formatting import choose_plural, count_noun, join_words, write_count
 from kanon.base.spelling import BLANK, KNOWN_MARKERS
-from kanon.errors import quoted
+from kanon.errors import quote
 from kanon.sources.formats import FORMATS
 from kanon.sources.opening import OpenedTable
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
 from kanon.sources.separators import SEPARATORS
-from kanon.studio.data.table_location import reading_request
+from kanon.studio.data.table_location import build_reading_request
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE
 from kanon.studio.session import state
-from kanon.studio.session.hierarchy_choices import with_missing
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.hierarchy_choices import set_missing_rule
+from kanon.studio.session.parts import StateSection
 from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.state import bound
-from kanon.studio.session.table_loading import settings_shown
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_loading import get_read_settings_to_show
 from kanon.studio.session.table_state import Missing
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
 
 SEPARATOR_NAMES = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 FIRST_LINE = {True: "The first line holds names", False: "The first line is a record"}
 
 
-def replaced(version: int) -> bool:
+def is_replaced(version: int) -> bool:
     """Whether the session already works on another table than the page shows."""
-    return state.work().version != version
+    return state.get_session().version != version
 
 
 def take_reading(version: int, field: str, value: Any) -> None:
-    if replaced(version):
+    if is_replaced(version):
         return
     value = tuple(value) if isinstance(value, list) else None if value == "" else value
     change: dict[str, Any] = {field: value}
-    state.change(replace(state.work().table, asked=replace(state.work().table.asked, **change)))
-    runner.run(reading_request, wait=AT_ONCE)
+    state.update_sections(
+        replace(state.get_session().table, asked=replace(state.get_session().table.asked, **change))
+    )
+    runner.run_request(build_reading_request, wait=AT_ONCE)
 
 
-def how_read(work: Work) -> None:
+def show_reading(work: SessionState) -> None:
     if work.table.file.unclear:
         ask_first_line(work)
     with st.expander("How it was read", icon=":material/description:"):
         for sentence in work.table.file.found:
-            st.markdown(plain(sentence))
+            st.markdown(escape_markdown(sentence))
         if work.table.can_be_reread:
-            reading_fields(work.version, settings_shown(work), work.table.file)
+            show_reading_fields(work.version, get_read_settings_to_show(work), work.table.file)
 
 
-def ask_first_line(work: Work) -> None:
+def ask_first_line(work: SessionState) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(
             f"The first line of the file may be a record: {work.table.file.unclear}. Choose what "
@@ -71,14 +73,14 @@ def ask_first_line(work: Work) -> None:
             )
 
 
-def reading_fields(version: int, current: ReadSettings, file: TableFile | OpenedTable) -> None:
+def show_reading_fields(version: int, current: ReadSettings, file: TableFile | OpenedTable) -> None:
     columns = st.columns(3)
     is_sheet = file.kind in FORMATS and FORMATS[file.kind].cells == "sheet"
     if (current.separator is not None or is_sheet) and not file.unclear:
         columns[2].selectbox(
             "First line",
             list(FIRST_LINE),
-            **bound(
+            **attach_widget(
                 f"header-{version}", current.header is not False, take_reading, version, "header"
             ),
             format_func=lambda header: FIRST_LINE[header],
@@ -87,7 +89,7 @@ def reading_fields(version: int, current: ReadSettings, file: TableFile | Opened
         columns[0].selectbox(
             "Sheet",
             list(file.sheets),
-            **bound(f"sheet-{version}", current.sheet, take_reading, version, "sheet"),
+            **attach_widget(f"sheet-{version}", current.sheet, take_reading, version, "sheet"),
             format_func=lambda name: _describe_sheet(name, *file.sheets[name]),
         )
     if current.separator is not None:
@@ -95,55 +97,59 @@ def reading_fields(version: int, current: ReadSettings, file: TableFile | Opened
         columns[0].selectbox(
             "Separator",
             separators,
-            **bound(f"separator-{version}", current.separator, take_reading, version, "separator"),
+            **attach_widget(
+                f"separator-{version}", current.separator, take_reading, version, "separator"
+            ),
             format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
         )
         columns[1].text_input(
             "Encoding",
-            **bound(f"encoding-{version}", current.encoding, take_reading, version, "encoding"),
+            **attach_widget(
+                f"encoding-{version}", current.encoding, take_reading, version, "encoding"
+            ),
             help="For example utf-8, latin-1, cp1252 or utf-16.",
         )
     markers = [marker for marker in current.missing_markers or () if marker.strip()]
     columns[2].multiselect(
         "Cells that count as missing",
         list(dict.fromkeys([*filter(None, KNOWN_MARKERS), *markers])),
-        **bound(f"markers-{version}", markers, take_reading, version, "missing_markers"),
+        **attach_widget(f"markers-{version}", markers, take_reading, version, "missing_markers"),
         accept_new_options=True,
         help="Blank cells always count as missing: in a released file they look the same.",
     )
 
 
 def _describe_sheet(sheet: str, rows: int, columns: int) -> str:
-    return f"{sheet}: {counted(rows, 'row')} × {counted(columns, 'column')}"
+    return f"{sheet}: {count_noun(rows, 'row')} × {count_noun(columns, 'column')}"
 
 
 @dataclass(frozen=True)
-class MarkersSeen(SessionPart):
+class MarkersSeen(StateSection):
     values: frozenset[str] = frozenset()
 
 
-def missing_cells(work: Work, incomplete: int) -> None:
+def show_missing_cells(work: SessionState, incomplete: int) -> None:
     if isinstance(work.table.file, TableFile) and work.table.content is not None:
-        footer_offered(work, work.table.file)
-        markers_offered(work, work.table.file)
+        ask_footer(work, work.table.file)
+        propose_markers(work, work.table.file)
     if incomplete:
-        missing_choice(work, incomplete)
+        choose_missing(work, incomplete)
 
 
-def footer_offered(work: Work, file: TableFile) -> None:
+def ask_footer(work: SessionState, file: TableFile) -> None:
     rows = file.footer_like
     if not rows or work.table.origin in SAMPLES:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        question = one_or_many(
+        question = choose_plural(
             rows,
             "The last row looks like a total or a note but counts as a record.",
             "The last {count} rows look like totals or notes but count as records.",
         )
         st.markdown(f":material/help: {question}")
         choices = (
-            (rows, one_or_many(rows, "Leave it out", "Leave them out")),
-            (0, one_or_many(rows, "It is a record", "They are records")),
+            (rows, choose_plural(rows, "Leave it out", "Leave them out")),
+            (0, choose_plural(rows, "It is a record", "They are records")),
         )
         for footer, label in choices:
             st.button(
@@ -154,34 +160,40 @@ def footer_offered(work: Work, file: TableFile) -> None:
             )
 
 
-def markers_offered(work: Work, file: TableFile) -> None:
+def propose_markers(work: SessionState, file: TableFile) -> None:
     if work.table.origin in SAMPLES:
         return
     answered = {BLANK, *(file.settings.missing_markers or ())}
     answered |= work.view(MarkersSeen).values
     texts = {marker: n for marker, n in file.markers_present.items() if marker not in answered}
     if texts:
-        descriptions = [f"{quoted(marker)} ({thin(count)})" for marker, count in texts.items()]
+        descriptions = [
+            f"{quote(marker)} ({write_count(count)})" for marker, count in texts.items()
+        ]
         _propose_markers(
             work,
-            f"These look like missing cells but count as values: {plain(joined(descriptions))}.",
+            f"These look like missing cells but count as values: {escape_markdown(join_words(descriptions))}.",
             list(texts),
         )
     for odd in file.odd:
         if odd.marker in answered:
             continue
-        columns = [f"{quoted(name)} ({thin(count)})" for name, count in odd.columns.items()]
-        question = f"Does {odd.marker} stand for a missing number in {plain(joined(columns))}?"
-        cells = counted(odd.elsewhere, "cell")
+        columns = [f"{quote(name)} ({write_count(count)})" for name, count in odd.columns.items()]
+        question = f"Does {odd.marker} stand for a missing number in {escape_markdown(join_words(columns))}?"
+        cells = count_noun(odd.other_cells, "cell")
         beyond = f"It would also count as missing in {cells} of other columns."
-        _propose_markers(work, f"{question} {beyond}" if odd.elsewhere else question, [odd.marker])
+        _propose_markers(
+            work, f"{question} {beyond}" if odd.other_cells else question, [odd.marker]
+        )
 
 
-def _propose_markers(work: Work, sentence: str, markers: Sequence[str]) -> None:
+def _propose_markers(work: SessionState, sentence: str, markers: Sequence[str]) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/help: {sentence}")
         for marker in markers:
-            _show_marker_button(f"{plain(quoted(marker))} is missing", work, take_markers, [marker])
+            _show_marker_button(
+                f"{escape_markdown(quote(marker))} is missing", work, take_markers, [marker]
+            )
         several = len(markers) > 1
         if several:
             _show_marker_button("All are missing", work, take_markers, markers)
@@ -190,7 +202,10 @@ def _propose_markers(work: Work, sentence: str, markers: Sequence[str]) -> None:
 
 
 def _show_marker_button(
-    label: str, work: Work, take: Callable[[int, Sequence[str]], None], markers: Sequence[str]
+    label: str,
+    work: SessionState,
+    take: Callable[[int, Sequence[str]], None],
+    markers: Sequence[str],
 ) -> None:
     st.button(
         label,
@@ -201,22 +216,22 @@ def _show_marker_button(
 
 
 def take_markers(version: int, markers: Sequence[str]) -> None:
-    markers_before = state.work().table.file.settings.missing_markers or ()
+    markers_before = state.get_session().table.file.settings.missing_markers or ()
     take_reading(version, "missing_markers", list(dict.fromkeys([*markers_before, *markers])))
 
 
 def take_values(version: int, markers: Sequence[str]) -> None:
-    if not replaced(version):
-        answered = state.work().view(MarkersSeen)
-        state.change(replace(answered, values=answered.values | {*markers}))
+    if not is_replaced(version):
+        answered = state.get_session().view(MarkersSeen)
+        state.update_sections(replace(answered, values=answered.values | {*markers}))
 
 
-def missing_choice(work: Work, incomplete: int) -> None:
-    version, records = work.version, counted(incomplete, "record")
+def choose_missing(work: SessionState, incomplete: int) -> None:
+    version, records = work.version, count_noun(incomplete, "record")
     st.radio(
         f"{records} with a quasi-identifier missing: what happens to them?",
         ["drop-records", "as-value"],
-        **bound(f"missing-{version}", work.table.missing, take_missing, version),
+        **attach_widget(f"missing-{version}", work.table.missing, take_missing, version),
         format_func={
             "drop-records": f"Drop {records}",
             "as-value": "Keep them: count missing as a value of its own",
@@ -231,5 +246,5 @@ def missing_choice(work: Work, incomplete: int) -> None:
 
 
 def take_missing(version: int, missing: Missing) -> None:
-    if not replaced(version):
-        state.attempt(lambda: with_missing(state.work(), missing))
+    if not is_replaced(version):
+        state.try_update(lambda: set_missing_rule(state.get_session(), missing))

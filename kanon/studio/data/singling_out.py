@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
-from kanon.base.fingerprint import fingerprint_of
+from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.progress import Progress
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
 from kanon.sources.tables import Table
-from kanon.studio.session.hierarchy_choices import with_choices, with_roles
-from kanon.studio.session.parts import Message, SessionPart
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.hierarchy_choices import set_roles, update_hierarchies
+from kanon.studio.session.parts import Message, StateSection
+from kanon.studio.session.work import JobRequest, SessionState
 
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """The offered shares of records or persons that a set of columns must single out."""
@@ -23,34 +23,34 @@ KS = (2, 3, 5, 10)
 SIZES = (1, 2, 3, 4, 5)
 
 
-def asked_columns(work: Work) -> list[str]:
+def list_searched_columns(work: SessionState) -> list[str]:
     return [name for name, role in work.table.roles.items() if role is not Role.IDENTIFIER]
 
 
-def can_be_searched(work: Work) -> bool:
-    return bool(asked_columns(work)) and work.table.highest_k >= min(KS)
+def can_search(work: SessionState) -> bool:
+    return bool(list_searched_columns(work)) and work.table.highest_k >= min(KS)
 
 
-def k_used(work: Work) -> int:
+def get_search_k(work: SessionState) -> int:
     """The chosen k, or the largest that the table has the records or persons for."""
     most = max(work.table.highest_k, min(KS))
     return max(k for k in KS if k <= min(work.view(SinglingView).k, most))
 
 
-def about_search(work: Work) -> str:
+def get_search_key(work: SessionState) -> str:
     view = work.view(SinglingView)
     settings = (
-        tuple(asked_columns(work)),
+        tuple(list_searched_columns(work)),
         view.share,
-        k_used(work),
+        get_search_k(work),
         view.size,
-        work.table.person_counted,
+        work.table.person_for_k,
         work.table.quasi_identifiers if work.table.dropped else [],
     )
-    return fingerprint_of(work.table.digest, work.version, *settings)
+    return compute_fingerprint(work.table.digest, work.version, *settings)
 
 
-def found_in(
+def search_in_worker(
     progress: Progress,
     table: Table,
     columns: Sequence[str],
@@ -65,54 +65,54 @@ def found_in(
     return singling_out(table, columns, share, k, size, progress=show_progress, person=person)
 
 
-def singling_out_request(work: Work) -> Request | None:
+def build_singling_request(work: SessionState) -> JobRequest | None:
     """None if the table has no columns to search or too few records."""
-    if not can_be_searched(work):
+    if not can_search(work):
         return None
     view = work.view(SinglingView)
     table = work.table
     arguments = (
-        table.complete_records, asked_columns(work), view.share, k_used(work), view.size,
-        table.person_counted,
+        table.complete_records, list_searched_columns(work), view.share, get_search_k(work), view.size,
+        table.person_for_k,
     )  # fmt: skip
     stays = table.records.in_engine
-    return Request(
-        "singling", found_in, arguments, partial(with_sets, about_search(work)),
+    return JobRequest(
+        "singling", search_in_worker, arguments, partial(store_sets, get_search_key(work)),
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
 
 
-def with_sets(about: str, work: Work, result: SinglingOut) -> Work:
-    return work.with_parts(replace(work.view(SinglingView), found=result, about=about))
+def store_sets(about: str, work: SessionState, result: SinglingOut) -> SessionState:
+    return work.replace_sections(replace(work.view(SinglingView), found=result, about=about))
 
 
-def to_change(work: Work, smallest_set: SmallestSet) -> list[str]:
+def list_insensitive(work: SessionState, smallest_set: SmallestSet) -> list[str]:
     """The columns of a set that are called insensitive, which the finding contradicts."""
     return [name for name in smallest_set.columns if work.table.roles.get(name) is Role.INSENSITIVE]
 
 
-def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
+def set_role_of_columns(work: SessionState, columns: Sequence[str], role: Role) -> SessionState:
     before = {name: (work.table.roles[name], work.table.reasons[name]) for name in columns}
     undecided = work.table.undecided.intersection(columns)
-    work = with_roles(work, columns, role)
+    work = set_roles(work, columns, role)
     view = replace(work.view(SinglingView), before=before, undecided=undecided, given=role)
     notice = f"{', '.join(columns)}: now {role.value}."
-    return work.with_parts(view, replace(work.message, notice=notice))
+    return work.replace_sections(view, replace(work.message, notice=notice))
 
 
-def can_be_undone(work: Work) -> bool:
+def can_undo_roles(work: SessionState) -> bool:
     before, role = work.view(SinglingView).before, work.view(SinglingView).given
     return bool(before) and all(work.table.roles[name] is role for name in before)
 
 
-def without_last(work: Work) -> Work:
+def undo_roles(work: SessionState) -> SessionState:
     before = work.view(SinglingView).before
     undecided = work.table.undecided | work.view(SinglingView).undecided
     roles = {**work.table.roles, **{name: role for name, (role, _) in before.items()}}
     reasons = {**work.table.reasons, **{name: reason for name, (_, reason) in before.items()}}
     view = replace(work.view(SinglingView), before={})
-    return with_choices(
-        work.with_parts(
+    return update_hierarchies(
+        work.replace_sections(
             view,
             replace(work.table, roles=roles, reasons=reasons, undecided=undecided),
             Message(),
@@ -121,7 +121,7 @@ def without_last(work: Work) -> Work:
 
 
 @dataclass(frozen=True, eq=False)
-class SinglingView(SessionPart):
+class SinglingView(StateSection):
     share: float = 0.05  # See :func:`kanon.sources.singling_out.singling_out`
     k: int = 2
     size: int = 3
@@ -140,6 +140,6 @@ class SinglingView(SessionPart):
         "size": "Columns in a set, at most",
     }
 
-    def read_again(self) -> SinglingView:
+    def reset_after_reread(self) -> SinglingView:
         """Drop the result when the table is read again: its columns may be gone."""
         return replace(self, found=None, about="", before={})

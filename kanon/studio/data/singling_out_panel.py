@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import Counted, counted, one_or_many, percent
-from kanon.base.sentences import number_said
-from kanon.charts.exposure import contributions_chart, contributions_table, sets_table
+from kanon.base.formatting import CountedUnit, choose_plural, count_noun, write_percent
+from kanon.base.sentences import write_records_or_persons
+from kanon.charts.exposure import build_contributions_table, build_sets_table, draw_contributions
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet
 from kanon.studio.data.singling_out import (
@@ -16,28 +16,33 @@ from kanon.studio.data.singling_out import (
     SHARES,
     SIZES,
     SinglingView,
-    about_search,
-    can_be_searched,
-    can_be_undone,
-    k_used,
-    singling_out_request,
-    to_change,
-    with_sets_of,
-    without_last,
+    build_singling_request,
+    can_search,
+    can_undo_roles,
+    get_search_k,
+    get_search_key,
+    list_insensitive,
+    set_role_of_columns,
+    undo_roles,
 )
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
-from kanon.studio.widgets.result import fade
+from kanon.studio.session.changed_settings import list_changed_labels
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.picture import (
+    PictureSettings,
+    draw_data_button,
+    get_start_state,
+    show_picture,
+)
+from kanon.studio.widgets.result import fade_old_result
 
 _AT_ONCE = 8  # so many sets are on screen; the file has all of them
 
 
-def show_singling(work: Work) -> None:
+def show_singling(work: SessionState) -> None:
     title = "Which columns single people out together?"
     open_now = "singling" in work.running or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
@@ -46,7 +51,7 @@ def show_singling(work: Work) -> None:
             "job in this town. This search tries all columns except identifiers in combination, "
             "whatever their roles. It lists the smallest sets that single people out."
         )
-        if not can_be_searched(work):
+        if not can_search(work):
             st.info(
                 f"The search needs at least two {_get_unit(work)} and a column that is not an "
                 "identifier."
@@ -55,7 +60,7 @@ def show_singling(work: Work) -> None:
         _show_settings(work)
         if work.table.dropped:
             st.caption(
-                one_or_many(
+                choose_plural(
                     work.table.dropped,
                     "{count} record lacks the value of a quasi-identifier. It is never released, "
                     "so it is not counted.",
@@ -68,7 +73,7 @@ def show_singling(work: Work) -> None:
             _show_sets(work, result)
 
 
-def _show_settings(work: Work) -> None:
+def _show_settings(work: SessionState) -> None:
     version, view, unit = work.version, work.view(SinglingView), _get_unit(work)
     share, k, size, button = st.columns(4, vertical_alignment="bottom")
     with share:
@@ -86,8 +91,8 @@ def _show_settings(work: Work) -> None:
             "k",
             "Fewer alike than",
             [option for option in KS if option <= max(work.table.highest_k, min(KS))],
-            k_used(work),
-            lambda number: number_said(number, unit),
+            get_search_k(work),
+            lambda number: write_records_or_persons(number, unit),
             "A record is singled out if fewer records than this share its values. With 2, it is "
             "unique."
             if unit == "records"
@@ -110,33 +115,35 @@ def _show_settings(work: Work) -> None:
         type="secondary" if view.found is not None else "primary",
         icon=":material/person_search:",
         disabled="singling" in work.running,
-        on_click=runner.run,
-        args=(singling_out_request,),
+        on_click=runner.run_request,
+        args=(build_singling_request,),
         key=f"singling-start-{version}",
         width="stretch",
     )
 
 
-def _get_unit(work: Work) -> Counted:
-    return "records" if work.table.person_counted is None else "persons"
+def _get_unit(work: SessionState) -> CountedUnit:
+    return "records" if work.table.person_for_k is None else "persons"
 
 
 def _choose_setting(
     name: str, label: str, options: Any, value: object, write: Callable[[Any], str], about: str
 ) -> None:
-    field = bound(f"singling-{name}-{state.work().version}", value, name, into=SinglingView)
+    field = attach_widget(
+        f"singling-{name}-{state.get_session().version}", value, name, into=SinglingView
+    )
     st.selectbox(label, options, **field, format_func=write, help=about)
 
 
-def _show_sets(work: Work, result: SinglingOut) -> None:
-    outdated = work.view(SinglingView).about != about_search(work)
-    since = partial(changed_since, work, "singling", about_search)
-    fade("singling-found", "Find them", outdated, "singling" in work.running, since)
+def _show_sets(work: SessionState, result: SinglingOut) -> None:
+    outdated = work.view(SinglingView).about != get_search_key(work)
+    since = partial(list_changed_labels, work, "singling", get_search_key)
+    fade_old_result("singling-found", "Find them", outdated, "singling" in work.running, since)
     with st.container(key="singling-found"):
         st.markdown(_describe_sets(result))
         if not result.sets:
             st.markdown(_describe_larger_sets(result))
-        if can_be_undone(work):
+        if can_undo_roles(work):
             st.button(
                 "Undo this change of roles",
                 icon=":material/undo:",
@@ -150,11 +157,11 @@ def _show_sets(work: Work, result: SinglingOut) -> None:
 
 
 def _describe_sets(result: SinglingOut) -> str:
-    share, n = percent(100 * result.share), number_said(result.number, result.of)
-    columns = counted(result.size, "column")
+    share, n = write_percent(100 * result.share), write_records_or_persons(result.number, result.of)
+    columns = count_noun(result.size, "column")
     if not result.sets:
         return f"**No set of up to {columns} singles out {share} of the {n}.**"
-    return one_or_many(
+    return choose_plural(
         len(result.sets),
         "**{count} smallest set of up to {columns} singles out {share} of the {all} or more.** "
         "↓ better",
@@ -167,60 +174,62 @@ def _describe_sets(result: SinglingOut) -> str:
 
 
 def _describe_larger_sets(result: SinglingOut) -> str:
-    together = percent(100 * result.together / result.number)
+    together = write_percent(100 * result.together / result.number)
     if result.found_with_more:
         return f"More columns do: all together single out {together}. Allow larger sets."
     return f"Even all columns together single out only {together}. You can choose a smaller share."
 
 
-def _list_sets(work: Work, result: SinglingOut) -> None:
+def _list_sets(work: SessionState, result: SinglingOut) -> None:
     contradicted_columns = result.contradicted(work.table.roles)
     wrong = [name for name in contradicted_columns if name not in work.table.undecided]
     undecided_columns = [name for name in contradicted_columns if name in work.table.undecided]
     if undecided_columns:
         st.warning(
-            f"No role yet, but in one of these sets: {plain(', '.join(undecided_columns))}. "
+            f"No role yet, but in one of these sets: {escape_markdown(', '.join(undecided_columns))}. "
             "Make it a quasi-identifier, or leave it out of the release.",
             icon=":material/help:",
         )
     if wrong:
         st.warning(
-            f"Insensitive, but in one of these sets: {plain(', '.join(wrong))}. Insensitive "
+            f"Insensitive, but in one of these sets: {escape_markdown(', '.join(wrong))}. Insensitive "
             "columns are released unchanged.",
             icon=":material/warning:",
         )
     for place, smallest_set in enumerate(result.sets[:_AT_ONCE]):
         names, number, button = st.columns([5, 2, 4], vertical_alignment="center")
-        names.markdown(f"**{plain(' + '.join(smallest_set.columns))}**")
+        names.markdown(f"**{escape_markdown(' + '.join(smallest_set.columns))}**")
         number.markdown(
-            f"{number_said(smallest_set.singled_out, result.of)}, "
-            f"{percent(100 * smallest_set.singled_out / result.number)}"
+            f"{write_records_or_persons(smallest_set.singled_out, result.of)}, "
+            f"{write_percent(100 * smallest_set.singled_out / result.number)}"
         )
         with button:
             _propose_role(work, result, smallest_set, f"singling-make-{work.version}-{place}")
     more = len(result.sets) - _AT_ONCE
     if more > 0:
-        st.caption(counted(more, "more set is in the file.", "more sets are in the file."))
-    data_button(
+        st.caption(count_noun(more, "more set is in the file.", "more sets are in the file."))
+    draw_data_button(
         "Data of all sets",
-        lambda: sets_table(result),
+        lambda: build_sets_table(result),
         "singling-out-sets",
         work.view(SinglingView).about,
         kind="tertiary",
     )
 
 
-def _propose_role(work: Work, result: SinglingOut, smallest_set: SmallestSet, key: str) -> None:
+def _propose_role(
+    work: SessionState, result: SinglingOut, smallest_set: SmallestSet, key: str
+) -> None:
     if smallest_set.columns[0] in result.identifier_like:
         if work.table.roles[smallest_set.columns[0]] is Role.IDENTIFIER:
             st.caption("It is an identifier now.")
             return
         _show_role_button("Make it an identifier", smallest_set.columns, Role.IDENTIFIER, key)
         return
-    columns = to_change(work, smallest_set)
+    columns = list_insensitive(work, smallest_set)
     if columns:
         label = (
-            f"Make {plain(columns[0])} a quasi-identifier"
+            f"Make {escape_markdown(columns[0])} a quasi-identifier"
             if len(columns) == 1
             else "Make them quasi-identifiers"
         )
@@ -229,7 +238,7 @@ def _propose_role(work: Work, result: SinglingOut, smallest_set: SmallestSet, ke
     private = [name for name in smallest_set.columns if work.table.roles[name] is Role.SENSITIVE]
     if private:
         st.caption(
-            f"{plain(', '.join(private))}: sensitive. Make it a quasi-identifier if others can "
+            f"{escape_markdown(', '.join(private))}: sensitive. Make it a quasi-identifier if others can "
             "know it."
         )
     else:
@@ -248,19 +257,19 @@ def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
 
 
 def _give_role(columns: tuple[str, ...], role: Role) -> None:
-    state.attempt(lambda: with_sets_of(state.work(), columns, role))
+    state.try_update(lambda: set_role_of_columns(state.get_session(), columns, role))
 
 
 def _undo_role_change() -> None:
-    state.attempt(lambda: without_last(state.work()))
+    state.try_update(lambda: undo_roles(state.get_session()))
 
 
-def _draw_contributions(work: Work, result: SinglingOut) -> None:
-    chart = contributions_chart(result, work.table.roles)
+def _draw_contributions(work: SessionState, result: SinglingOut) -> None:
+    chart = draw_contributions(result, work.table.roles)
     about = work.view(SinglingView).about
-    picture(
-        chart, lambda: contributions_table(result), "singling-out-columns", about,
-        PictureSettings.of_table(begun_with(work, "singling")),
+    show_picture(
+        chart, lambda: build_contributions_table(result), "singling-out-columns", about,
+        PictureSettings.from_table(get_start_state(work, "singling")),
     )  # fmt: skip
 
 
@@ -278,7 +287,7 @@ def _describe_limits(result: SinglingOut) -> str:
     if not result.complete:
         lines.insert(
             0,
-            f"There are too many sets of more than {counted(result.size, 'column')}, so they were "
+            f"There are too many sets of more than {count_noun(result.size, 'column')}, so they were "
             "left out. Make columns identifiers if you do not release them.",
         )
     return " ".join(lines)

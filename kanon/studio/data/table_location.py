@@ -7,43 +7,48 @@ from importlib.util import find_spec
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.errors import quoted
-from kanon.settings import settings
+from kanon.base.formatting import write_count
+from kanon.errors import quote
+from kanon.settings import get_settings
 from kanon.sources.addresses import (
     Address,
-    allowed_folder,
+    can_open_connections,
+    can_open_tables,
     check_address,
-    connections_allowed,
-    tables_allowed,
+    get_tables_folder,
 )
 from kanon.sources.formats import FORMATS
 from kanon.sources.opening import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.jobs.upload import AT_ONCE, rereading_request, upload_request
+from kanon.studio.jobs.stored_table import open_stored_work
+from kanon.studio.jobs.upload import AT_ONCE, request_rereading, request_upload
 from kanon.studio.session import state
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.state import bound
-from kanon.studio.session.table_loading import adult_work, read_again, sample_work
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
-from kanon.studio.widgets.controls import upload_field
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_loading import open_adult, open_sample, take_over_reread
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import (
+    JobRequest,
+    SessionState,
+    add_opening_cancelled_notice,
+    add_reading_cancelled_notice,
+)
+from kanon.studio.widgets.controls import draw_upload_field
 
 PLACE_TAB = "A path or a database"
 
 
 @dataclass(frozen=True)
-class Place(SessionPart):
+class TablePlace(StateSection):
     # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
     typed: str = ""
     engine: str = ""  # The chosen engine; empty for automatic
     problem: str = ""  # Why it could not be opened
 
-    def for_another_table(self) -> Place:
+    def keep_for_new_table(self) -> TablePlace:
         """Keep all of it: the next table may lie beside this one."""
         return self
 
@@ -51,14 +56,14 @@ class Place(SessionPart):
 ENGINES = {"": "Automatic", "spark": "Spark"}
 
 
-def table_choice(work: Work) -> None:
+def choose_table_source(work: SessionState) -> None:
     version = work.version
-    ways, way = table_tabs(work)
+    ways, way = list_table_tabs(work)
     upload, samples, adult, *places = st.tabs(ways, default=way)
     with upload:
         *titles, last = (its.title for its in FORMATS.values())
-        upload_field(
-            f"{', '.join(titles)} or {last}, up to {thin(settings().upload_megabytes)} "
+        draw_upload_field(
+            f"{', '.join(titles)} or {last}, up to {write_count(get_settings().upload_megabytes)} "
             "MB. It stays in the memory of the machine that runs kanon.",
             key=f"upload-{version}",
             on_change=take_upload,
@@ -83,7 +88,7 @@ def table_choice(work: Work) -> None:
         )
         if st.button("Download Adult", icon=":material/cloud_download:"):
             with st.spinner("Downloading from the UCI repository"):
-                state.attempt(lambda: adult_work(next_version()))
+                state.try_update(lambda: open_adult(next_version()))
             st.rerun()
     for tab in places:
         with tab:
@@ -92,49 +97,53 @@ def table_choice(work: Work) -> None:
 
 def next_version() -> int:
     """The version of the next table: a worker may have opened one since the page was drawn."""
-    return state.work().version + 1
+    return state.get_session().version + 1
 
 
 def take_upload(version: int) -> None:
-    file = state.typed(f"upload-{version}")
+    file = state.get_widget_value(f"upload-{version}")
     if file is not None:
-        runner.run(upload_request, file.getvalue(), file.name, wait=AT_ONCE)
+        runner.run_request(request_upload, file.getvalue(), file.name, wait=AT_ONCE)
 
 
 def take_sample(name: str) -> None:
-    state.attempt(lambda: sample_work(name, next_version()))
+    state.try_update(lambda: open_sample(name, next_version()))
 
 
-def table_tabs(work: Work) -> tuple[list[str], str]:
+def list_table_tabs(work: SessionState) -> tuple[list[str], str]:
     """The titles of the tabs (no path where that is switched off), and the open one."""
     ways = ["Upload a file", "Samples", "Adult from UCI"]
-    if not tables_allowed():
+    if not can_open_tables():
         return ways, ways[0]
-    place = work.table.origin == "place" or "opening" in work.running or work.view(Place).problem
+    place = (
+        work.table.origin == "place" or "opening" in work.running or work.view(TablePlace).problem
+    )
     return [*ways, PLACE_TAB], PLACE_TAB if place else ways[0]
 
 
-def place_tab(work: Work) -> None:
+def place_tab(work: SessionState) -> None:
     version = work.version
     engines = ["", "spark"] if find_spec("pyspark") else []
     widths = [6, *([1.7] if engines else []), 2.1]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         "Path of a table, or URL of a database with the table after a #",
-        **bound(f"place-{version}", work.view(Place).typed, "typed", into=_set_place),
-        placeholder=f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people",
+        **attach_widget(f"place-{version}", work.view(TablePlace).typed, "typed", into=_set_place),
+        placeholder=f"{get_tables_folder() / 'people.parquet'}, or data.sqlite#people",
         help=(
             "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
             "server such as postgres://host/data#people."
         )
-        if connections_allowed()
+        if can_open_connections()
         else "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file.",
     )
     if engines:
         others[0].selectbox(
             "Engine",
             engines,
-            **bound(f"engine-{version}", work.view(Place).engine, "engine", into=_set_place),
+            **attach_widget(
+                f"engine-{version}", work.view(TablePlace).engine, "engine", into=_set_place
+            ),
             format_func=lambda name: ENGINES[name],
             help="The engine groups the records and writes the release. Automatic: DuckDB for "
             "files, the database itself for a database.",
@@ -144,82 +153,82 @@ def place_tab(work: Work) -> None:
         icon=":material/folder_open:",
         type="secondary" if work.table.origin == "place" else "primary",
         disabled="opening" in work.running,
-        on_click=lambda: runner.run(opening_request, refused=_show_problem),
+        on_click=lambda: runner.run_request(build_opening_request, refused=_show_problem),
         key="open-place",
         width="stretch",
     )
     with st.container():  # always there, so that what follows stays where it is
-        if work.view(Place).problem:
-            st.error(plain(work.view(Place).problem), icon=":material/error:")
-    folder = allowed_folder()
+        if work.view(TablePlace).problem:
+            st.error(escape_markdown(work.view(TablePlace).problem), icon=":material/error:")
+    folder = get_tables_folder()
     sentences = [
         (
             "The table stays where it is, however large. kanon asks only for counts and the few "
             "records of a preview."
         ),
-        plain(f"Files must be in {folder}. Hidden files are not opened."),
+        escape_markdown(f"Files must be in {folder}. Hidden files are not opened."),
     ]
-    if not connections_allowed():
+    if not can_open_connections():
         sentences.append("Connections to databases are switched off.")
     st.caption(" ".join(sentences))
     if not folder.exists():
         st.button(
             "Create the folder",
             icon=":material/create_new_folder:",
-            help=plain(f"{folder} does not exist yet."),
+            help=escape_markdown(f"{folder} does not exist yet."),
             on_click=_create_folder,
             key="create-folder",
         )
 
 
 def _create_folder() -> None:
-    folder = allowed_folder()
+    folder = get_tables_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or "not a usable path"
-        problem = f"{quoted(folder, 200)} cannot be written ({reason})."
-        state.change(replace(state.work().view(Place), problem=problem))
+        problem = f"{quote(folder, 200)} cannot be written ({reason})."
+        state.update_sections(replace(state.get_session().view(TablePlace), problem=problem))
 
 
-def opening_request(work: Work) -> Request:
-    address = check_address(Address.parse(work.view(Place).typed))
-    return Request(
+def build_opening_request(work: SessionState) -> JobRequest:
+    address = check_address(Address.parse(work.view(TablePlace).typed))
+    return JobRequest(
         "opening",
-        open_work,
-        (address, work.view(Place).engine or None, ReadSettings()),
+        open_stored_work,
+        (address, work.view(TablePlace).engine or None, ReadSettings()),
         _start_table,
         limit="engine_minutes",
-        begins=lambda work: work.with_parts(replace(work.view(Place), problem="")),
-        cancelled=opening_cancelled,
-        failed=_show_problem,
+        begins=lambda work: work.replace_sections(replace(work.view(TablePlace), problem="")),
+        cancelled=add_opening_cancelled_notice,
+        handle_failure=_show_problem,
     )
 
 
-def _start_table(work: Work, opened_work: Work) -> Work:
-    return replace(opened_work, version=work.version + 1).with_parts(work.view(Place))
+def _start_table(work: SessionState, opened_work: SessionState) -> SessionState:
+    return replace(opened_work, version=work.version + 1).replace_sections(work.view(TablePlace))
 
 
-def _show_problem(work: Work, sentence: str) -> Work:
-    return work.with_parts(
-        replace(work.view(Place), problem=sentence), replace(work.message, problem=None)
+def _show_problem(work: SessionState, sentence: str) -> SessionState:
+    return work.replace_sections(
+        replace(work.view(TablePlace), problem=sentence), replace(work.message, problem=None)
     )
 
 
-def reading_request(work: Work) -> Request | None:
+def build_reading_request(work: SessionState) -> JobRequest | None:
     """None for a table that cannot be read again."""
     table = work.table.records
     if not isinstance(table, StoredTable):
-        return rereading_request(work, work.table.asked, read_again)
-    return Request(
+        return request_rereading(work, work.table.asked, take_over_reread)
+    return JobRequest(
         "reading",
-        open_work,
+        open_stored_work,
         (table.address, table.engine, work.table.asked),
-        read_again,
+        take_over_reread,
         limit="engine_minutes",
-        cancelled=reading_cancelled,
+        cancelled=add_reading_cancelled_notice,
     )
 
 
 def _set_place(**fields: str) -> None:
-    state.change(replace(state.work().view(Place), **fields, problem=""))
+    state.update_sections(replace(state.get_session().view(TablePlace), **fields, problem=""))

@@ -6,28 +6,34 @@ from functools import partial
 
 import pandas as pd
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.experiments.advisor.advice import Advice, try_ways
+from kanon.experiments.advisor.advice import Advice, run_configurations
 from kanon.experiments.advisor.repetition import RepeatedLoss, run_again
-from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
-from kanon.experiments.advisor.weights import weigh
+from kanon.experiments.advisor.ways import (
+    choose_averaged_k,
+    choose_tried_k,
+    create_advisor_runs,
+    list_advisor_configurations,
+    plan_to_advise,
+)
+from kanon.experiments.advisor.weights import rank_configurations
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import COSTLESS
 from kanon.experiments.sweep import Configuration, PlannedRun
 from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import too_few_records
-from kanon.privacy.persons import too_few_persons
-from kanon.release.context import least_k, thresholds
+from kanon.privacy.persons import describe_too_few_persons
+from kanon.release.context import compute_least_k, list_thresholds
 from kanon.run import prepare
-from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.decide.settings_undo import take_settings
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.findings import AdviceResult, AskedOfWays
-from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.findings import AdviceRequirements, AdviceResult
+from kanon.studio.session.run_plan import build_plan, hash_run_inputs
+from kanon.studio.session.work import JobRequest, SessionState
 
 _how = Sections(__file__)
 
@@ -44,12 +50,12 @@ class AdviceJob:
     settings: str  # a fingerprint of everything that the results depend on
 
     @property
-    def asked(self) -> AskedOfWays:
+    def asked(self) -> AdviceRequirements:
         return self.ks, tuple(sorted(self.limits.items()))
 
 
-def plan_of_advice(work: Work) -> Plan:
-    with_gaa = work.with_parts(
+def plan_advice(work: SessionState) -> Plan:
+    with_gaa = work.replace_sections(
         replace(
             work.settings,
             algorithm="gaa",
@@ -59,49 +65,49 @@ def plan_of_advice(work: Work) -> Plan:
             sensitive=None,
         )
     )
-    plan = plan_of(with_gaa)
+    plan = build_plan(with_gaa)
     algorithm = plan.algorithm.model_copy(update={"sensitive": work.focus or None})
     return plan_to_advise(plan.model_copy(update={"algorithm": algorithm}))
 
 
-def settings_of_advice(work: Work) -> str:
-    return settings_of(work, plan_of_advice(work))
+def get_advice_settings(work: SessionState) -> str:
+    return hash_run_inputs(work, plan_advice(work))
 
 
-def ks_of(work: Work) -> tuple[int, ...]:
+def get_advice_ks(work: SessionState) -> tuple[int, ...]:
     """The k of the averages; PlanError if their range is empty."""
     view = work.view(DecideView).advice
-    return averaged_k(view.low or work.settings.k, view.high)
+    return choose_averaged_k(view.low or work.settings.k, view.high)
 
 
-def limits_of(work: Work) -> dict[str, float]:
+def get_advice_limits(work: SessionState) -> dict[str, float]:
     """The thresholds of part 1, if they count here; k only if it is above the k of this part."""
     if not work.view(DecideView).advice.limited:
         return {}
-    required = thresholds(work.purpose.context)
+    required = list_thresholds(work.purpose.context)
     limits: dict[str, float | None] = {}
-    if least_k(work.purpose.context) > ks_of(work)[0]:
-        limits["k"] = least_k(work.purpose.context)
+    if compute_least_k(work.purpose.context) > get_advice_ks(work)[0]:
+        limits["k"] = compute_least_k(work.purpose.context)
     if work.table.sensitive_columns:
         limits |= {name: required[name].wanted for name in ("l", "t")}
     return {name: float(value) for name, value in limits.items() if value is not None}
 
 
-def limits_said(work: Work) -> str:
+def describe_advice_limits(work: SessionState) -> str:
     view = replace(work.view(DecideView).advice, limited=True)
-    limits = limits_of(work.with_parts(replace(work.view(DecideView), advice=view)))
+    limits = get_advice_limits(work.replace_sections(replace(work.view(DecideView), advice=view)))
     signs = {"k": "≥", "l": "≥", "t": "≤"}
     return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
 
 
-def asked_of(work: Work) -> AdviceJob:
-    plan = plan_of_advice(work)
-    ks, prepared = ks_of(work), prepare(plan, work.table.records)
-    wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
-    runs = runs_of(prepared, wanted)
+def build_advice_job(work: SessionState) -> AdviceJob:
+    plan = plan_advice(work)
+    ks, prepared = get_advice_ks(work), prepare(plan, work.table.records)
+    wanted = list_advisor_configurations(plan.led_by is not None, plan.algorithm.tie_seed)
+    runs = create_advisor_runs(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
-    tried = tried_k(ks, prepared.classes.highest_k)
-    return AdviceJob(runs, wanted, tried, ks, limits_of(work), settings_of(work, plan))
+    tried = choose_tried_k(ks, prepared.classes.highest_k)
+    return AdviceJob(runs, wanted, tried, ks, get_advice_limits(work), hash_run_inputs(work, plan))
 
 
 CONCERNS: Mapping[str, str] = {
@@ -112,12 +118,12 @@ CONCERNS: Mapping[str, str] = {
 """The labels of the concerns beside their sliders."""
 
 
-def concerns_of(work: Work) -> list[str]:
+def list_concerns(work: SessionState) -> list[str]:
     return list(CONCERNS) if work.table.sensitive_columns else ["utility"]
 
 
-def check_matters(work: Work) -> None:
-    names = concerns_of(work)
+def check_matters(work: SessionState) -> None:
+    names = list_concerns(work)
     if not any(work.view(DecideView).advice.weights[name] for name in names):
         raise PlanError(
             "All weights are 0, so nothing matters; set at least one above 0: "
@@ -125,73 +131,80 @@ def check_matters(work: Work) -> None:
         )
 
 
-def advice_request(work: Work) -> Request:
-    job, weights = asked_of(work), work.view(DecideView).advice.weights
+def build_advice_request(work: SessionState) -> JobRequest:
+    job, weights = build_advice_job(work), work.view(DecideView).advice.weights
     check_matters(work)
-    then = partial(with_ways, job.settings, job.asked)
+    then = partial(store_advice, job.settings, job.asked)
     arguments = (job.runs, job.wanted, job.tried, job.ks, weights, job.limits)
-    return Request("advising", try_ways, arguments, then, limit="study_minutes")
+    return JobRequest("advising", run_configurations, arguments, then, limit="study_minutes")
 
 
-def repetition_request(work: Work, places: Sequence[int]) -> Request:
-    job = asked_of(work)
-    runs, then = [job.runs[place] for place in places], partial(with_again, job.asked, places)
+def build_repetition_request(work: SessionState, places: Sequence[int]) -> JobRequest:
+    job = build_advice_job(work)
+    runs, then = [job.runs[place] for place in places], partial(store_repetition, job.asked, places)
     arguments = (runs, job.ks, job.limits)
-    return Request("advising", run_again, arguments, then, limit="study_minutes")
+    return JobRequest("advising", run_again, arguments, then, limit="study_minutes")
 
 
-def with_ways(
+def store_advice(
     settings: str,
-    asked: AskedOfWays,
-    work: Work,
+    asked: AdviceRequirements,
+    work: SessionState,
     result: tuple[Comparison, Mapping[int, RepeatedLoss]],
-) -> Work:
+) -> SessionState:
     comparison, again = result
     losses = {(asked, place): loss for place, loss in again.items()}
     advised = AdviceResult(comparison, settings, losses)
-    return work.with_parts(replace(work.findings, advised=advised))
+    return work.replace_sections(replace(work.findings, advice=advised))
 
 
-def with_again(
-    asked: AskedOfWays, places: Sequence[int], work: Work, losses: Sequence[RepeatedLoss]
-) -> Work:
-    advised = work.findings.advised
+def store_repetition(
+    asked: AdviceRequirements,
+    places: Sequence[int],
+    work: SessionState,
+    losses: Sequence[RepeatedLoss],
+) -> SessionState:
+    advised = work.findings.advice
     if advised is None:
         return work
     more = {(asked, place): loss for place, loss in zip(places, losses, strict=True)}
-    advised = replace(advised, again={**advised.again, **more})
-    return work.with_parts(replace(work.findings, advised=advised))
+    advised = replace(advised, repeated_losses={**advised.repeated_losses, **more})
+    return work.replace_sections(replace(work.findings, advice=advised))
 
 
-def advice_of(work: Work, advised: AdviceResult) -> Advice:
+def build_advice(work: SessionState, advised: AdviceResult) -> Advice:
     """The advice for the current weights, limits and k; nothing is run."""
-    ks, comparison = ks_of(work), advised.comparison
+    ks, comparison = get_advice_ks(work), advised.comparison
     if max(ks) > comparison.n_records:
-        too_few = too_few_records if work.table.person is None else too_few_persons
+        too_few = too_few_records if work.table.person is None else describe_too_few_persons
         raise Unsatisfiable(too_few(max(ks), comparison.n_records))
     view = work.view(DecideView).advice
-    ranking = weigh(comparison, ks, view.weights, limits_of(work))
+    ranking = rank_configurations(comparison, ks, view.weights, get_advice_limits(work))
     asked = ks, tuple(sorted(ranking.limits.items()))
-    own = {place: loss for (loss_key, place), loss in advised.again.items() if loss_key == asked}
+    own = {
+        place: loss
+        for (loss_key, place), loss in advised.repeated_losses.items()
+        if loss_key == asked
+    }
     return Advice(ranking, own)
 
 
-def tried(work: Work, advised: AdviceResult) -> bool:
-    ks, comparison = ks_of(work), advised.comparison
+def has_tried_k(work: SessionState, advised: AdviceResult) -> bool:
+    ks, comparison = get_advice_ks(work), advised.comparison
     if any(isinstance(run, Points) for line in comparison.lines for run in line.runs.values()):
         return set(ks) <= set(comparison.ks)
     return max(ks) <= max(comparison.ks)
 
 
-def k_asked(work: Work) -> int:
+def choose_proposal_k(work: SessionState) -> int:
     """The k for which a proposal is used: the k of the settings, if it is in the range."""
-    ks = ks_of(work)
+    ks = get_advice_ks(work)
     return work.settings.k if ks[0] <= work.settings.k <= ks[-1] else ks[0]
 
 
-def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
+def take_proposal(work: SessionState, configuration: Configuration, k: int) -> SessionState:
     """Use the settings of a proposal for ``k``; a strategy without cost keeps the metric."""
-    return with_taken(
+    return take_settings(
         work,
         "settings",
         "The settings are now in use; press Anonymise on the page Anonymise.",
@@ -209,20 +222,20 @@ def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
     )
 
 
-def ways_said(work: Work) -> str:
+def describe_advice_size(work: SessionState) -> str:
     if not work.table.sensitive_columns:
         return (
             "No column is sensitive, so there is no l and no t, and only strategy S1 applies: "
-            f"{len(ways(False))} configurations are compared by alteration alone."
+            f"{len(list_advisor_configurations(False))} configurations are compared by alteration alone."
         )
-    return counted(
-        len(ways(True)),
+    return count_noun(
+        len(list_advisor_configurations(True)),
         "configuration of metric, strategy and scope is tried for every k.",
         "configurations of metric, strategy and scope are tried for every k.",
     )
 
 
-def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
+def build_advice_table(table: pd.DataFrame) -> pd.DataFrame:
     heads = {
         "rank": "Rank",
         "way": WAY,
@@ -238,7 +251,7 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
     return visible.assign(**{name: round_apart(visible[name], 2) for name in numbers})
 
 
-def how_advised(work: Work) -> str:
+def explain_advice(work: SessionState) -> str:
     weights = work.view(DecideView).advice.weights
     return _how(
         "advised",
@@ -246,5 +259,5 @@ def how_advised(work: Work) -> str:
         mixed=weights["l"],
         alike=weights["t"],
         whole=sum(weights.values()),
-        records=thin(work.table.complete_records.n_records),
+        records=write_count(work.table.complete_records.n_records),
     )

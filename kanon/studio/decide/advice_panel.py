@@ -5,16 +5,16 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many, percent
+from kanon.base.formatting import choose_plural, write_percent
 from kanon.base.rounding import write_decimals
-from kanon.charts.advice import advised_chart
+from kanon.charts.advice import draw_advice
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice
 from kanon.experiments.advisor.proposals import (
     NEARLY_EVERYTHING,
     Proposal,
-    about_first,
-    about_limits,
+    describe_first_warning,
+    describe_limits,
 )
 from kanon.experiments.comparison import Line
 from kanon.experiments.criteria import COSTLESS
@@ -23,38 +23,43 @@ from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.decide.advice import (
     CONCERNS,
     WAY,
-    advice_of,
-    advice_request,
+    build_advice,
+    build_advice_request,
+    build_advice_table,
+    build_repetition_request,
     check_matters,
-    concerns_of,
-    how_advised,
-    k_asked,
-    ks_of,
-    limits_said,
-    plan_of_advice,
-    repetition_request,
-    settings_of_advice,
-    tried,
-    ways_said,
-    ways_shown,
-    with_proposal,
+    choose_proposal_k,
+    describe_advice_limits,
+    describe_advice_size,
+    explain_advice,
+    get_advice_ks,
+    get_advice_settings,
+    has_tried_k,
+    list_concerns,
+    plan_advice,
+    take_proposal,
 )
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import back_button
+from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
-from kanon.studio.widgets.progress import begin_button
-from kanon.studio.widgets.result import outdated_notice
+from kanon.studio.session.changed_settings import list_changed_labels
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.picture import (
+    PictureSettings,
+    draw_data_button,
+    get_start_state,
+    show_picture,
+)
+from kanon.studio.widgets.progress import draw_start_button
+from kanon.studio.widgets.result import show_outdated_notice
 
 START = "Try every configuration"
 
 
-def show(work: Work) -> None:
+def show(work: SessionState) -> None:
     if work.table.records.in_engine:
         st.info(
             "The advisor needs the table in memory, but this table stays in its engine. Load it as "
@@ -62,23 +67,23 @@ def show(work: Work) -> None:
         )
         return
     try:
-        settings = settings_of_advice(work)
-        state.remembered(
-            "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table.records)
+        settings = get_advice_settings(work)
+        state.get_or_compute(
+            "advice prepared", settings, lambda: prepare(plan_advice(work), work.table.records)
         )
     except KanonError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
     _show_question(work)
-    advised, advice = work.findings.advised, None
+    advised, advice = work.findings.advice, None
     try:
         check_matters(work)
-        ks_of(work)
-        if advised is not None and advised.settings == settings and tried(work, advised):
-            advice = advice_of(work, advised)
+        get_advice_ks(work)
+        if advised is not None and advised.settings == settings and has_tried_k(work, advised):
+            advice = build_advice(work, advised)
     except KanonError as error:  # all weights are 0, or the range of k is empty
         _show_buttons(work, None)
-        st.warning(plain(error.sentence), icon=":material/tune:")
+        st.warning(escape_markdown(error.sentence), icon=":material/tune:")
         return
     _show_buttons(work, advice)
     if advice is not None:
@@ -88,24 +93,24 @@ def show(work: Work) -> None:
             sentence = f"So large a k was not tried yet; press {START} again."
             st.warning(sentence, icon=":material/history:")
         else:
-            outdated_notice(START, changed_since(work, "advising", settings_of_advice))
+            show_outdated_notice(START, list_changed_labels(work, "advising", get_advice_settings))
     else:
-        st.caption(ways_said(work))
+        st.caption(describe_advice_size(work))
     with st.expander("How it is computed", icon=":material/calculate:"):
-        st.markdown(how_advised(work))
+        st.markdown(explain_advice(work))
 
 
 def _set(**fields: Any) -> None:
-    deciding = state.work().view(DecideView)
-    state.change(replace(deciding, advice=replace(deciding.advice, **fields)))
+    deciding = state.get_session().view(DecideView)
+    state.update_sections(replace(deciding, advice=replace(deciding.advice, **fields)))
 
 
 def _set_weight(name: str, value: Any) -> None:
-    _set(weights={**state.work().view(DecideView).advice.weights, name: value})
+    _set(weights={**state.get_session().view(DecideView).advice.weights, name: value})
 
 
 # --- the question -----------------------------------------------------------------------------
-def _show_question(work: Work) -> None:
+def _show_question(work: SessionState) -> None:
     view = work.view(DecideView).advice
     # A k typed before records were left out stays, with a message that it is out of reach.
     most = max(2, work.table.complete_records.n_records, view.low or 0, view.high or 0)
@@ -122,29 +127,31 @@ def _show_question(work: Work) -> None:
             value=None,
             step=1,
             placeholder="one k" if field == "high" else None,
-            **bound(key, value, field, into=_set),
+            **attach_widget(key, value, field, into=_set),
             help="Leave it empty for one k. For a range, criteria are averaged over k."
             if field == "high"
             else None,
         )
-    for place, name in zip(weights, concerns_of(work), strict=False):
+    for place, name in zip(weights, list_concerns(work), strict=False):
         key = f"advice-weight-{name}"
         place.slider(
             CONCERNS[name],
             0,
             10,
-            **bound(key, view.weights[name], _set_weight, name),
+            **attach_widget(key, view.weights[name], _set_weight, name),
             help="How much it matters. 0: not at all.",
         )
 
 
-def _show_buttons(work: Work, advice: Advice | None) -> None:
+def _show_buttons(work: SessionState, advice: Advice | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        begin_button("advising", START, advice_request, first=advice is None, key="advice")
-        if limits := limits_said(work):
+        draw_start_button(
+            "advising", START, build_advice_request, first=advice is None, key="advice"
+        )
+        if limits := describe_advice_limits(work):
             st.checkbox(
-                f"First those that meet part 1: {plain(limits)}",
-                **bound(
+                f"First those that meet part 1: {escape_markdown(limits)}",
+                **attach_widget(
                     "advice-limited", work.view(DecideView).advice.limited, "limited", into=_set
                 ),
             )
@@ -152,13 +159,13 @@ def _show_buttons(work: Work, advice: Advice | None) -> None:
             st.segmented_control(
                 "Picture",
                 ["l", "t"],
-                **bound("advice-concern", _get_concern(work, advice), "concern", into=_set),
+                **attach_widget("advice-concern", _get_concern(work, advice), "concern", into=_set),
                 label_visibility="collapsed",
                 format_func=lambda name: f"Alteration against {name}",
             )
 
 
-def _get_concern(work: Work, advice: Advice) -> str:
+def _get_concern(work: SessionState, advice: Advice) -> str:
     """The axis against the alteration: the chosen one, or the one with the widest spread."""
     apart = advice.weighed.losses.max(axis=0) - advice.weighed.losses.min(axis=0)
     return work.view(DecideView).advice.concern or (
@@ -167,19 +174,21 @@ def _get_concern(work: Work, advice: Advice) -> str:
 
 
 # --- the answer -------------------------------------------------------------------------------
-def _show_advice(work: Work, advice: Advice) -> None:
+def _show_advice(work: SessionState, advice: Advice) -> None:
     ranking, about, concern = advice.weighed, _get_advice_key(work), _get_concern(work, advice)
-    figure = state.remembered(
-        "advice chart", (about, concern), lambda: advised_chart(ranking, advice.proposals, concern)
+    figure = state.get_or_compute(
+        "advice chart", (about, concern), lambda: draw_advice(ranking, advice.proposals, concern)
     )
-    settings = PictureSettings.of_comparison(begun_with(work, "advising"), ranking.comparison)
-    picture(figure, advice.table, "advised", about, settings)
+    settings = PictureSettings.from_comparison(
+        get_start_state(work, "advising"), ranking.comparison
+    )
+    show_picture(figure, advice.table, "advised", about, settings)
     if not ranking.comparison.sensitive:
-        st.caption(ways_said(work))
-    if sentence := about_first(ranking):
-        st.warning(plain(sentence), icon=":material/warning:")
-    if sentence := about_limits(ranking):
-        st.markdown(f"**{plain(sentence)}**")
+        st.caption(describe_advice_size(work))
+    if sentence := describe_first_warning(ranking):
+        st.warning(escape_markdown(sentence), icon=":material/warning:")
+    if sentence := describe_limits(ranking):
+        st.markdown(f"**{escape_markdown(sentence)}**")
         if not ranking.meets.any() and ranking.comparison.sensitive:
             st.caption("In part 1, press Add as requirements to require them of the next release.")
     places = st.columns(len(advice.proposals))
@@ -188,40 +197,40 @@ def _show_advice(work: Work, advice: Advice) -> None:
             _show_proposal(work, advice, number, proposal)
     _show_steadiness(work, advice)
     with st.expander("All configurations", icon=":material/table_rows:"):
-        table = state.remembered("advice table", about, advice.table)
+        table = state.get_or_compute("advice table", about, advice.table)
         config = {WAY: st.column_config.TextColumn(pinned=True, width=220)}
-        st.dataframe(ways_shown(table), hide_index=True, column_config=config)
-        data_button("Download all configurations", advice.table, "ways", about)
+        st.dataframe(build_advice_table(table), hide_index=True, column_config=config)
+        draw_data_button("Download all configurations", advice.table, "ways", about)
 
 
-def _get_advice_key(work: Work) -> str:
+def _get_advice_key(work: SessionState) -> str:
     view = work.view(DecideView).advice
-    assert work.findings.advised is not None
-    limits = limits_said(work) if view.limited else ""
+    assert work.findings.advice is not None
+    limits = describe_advice_limits(work) if view.limited else ""
     weights = ",".join(f"{name}={value}" for name, value in view.weights.items())
-    advised = work.findings.advised
-    return f"{advised.settings}|{ks_of(work)}|{weights}|{limits}|{advised.comparison.ks}"
+    advised = work.findings.advice
+    return f"{advised.settings}|{get_advice_ks(work)}|{weights}|{limits}|{advised.comparison.ks}"
 
 
-def _show_proposal(work: Work, advice: Advice, number: int, proposal: Proposal) -> None:
+def _show_proposal(work: SessionState, advice: Advice, number: int, proposal: Proposal) -> None:
     ranking, line = advice.weighed, advice.weighed.ways[proposal.place]
-    k = ranking.k_for(proposal.place, k_asked(work))
+    k = ranking.k_for(proposal.place, choose_proposal_k(work))
     own = ranking.figures(proposal.place)
     st.markdown(
-        f"**{number} · {plain(advice.title(proposal))}**  \n"
+        f"**{number} · {escape_markdown(advice.title(proposal))}**  \n"
         f"{_describe_sake(proposal, own['mean_alteration'])}",
-        help=plain(_explain_line(line)),
+        help=escape_markdown(_explain_line(line)),
     )
-    score = percent(float(ranking.scores[proposal.place]))
-    figures = [f"alteration {percent(own['mean_alteration'])} ↓"]
+    score = write_percent(float(ranking.scores[proposal.place]))
+    figures = [f"alteration {write_percent(own['mean_alteration'])} ↓"]
     if ranking.comparison.sensitive:
         figures += [f"l = {write_decimals(own['l'], 2)} ↑", f"t = {write_decimals(own['t'], 2)} ↓"]
     st.markdown(" · ".join([*figures, f"score {score} ↓"]))
-    st.markdown(plain(proposal.reason))
-    st.caption(plain(advice.over_k(proposal)))
-    new, now = with_proposal(work, line.configuration, k).settings, work.settings
+    st.markdown(escape_markdown(proposal.reason))
+    st.caption(escape_markdown(advice.over_k(proposal)))
+    new, now = take_proposal(work, line.configuration, k).settings, work.settings
     in_use = (
-        (now.algorithm, work.strategy_used) == ("gaa", new.strategy)
+        (now.algorithm, work.usable_strategy) == ("gaa", new.strategy)
         and (now.metric, now.k) == (new.metric, new.k)
         and (new.strategy == "s1" or now.scope == new.scope)
     )
@@ -230,7 +239,9 @@ def _show_proposal(work: Work, advice: Advice, number: int, proposal: Proposal) 
         icon=":material/tune:",
         key=f"advice-use-{number}",
         disabled=in_use,
-        on_click=lambda: state.put(with_proposal(state.work(), line.configuration, k)),
+        on_click=lambda: state.set_session(
+            take_proposal(state.get_session(), line.configuration, k)
+        ),
     )
 
 
@@ -255,22 +266,22 @@ def _describe_sake(proposal: Proposal, loss: float) -> str:
     }[proposal.sake]
 
 
-def _show_steadiness(work: Work, advice: Advice) -> None:
-    back_button(work, "settings")
+def _show_steadiness(work: SessionState, advice: Advice) -> None:
+    show_undo_button(work, "settings")
     if len(advice.proposals) == 1:
         st.markdown("No alternative is at least a point better in any criterion.")
         return
     if advice.steady is not None:
-        st.markdown(f"{plain(advice.about_ties)} {plain(advice.about_records)}")
+        st.markdown(f"{escape_markdown(advice.about_ties)} {escape_markdown(advice.about_records)}")
         return
-    lacking = [item.place for item in advice.proposals if item.place not in advice.again]
+    lacking = [item.place for item in advice.proposals if item.place not in advice.repeated_losses]
     st.button(
-        one_or_many(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
+        choose_plural(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
         icon=":material/repeat:",
         key="advice-again",
         disabled="advising" in work.running,
-        on_click=runner.run,
-        args=(repetition_request, lacking),
+        on_click=runner.run_request,
+        args=(build_repetition_request, lacking),
         help="Shows whether the first proposal stays first with ten other orders of ties and on "
         "ten tables of redrawn records.",
     )

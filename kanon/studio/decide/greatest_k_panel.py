@@ -6,49 +6,49 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import Counted, thin
-from kanon.charts.decision import reverse_chart
+from kanon.base.formatting import CountedUnit, write_count
+from kanon.charts.decision import draw_greatest_k
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
 from kanon.privacy.model import SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.decide.greatest_k import (
     MODELS,
-    greatest_k_request,
-    how_reversed,
-    least_said,
-    model_given,
-    model_named,
-    reached_said,
-    settings_of_reverse,
-    with_reached,
+    build_greatest_k_request,
+    build_required_model,
+    describe_least,
+    describe_reached_k,
+    explain_reverse,
+    get_required_model,
+    get_reverse_settings,
+    require_reached,
 )
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import back_button
+from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import GreatestKResult
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.model_editor import get_table_class
+from kanon.studio.widgets.picture import PictureSettings, get_start_state, show_picture
 from kanon.studio.widgets.requirements import (
     KINDS,
-    best,
-    changed,
-    glossed,
-    not_used,
-    refusal,
-    short,
+    change_model,
+    describe_strictest,
+    describe_unused_entry,
+    explain_refusal,
+    format_model,
+    format_model_option,
 )
-from kanon.studio.widgets.result import fade
+from kanon.studio.widgets.result import fade_old_result
 
 START = "Find the greatest k"
 
 
-def show(work: Work) -> None:
+def show(work: SessionState) -> None:
     st.markdown(
         "First choose how well mixed the sensitive values must be. **How large can k be then, and "
         "what does it cost?**"
@@ -57,62 +57,66 @@ def show(work: Work) -> None:
         st.info("No column is sensitive, and these models need one.")
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
         return
-    table = whole(work)
+    table = get_table_class(work)
     if table is None:  # the run says why
         st.info("The table must be read without mistakes first: see the page Data.")
         return
-    model = model_given(work, table)
-    reason = refusal([model], table)
+    model = get_required_model(work, table)
+    reason = explain_refusal([model], table)
     current = _get_current_result(work, model)
     _show_model_fields(work, model, table, current is None, reason is not None)
     if model in (mistyped := _get_wrong_entries(work)):
-        sentence = not_used(model, model.symbol, mistyped[model])
-        st.error(plain(sentence), icon=":material/error:")
+        sentence = describe_unused_entry(model, model.symbol, mistyped[model])
+        st.error(escape_markdown(sentence), icon=":material/error:")
     elif reason is not None:
-        st.error(plain(reason), icon=":material/error:")
+        st.error(escape_markdown(reason), icon=":material/error:")
     else:
-        st.caption(plain(f"{model.symbol}: {best(model, table)}."))
-    if work.findings.greatest is None and "reverse" not in work.running:
+        st.caption(escape_markdown(f"{model.symbol}: {describe_strictest(model, table)}."))
+    if work.findings.greatest_k is None and "reverse" not in work.running:
         st.info(f"Press {START}. On large tables it may take minutes.")
-    if work.findings.greatest is not None:
+    if work.findings.greatest_k is not None:
         since = partial(
-            changed_since,
+            list_changed_labels,
             work,
             "reverse",
-            lambda now: settings_of_reverse(now, model_given(now, table)),
+            lambda now: get_reverse_settings(now, get_required_model(now, table)),
         )
-        fade("reverse-shown", START, current is None, "reverse" in work.running, since)
+        fade_old_result("reverse-shown", START, current is None, "reverse" in work.running, since)
         with st.container(key="reverse-shown"):
-            _show_results(work, work.findings.greatest)
+            _show_results(work, work.findings.greatest_k)
     with st.expander("How it is computed", icon=":material/calculate:"):
-        st.markdown(how_reversed())
+        st.markdown(explain_reverse())
 
 
-def _get_current_result(work: Work, model: SensitiveModel) -> GreatestKResult | None:
+def _get_current_result(work: SessionState, model: SensitiveModel) -> GreatestKResult | None:
     try:
-        about = settings_of_reverse(work, model)
+        about = get_reverse_settings(work, model)
     except KanonError:  # the run says why
         return None
-    greatest = work.findings.greatest
+    greatest = work.findings.greatest_k
     return greatest if greatest and greatest.settings == about else None
 
 
 # --- the required model -----------------------------------------------------------------------
 def _show_model_fields(
-    work: Work, model: SensitiveModel, table: EquivalenceClasses, first: bool, is_refused: bool
+    work: SessionState,
+    model: SensitiveModel,
+    table: EquivalenceClasses,
+    first: bool,
+    is_refused: bool,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"reverse-model-{work.version}-{model.card.name}"
         st.selectbox(
             "Required model",
             MODELS,
-            **bound(
+            **attach_widget(
                 key,
                 model.card.name,
-                lambda value: _set_model(model_named(state.work(), value, table)),
+                lambda value: _set_model(build_required_model(state.get_session(), value, table)),
             ),
-            format_func=lambda name: glossed(KINDS[name].card),
-            help=plain(model.card.summary),
+            format_func=lambda name: format_model_option(KINDS[name].card),
+            help=escape_markdown(model.card.summary),
             width=440,
         )
         _show_number_field(work, model)
@@ -122,7 +126,9 @@ def _show_model_fields(
             st.selectbox(
                 "Sensitive column",
                 columns,
-                **bound(key_of_column, model.column, lambda value: _set_part(model, column=value)),
+                **attach_widget(
+                    key_of_column, model.column, lambda value: _set_part(model, column=value)
+                ),
                 width=180,
             )
         st.button(
@@ -130,13 +136,13 @@ def _show_model_fields(
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
             disabled="reverse" in work.running or is_refused,
-            on_click=runner.run,
-            args=(greatest_k_request, model),
+            on_click=runner.run_request,
+            args=(build_greatest_k_request, model),
             key="reverse-start",
         )
 
 
-def _show_number_field(work: Work, model: SensitiveModel) -> None:
+def _show_number_field(work: SessionState, model: SensitiveModel) -> None:
     """The number of the model; the field has no limits, so that a message can explain them."""
     range_of_number, value = ranges(type(model))[model.symbol], getattr(model, model.symbol)
     kind: Any = int if range_of_number.whole else float
@@ -147,7 +153,7 @@ def _show_number_field(work: Work, model: SensitiveModel) -> None:
         value=None,  # otherwise an empty field would return the minimum
         step=kind(1 if range_of_number.whole else 0.1),
         format="%d" if range_of_number.whole else "%g",
-        **bound(
+        **attach_widget(
             key,
             None if number is None else kind(number),
             lambda value: _set_part(model, **{model.symbol: value}),
@@ -157,14 +163,14 @@ def _show_number_field(work: Work, model: SensitiveModel) -> None:
 
 
 def _set_model(model: SensitiveModel) -> None:
-    state.change(replace(state.work().view(DecideView), given=model))
+    state.update_sections(replace(state.get_session().view(DecideView), given=model))
 
 
 def _set_part(model: SensitiveModel, **typed: Any) -> None:
     """Use the typed number; one that cannot be used stays in its field and changes nothing."""
     ((part, value),) = typed.items()
-    new = None if value is None else changed(model, **typed)
-    mistyped = _get_wrong_entries(state.work())
+    new = None if value is None else change_model(model, **typed)
+    mistyped = _get_wrong_entries(state.get_session())
     if new is None:
         mistyped[model] = value
         return
@@ -173,12 +179,12 @@ def _set_part(model: SensitiveModel, **typed: Any) -> None:
     _set_model(new)
 
 
-def _get_wrong_entries(work: Work) -> dict[SensitiveModel, float | None]:
-    return state.remembered("mistyped given", work.version, dict)
+def _get_wrong_entries(work: SessionState) -> dict[SensitiveModel, float | None]:
+    return state.get_or_compute("mistyped given", work.version, dict)
 
 
 # --- the result -------------------------------------------------------------------------------
-def _show_results(work: Work, greatest: GreatestKResult) -> None:
+def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
     chart_side, result_side = st.columns([7, 3], gap="medium")
     most = work.view(DecideView).most
     with result_side:
@@ -186,40 +192,42 @@ def _show_results(work: Work, greatest: GreatestKResult) -> None:
             "Highest alteration allowed, %",
             0,
             100,
-            **bound(f"reverse-most-{work.version}", most, "most", into=DecideView),
+            **attach_widget(f"reverse-most-{work.version}", most, "most", into=DecideView),
         )
-        k = greatest.found.greatest_k(most)
+        k = greatest.found.find_k(most)
         st.metric(
             "Greatest k found ↑ better",
-            "none" if k is None else thin(k),
+            "none" if k is None else write_count(k),
             help=_describe_k(greatest.found.of),
         )
-        st.markdown(plain(reached_said(greatest, most)))
-        st.caption(plain(least_said(greatest)))
+        st.markdown(escape_markdown(describe_reached_k(greatest, most)))
+        st.caption(escape_markdown(describe_least(greatest)))
         st.button(
             "Use this k and model",
             icon=":material/tune:",
             key="reverse-use",
             disabled=k is None or k < 2,
             help="Requires both of the next release, as on the page Anonymise.",
-            on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
+            on_click=lambda: state.set_session(
+                require_reached(state.get_session(), greatest.model, k or 2)
+            ),
         )
-        back_button(work, "reverse")
+        show_undo_button(work, "reverse")
     with chart_side:
         about = f"{greatest.settings}|{most}"
-        requirement = short(greatest.model)
-        chart = state.remembered(
+        requirement = format_model(greatest.model)
+        chart = state.get_or_compute(
             "reverse-chart", (greatest, most),
-            lambda: reverse_chart(greatest.found, requirement, greatest.metric, most),
+            lambda: draw_greatest_k(greatest.found, requirement, greatest.metric, most),
         )  # fmt: skip
-        settings = PictureSettings.of_table(
-            begun_with(work, "reverse"),
+        settings = PictureSettings.from_table(
+            get_start_state(work, "reverse"),
             f"metric: {greatest.metric.card.title}", greatest.model.sentence,
         )  # fmt: skip
-        picture(chart, lambda: greatest.found.ways, "greatest-k", about, settings)
+        show_picture(chart, lambda: greatest.found.ways, "greatest-k", about, settings)
 
 
-def _describe_k(of: Counted) -> str:
+def _describe_k(of: CountedUnit) -> str:
     return (
         f"{of.capitalize()} in the smallest class: everyone looks like at least k − 1 others. "
         "Other releases may reach more."

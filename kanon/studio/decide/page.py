@@ -2,7 +2,12 @@
 
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
 from kanon.studio.decide.state import DecideView
-from kanon.studio.shell.frame import choose_part, classes_elsewhere, head, unready
+from kanon.studio.shell.frame import (
+    choose_part,
+    draw_page_head,
+    show_classes_in_engine,
+    show_unready,
+)
 
 PARTS = {
     "purpose": ("1 What is it for?", purpose_panel.show),
@@ -14,10 +19,10 @@ PARTS = {
 
 
 def page() -> None:
-    work = head("Which settings for this purpose?", aloud=True)
-    unready(work)
+    work = draw_page_head("Which settings for this purpose?", as_toast=True)
+    show_unready(work)
     titles = {name: title for name, (title, _) in PARTS.items()}
     choose_part("decide-part", titles, work.view(DecideView))
     part = work.view(DecideView).part
-    if part == "purpose" or not classes_elsewhere(work):  # that part checks by itself
+    if part == "purpose" or not show_classes_in_engine(work):  # that part checks by itself
         PARTS[part][1](work)

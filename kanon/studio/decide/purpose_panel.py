@@ -5,51 +5,51 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.how_texts import Sections
-from kanon.base.sentences import number_said, records_said
-from kanon.charts.decision import decision_chart
+from kanon.base.sentences import write_records, write_records_or_persons
+from kanon.charts.decision import draw_decision
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError
 from kanon.privacy.persons import IN_PERSONS
 from kanon.release.context import (
     ATTACKERS,
+    AUDIENCES,
     LONGEST,
-    RELEASES,
     ChosenThreshold,
     Context,
     Threshold,
-    check_wanted,
-    least_k,
-    models_wanted,
-    thresholds,
-    with_own,
+    check_threshold_number,
+    compute_least_k,
+    list_required_models,
+    list_thresholds,
+    replace_threshold,
 )
 from kanon.release.decision import (
     OF_COLUMNS,
     Decision,
     ReachedNumbers,
-    decide,
-    decision_table,
-    levels_reached,
+    build_decision_table,
+    compare_with_thresholds,
+    measure_reached_levels,
 )
 from kanon.run import Run
-from kanon.studio.decide.settings_undo import with_taken
+from kanon.studio.decide.settings_undo import take_settings
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import back_button
-from kanon.studio.jobs.anonymisation import outdated
+from kanon.studio.decide.undo_button import show_undo_button
+from kanon.studio.jobs.anonymisation import has_outdated_result
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import classes_elsewhere
-from kanon.studio.widgets.controls import segments, upload_field
-from kanon.studio.widgets.files import file_button
-from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.picture import PictureSettings, picture
-from kanon.studio.widgets.requirements import best, refusal
-from kanon.studio.widgets.result import choose_k, release_shown, renew_row
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.shell.frame import show_classes_in_engine
+from kanon.studio.widgets.controls import draw_segments, draw_upload_field
+from kanon.studio.widgets.files import draw_file_button
+from kanon.studio.widgets.model_editor import get_table_class
+from kanon.studio.widgets.picture import PictureSettings, show_picture
+from kanon.studio.widgets.requirements import describe_strictest, explain_refusal
+from kanon.studio.widgets.result import draw_k_slider, draw_renew_row, get_shown_release
 
 IN_ENGINE = (
     "A verdict counts the released rows again, which needs the table in memory, but this table "
@@ -60,7 +60,7 @@ IN_ENGINE = (
 _how = Sections(__file__)
 
 
-def show(work: Work) -> None:
+def show(work: SessionState) -> None:
     _show_purpose(work)
     decision = _show_verdict(work)
     _show_thresholds(work, decision)
@@ -70,21 +70,25 @@ def show(work: Work) -> None:
 
 
 # --- the purpose ------------------------------------------------------------------------------
-def _show_purpose(work: Work) -> None:
+def _show_purpose(work: SessionState) -> None:
     context = work.purpose.context
     release_side, attacker_side, number_side = st.columns([9, 7, 5])
     with release_side:
         label = "Who gets the release?"
-        segments(label, RELEASES, "decide-release", context.release, "release", _change_context)
+        draw_segments(
+            label, AUDIENCES, "decide-release", context.release, "release", _change_context
+        )
     with attacker_side:
         label = "An attacker knows"
-        segments(label, ATTACKERS, "decide-attacker", context.attacker, "attacker", _change_context)
+        draw_segments(
+            label, ATTACKERS, "decide-attacker", context.attacker, "attacker", _change_context
+        )
     columns = max(1, len(work.table.quasi_identifiers))
     known_count = columns if context.known is None else min(context.known, columns)
     number_side.selectbox(
         "and how many quasi-identifiers",
         range(columns, 0, -1),
-        **bound(
+        **attach_widget(
             f"decide-known-{work.version}-{columns}-{known_count}",
             known_count,
             lambda value: _change_context(known=None if value == columns else value),
@@ -96,20 +100,20 @@ def _show_purpose(work: Work) -> None:
 
 
 def _change_context(**fields: object) -> None:
-    context = state.work().purpose.context
+    context = state.get_session().purpose.context
     _set_context(Context.from_content({**context.content, **fields}))
 
 
 def _set_context(context: Context) -> None:
-    state.change(replace(state.work().purpose, context=context))
+    state.update_sections(replace(state.get_session().purpose, context=context))
 
 
 # --- the verdict ------------------------------------------------------------------------------
-def _show_verdict(work: Work) -> Decision | None:
-    if classes_elsewhere(work):
+def _show_verdict(work: SessionState) -> Decision | None:
+    if show_classes_in_engine(work):
         return None
-    stale = outdated(work)
-    renew_row(work, stale, "decide-run")
+    stale = has_outdated_result(work)
+    draw_renew_row(work, stale, "decide-run")
     result = work.findings.result
     if result is None:
         return None
@@ -117,14 +121,14 @@ def _show_verdict(work: Work) -> Decision | None:
         if work.table.records.in_engine:
             st.info(IN_ENGINE)
             return None
-        k, run = release_shown(work, result)
-        choose_k(work, result, k, "decide-k")
+        k, run = get_shown_release(work, result)
+        draw_k_slider(work, result, k, "decide-k")
         try:
             reached = _measure_release(work, run, (result.settings, k))
         except KanonError as error:
-            st.error(plain(error.sentence), icon=":material/error:")
+            st.error(escape_markdown(error.sentence), icon=":material/error:")
             return None
-        decision = decide(work.purpose.context, reached)
+        decision = compare_with_thresholds(work.purpose.context, reached)
         text_side, chart_side = st.columns([4, 5], gap="medium")
         with text_side:
             _show_decision(decision)
@@ -132,43 +136,47 @@ def _show_verdict(work: Work) -> Decision | None:
             with chart_side:
                 about = f"{result.settings}|{k}|{decision.context.to_json()}"
                 met = sum(part.met for part in decision.parts)
-                title = f"k = {thin(k)}: {met} of {len(decision.parts)} thresholds met"
-                picture(
-                    decision_chart(decision, title),
-                    lambda: decision_table(decision), "decide-thresholds", about,
-                    PictureSettings.of_run(work, run.prepared, k),
+                title = f"k = {write_count(k)}: {met} of {len(decision.parts)} thresholds met"
+                show_picture(
+                    draw_decision(decision, title),
+                    lambda: build_decision_table(decision), "decide-thresholds", about,
+                    PictureSettings.from_run(work, run.prepared, k),
                 )  # fmt: skip
     return decision
 
 
-def _measure_release(work: Work, run: Run, about: tuple[str, int]) -> ReachedNumbers:
+def _measure_release(work: SessionState, run: Run, about: tuple[str, int]) -> ReachedNumbers:
     """The numbers that the release reached; measured again only if an input changed."""
-    known, people = work.purpose.context.known, work.purpose.people_counted
+    known, people = work.purpose.context.known, work.purpose.counted_population
 
     def measure() -> ReachedNumbers:
         with st.spinner("Counting the released rows"):
-            return levels_reached(run, known, people)
+            return measure_reached_levels(run, known, people)
 
     # The name of a population says nothing about its rows.
     people_origin = None if people is None else work.purpose.population_origin
-    return state.remembered("reached", (*about, known, people_origin), measure)
+    return state.get_or_compute("reached", (*about, known, people_origin), measure)
 
 
 def _show_decision(decision: Decision) -> None:
     first, *last = decision.apart
-    st.markdown(f"**{plain(first)}**")
+    st.markdown(f"**{escape_markdown(first)}**")
     parts = sorted(decision.parts, key=lambda part: part.met)
-    st.markdown("\n".join(f"- {'✓' if part.met else '✗'} {plain(part.sentence)}" for part in parts))
+    st.markdown(
+        "\n".join(
+            f"- {'✓' if part.met else '✗'} {escape_markdown(part.sentence)}" for part in parts
+        )
+    )
     for sentence in last:
-        st.caption(plain(sentence))
+        st.caption(escape_markdown(sentence))
 
 
 # --- the thresholds ---------------------------------------------------------------------------
-def _show_thresholds(work: Work, decision: Decision | None) -> None:
-    reason = out_of_reach(work, whole(work))
+def _show_thresholds(work: SessionState, decision: Decision | None) -> None:
+    reason = find_unreachable(work, get_table_class(work))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.subheader("Required thresholds", width="stretch")
-        back_button(work, "purpose")
+        show_undo_button(work, "purpose")
         st.button(
             "Add as requirements",
             icon=":material/tune:",
@@ -176,30 +184,34 @@ def _show_thresholds(work: Work, decision: Decision | None) -> None:
             disabled=reason is not None,
             help="Requires k, l and t of the next release, as on the page Anonymise. The mean risk "
             "cannot be required; it is measured afterwards.",
-            on_click=lambda: state.put(with_wishes(state.work())),
+            on_click=lambda: state.set_session(require_thresholds(state.get_session())),
         )
     if reason is not None:
-        st.caption(plain(reason), text_alignment="right")
+        st.caption(escape_markdown(reason), text_alignment="right")
     context = work.purpose.context
-    for name, threshold in thresholds(context).items():
+    for name, threshold in list_thresholds(context).items():
         with st.container(border=True):
             _show_threshold(work, name, threshold, decision)
 
 
-def _show_threshold(work: Work, name: str, limit: Threshold, decision: Decision | None) -> None:
+def _show_threshold(
+    work: SessionState, name: str, limit: Threshold, decision: Decision | None
+) -> None:
     title, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
-    title.markdown(f"**{plain(limit.card.title)}**", help=plain(limit.card.summary))
+    title.markdown(
+        f"**{escape_markdown(limit.card.title)}**", help=escape_markdown(limit.card.summary)
+    )
     key = f"decide-wanted-{work.version}-{name}-{limit.wanted}"
     value = _get_wrong_entries(work).get((name, limit.wanted), limit.wanted)
-    unit = IN_PERSONS.unit if name == "k" and work.table.person_counted else limit.card.unit
+    unit = IN_PERSONS.unit if name == "k" and work.table.person_for_k else limit.card.unit
     with number:
         st.number_input(
-            plain(f"{unit} {limit.card.arrow}"),
+            escape_markdown(f"{unit} {limit.card.arrow}"),
             value=None,  # otherwise an empty field would return the minimum
             step=0.05 if name == "t" else 1.0,
             format="%g",
             placeholder="not required",
-            **bound(key, None if value is None else float(value), _set_threshold, name),
+            **attach_widget(key, None if value is None else float(value), _set_threshold, name),
         )
     with reached:
         for line in _list_levels(work, name, limit, decision):
@@ -207,22 +219,24 @@ def _show_threshold(work: Work, name: str, limit: Threshold, decision: Decision 
     with source:
         _show_source(work, name, limit)
     if value != limit.wanted:
-        st.error(plain(_explain_refusal(limit, name, value)), icon=":material/error:")
+        st.error(escape_markdown(_explain_refusal(limit, name, value)), icon=":material/error:")
 
 
-def _list_levels(work: Work, name: str, limit: Threshold, decision: Decision | None) -> list[str]:
+def _list_levels(
+    work: SessionState, name: str, limit: Threshold, decision: Decision | None
+) -> list[str]:
     lines = []
     for part in [] if decision is None else decision.parts:
         if part.threshold.card.name == name:
-            about = plain(part.column) if part.column else "reached"
+            about = escape_markdown(part.column) if part.column else "reached"
             lines.append(f"{'✓' if part.met else '✗'} {about}: {part.shown[0]}")
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
     if of_table and limit.wanted is not None and limit.wanted > (most := work.table.highest_k):
         lines.append(
-            f"No release can reach this: the table has {records_said(most)}."
-            if work.table.person_counted is None
-            else f"No release can reach this: the table is about {number_said(most, 'persons')}."
+            f"No release can reach this: the table has {write_records(most)}."
+            if work.table.person_for_k is None
+            else f"No release can reach this: the table is about {write_records_or_persons(most, 'persons')}."
         )
     if name in OF_COLUMNS and limit.wanted is not None:
         lines += _describe_out_of_reach(work, limit)
@@ -231,33 +245,33 @@ def _list_levels(work: Work, name: str, limit: Threshold, decision: Decision | N
     return lines
 
 
-def _describe_out_of_reach(work: Work, limit: Threshold) -> list[str]:
+def _describe_out_of_reach(work: SessionState, limit: Threshold) -> list[str]:
     """Say for which columns no release can meet a threshold, even with all records in one class."""
-    table = whole(work)
+    table = get_table_class(work)
     if table is None:
         return []
     models = [
         model
         for column in work.table.sensitive_columns
-        for model in models_wanted(work.purpose.context, column)
+        for model in list_required_models(work.purpose.context, column)
         if model.symbol == limit.card.name and not model.holds(table)
     ]
     return [
-        f"No release can reach this for {plain(model.column)}: {plain(best(model, table))}."
+        f"No release can reach this for {escape_markdown(model.column)}: {escape_markdown(describe_strictest(model, table))}."
         for model in models
     ]
 
 
-def _get_wrong_entries(work: Work) -> dict[tuple[str, float | None], float]:
+def _get_wrong_entries(work: SessionState) -> dict[tuple[str, float | None], float]:
     """The typed numbers that are not allowed, by threshold and the number that still holds."""
-    return state.remembered("refused thresholds", work.version, dict)
+    return state.get_or_compute("refused thresholds", work.version, dict)
 
 
 def _explain_refusal(limit: Threshold, name: str, value: float | None) -> str:
     name_in_error = f"The threshold for '{limit.card.title}'"
     try:
         if value is not None:
-            check_wanted(name, value, name_in_error)
+            check_threshold_number(name, value, name_in_error)
     except KanonError as error:
         if limit.wanted is None:
             return f"{error.sentence} There is still no threshold."
@@ -267,34 +281,34 @@ def _explain_refusal(limit: Threshold, name: str, value: float | None) -> str:
 
 def _set_threshold(name: str, value: Any) -> None:
     """Set a threshold; a number that is not allowed stays in its field and changes nothing."""
-    work, number = state.work(), value
+    work, number = state.get_session(), value
     context = work.purpose.context
-    limit, before = thresholds(context)[name], getattr(context.thresholds, name)
+    limit, before = list_thresholds(context)[name], getattr(context.thresholds, name)
     refused_values = _get_wrong_entries(work)
     refused_values.pop((name, limit.wanted), None)
     if _explain_refusal(limit, name, number):
         refused_values[name, limit.wanted] = number
         return
     source = "" if before is None else before.source
-    _set_context(with_own(context, name, ChosenThreshold(wanted=number, source=source)))
+    _set_context(replace_threshold(context, name, ChosenThreshold(wanted=number, source=source)))
 
 
 def _reset_threshold(name: str) -> None:
-    for place in [place for place in _get_wrong_entries(state.work()) if place[0] == name]:
-        del _get_wrong_entries(state.work())[place]
-    _set_context(with_own(state.work().purpose.context, name, None))
+    for place in [place for place in _get_wrong_entries(state.get_session()) if place[0] == name]:
+        del _get_wrong_entries(state.get_session())[place]
+    _set_context(replace_threshold(state.get_session().purpose.context, name, None))
 
 
-def _show_source(work: Work, name: str, limit: Threshold) -> None:
+def _show_source(work: SessionState, name: str, limit: Threshold) -> None:
     if not limit.own:
-        st.caption(plain(limit.source))
+        st.caption(escape_markdown(limit.source))
         return
     own = getattr(work.purpose.context.thresholds, name)
     field, back = st.columns([4, 2], vertical_alignment="bottom")
     with field:
         st.text_input(
             "Source of your threshold",
-            **bound(f"decide-source-{work.version}-{name}", own.source, _set_source, name),
+            **attach_widget(f"decide-source-{work.version}-{name}", own.source, _set_source, name),
             max_chars=LONGEST,
             placeholder="A document, a decision, a date",
         )
@@ -309,43 +323,45 @@ def _show_source(work: Work, name: str, limit: Threshold) -> None:
 
 
 def _set_source(name: str, value: Any) -> None:
-    context = state.work().purpose.context
+    context = state.get_session().purpose.context
     own = getattr(context.thresholds, name)
     if own is not None:
         _set_context(
-            with_own(context, name, ChosenThreshold(wanted=own.wanted, source=value or ""))
+            replace_threshold(context, name, ChosenThreshold(wanted=own.wanted, source=value or ""))
         )
 
 
 # --- the file ---------------------------------------------------------------------------------
-def _show_files(work: Work) -> None:
+def _show_files(work: SessionState) -> None:
     download_side, upload_side = st.columns([1, 2], vertical_alignment="bottom")
     text = work.purpose.context.to_json()
     with download_side:
-        file_button(
+        draw_file_button(
             "Purpose as a file", text, "context", "json", text, "decide-context",
             help="CONTEXT.json for python -m kanon decide and for a report. It contains no column "
             "names and no values of the table.",
         )  # fmt: skip
     key = f"decide-upload-{work.version}-{work.view(DecideView).uploads}"
     with upload_side:
-        upload_field(
+        draw_upload_field(
             "Load a purpose file", "plan_megabytes", type=["json"], key=key,
             on_change=_load_context, args=(key,),
         )  # fmt: skip
 
 
 def _load_context(key: str) -> None:
-    file = state.typed(key)
+    file = state.get_widget_value(key)
     if file is not None:
-        state.attempt(lambda: opened_context(state.work(), file.getvalue()))
+        state.try_update(lambda: load_context(state.get_session(), file.getvalue()))
 
 
-def _explain_thresholds(work: Work) -> str:
-    context, person = work.purpose.context, work.table.person_counted
+def _explain_thresholds(work: SessionState) -> str:
+    context, person = work.purpose.context, work.table.person_for_k
     texts = [_how("thresholds")]
     texts.append(
-        _how("risks") if person is None else _how("risks_of_persons", person=plain(person))
+        _how("risks")
+        if person is None
+        else _how("risks_of_persons", person=escape_markdown(person))
     )
     if context.known is not None:
         texts.append(_how("known", number=context.known))
@@ -355,49 +371,55 @@ def _explain_thresholds(work: Work) -> str:
 
 
 # --- changes of the session -------------------------------------------------------------------
-def with_context(work: Work, context: Context) -> Work:
-    return work.with_parts(replace(work.purpose, context=context), Message())
+def set_context(work: SessionState, context: Context) -> SessionState:
+    return work.replace_sections(replace(work.purpose, context=context), Message())
 
 
-def opened_context(work: Work, content: bytes) -> Work:
+def load_context(work: SessionState, content: bytes) -> SessionState:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise PlanError("The purpose file is not text in UTF-8.") from None
-    opened = with_context(work, Context.from_json(text))
+    opened = set_context(work, Context.from_json(text))
     deciding = replace(opened.view(DecideView), uploads=work.view(DecideView).uploads + 1)
-    return opened.with_parts(deciding, replace(opened.message, notice="The purpose was loaded."))
+    return opened.replace_sections(
+        deciding, replace(opened.message, notice="The purpose was loaded.")
+    )
 
 
-def with_wishes(work: Work) -> Work:
+def require_thresholds(work: SessionState) -> SessionState:
     context = work.purpose.context
     wanted = [
-        model for column in work.table.sensitive_columns for model in models_wanted(context, column)
+        model
+        for column in work.table.sensitive_columns
+        for model in list_required_models(context, column)
     ]
     replaced = {(model.card.name, model.column) for model in wanted}
     others = [
         model for model in work.settings.models if (model.card.name, model.column) not in replaced
     ]
-    k = least_k(context)
+    k = compute_least_k(context)
     needed = f"k = {k} is"
     if wanted:
-        needed = f"k = {k} and {counted(len(wanted), 'more model')} are"
+        needed = f"k = {k} and {count_noun(len(wanted), 'more model')} are"
     notice = f"{needed} now required; press Anonymise on the page Anonymise."
-    return with_taken(
+    return take_settings(
         work, "purpose", notice, replace(work.settings, k=k, models=(*others, *wanted))
     )
 
 
-def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
+def find_unreachable(work: SessionState, table: EquivalenceClasses | None) -> str | None:
     """Why no release can meet the thresholds; None if one can."""
     context, most = work.purpose.context, work.table.highest_k
-    k = least_k(context)
+    k = compute_least_k(context)
     if k > most:
-        about = f"is about {counted(most, 'person')}"
-        if work.table.person_counted is None:
-            about = f"has {counted(most, 'record')}"
+        about = f"is about {count_noun(most, 'person')}"
+        if work.table.person_for_k is None:
+            about = f"has {count_noun(most, 'record')}"
         return f"No release can reach k = {k}: the table {about}."
     models = [
-        model for column in work.table.sensitive_columns for model in models_wanted(context, column)
+        model
+        for column in work.table.sensitive_columns
+        for model in list_required_models(context, column)
     ]
-    return None if table is None else refusal(models, table)
+    return None if table is None else explain_refusal(models, table)

@@ -3,26 +3,28 @@
 from dataclasses import replace
 
 from kanon.studio.decide.state import DecidePart, DecideView
-from kanon.studio.session.changed_settings import change_to, still_stands
-from kanon.studio.session.parts import Message, SessionPart
-from kanon.studio.session.work import Work
+from kanon.studio.session.changed_settings import describe_change, is_still_current
+from kanon.studio.session.parts import Message, StateSection
+from kanon.studio.session.work import SessionState
 
 
-def with_taken(work: Work, part: DecidePart, notice: str, *settings: SessionPart) -> Work:
-    change = change_to(work, work.view(DecideView).taken.get(part), *settings)
+def take_settings(
+    work: SessionState, part: DecidePart, notice: str, *settings: StateSection
+) -> SessionState:
+    change = describe_change(work, work.view(DecideView).taken.get(part), *settings)
     changes = {**work.view(DecideView).taken, part: change}
     deciding = replace(work.view(DecideView), taken=changes)
-    return work.with_parts(*settings, deciding, Message(notice=notice))
+    return work.replace_sections(*settings, deciding, Message(notice=notice))
 
 
-def can_go_back(work: Work, part: DecidePart) -> bool:
-    return still_stands(work, work.view(DecideView).taken.get(part))
+def can_undo_settings(work: SessionState, part: DecidePart) -> bool:
+    return is_still_current(work, work.view(DecideView).taken.get(part))
 
 
-def as_before(work: Work, part: DecidePart) -> Work:
-    if not can_go_back(work, part):
+def undo_settings(work: SessionState, part: DecidePart) -> SessionState:
+    if not can_undo_settings(work, part):
         return work
     before = work.view(DecideView).taken[part].undo(work)
     others = {name: change for name, change in work.view(DecideView).taken.items() if name != part}
     deciding = replace(work.view(DecideView), taken=others)
-    return before.with_parts(deciding, Message(notice="The previous settings are back."))
+    return before.replace_sections(deciding, Message(notice="The previous settings are back."))

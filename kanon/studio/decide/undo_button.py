@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from kanon.studio.decide.settings_undo import as_before, can_go_back
+from kanon.studio.decide.settings_undo import can_undo_settings, undo_settings
 from kanon.studio.decide.state import DecidePart
 from kanon.studio.session import state
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import SessionState
 
 
-def back_button(work: Work, part: DecidePart) -> None:
-    if can_go_back(work, part):
+def show_undo_button(work: SessionState, part: DecidePart) -> None:
+    if can_undo_settings(work, part):
         st.button(
             "Back to the previous settings",
             icon=":material/undo:",
             type="tertiary",
             key=f"taken-back-{part}",
             help="Brings back the settings from before. Nothing that you chose since is lost.",
-            on_click=lambda: state.put(as_before(state.work(), part)),
+            on_click=lambda: state.set_session(undo_settings(state.get_session(), part)),
         )

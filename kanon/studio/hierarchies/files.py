@@ -6,46 +6,48 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import counted, one_or_many, thin
-from kanon.base.sentences import records_said
+from kanon.base.formatting import choose_plural, count_noun, write_count
+from kanon.base.sentences import write_records
 from kanon.hierarchy import Hierarchy, tables
-from kanon.hierarchy.bundle import read_bundle, safe_name, write_bundle
+from kanon.hierarchy.bundle import build_safe_name, read_bundle, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
-from kanon.hierarchy.graphs import fits_graphml, to_graphml, to_node_link
+from kanon.hierarchy.graphs import can_write_graphml, write_graphml, write_node_link
 from kanon.studio.session import state
-from kanon.studio.session.choices import FileReview, HierarchyChoice, imported
-from kanon.studio.session.hierarchy_choices import with_chosen
+from kanon.studio.session.choices import FileReview, HierarchyChoice, build_imported_choice
+from kanon.studio.session.hierarchy_choices import set_hierarchies
 from kanon.studio.session.parts import Message
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
-from kanon.studio.widgets.controls import upload_field
-from kanon.studio.widgets.files import file_button
+from kanon.studio.widgets.controls import draw_upload_field
+from kanon.studio.widgets.files import draw_file_button
 
 _NAMED = 12  # so many values are listed; the rest are counted
 
 
-def said_values(counts: Mapping[str, int]) -> str:
-    examples = [f"{shortened(value)} ({thin(n)})" for value, n in list(counts.items())[:_NAMED]]
+def list_values(counts: Mapping[str, int]) -> str:
+    examples = [
+        f"{trim_title(value)} ({write_count(n)})" for value, n in list(counts.items())[:_NAMED]
+    ]
     return _add_rest(", ".join(examples), len(counts) - len(examples))
 
 
-def said_unused(leaves: Sequence[str]) -> str:
-    examples = [shortened(leaf) for leaf in leaves[:_NAMED]]
+def describe_unused(leaves: Sequence[str]) -> str:
+    examples = [trim_title(leaf) for leaf in leaves[:_NAMED]]
     leaf_list = _add_rest(", ".join(examples), len(leaves) - len(examples))
-    have = counted(len(leaves), "leaf has", "leaves have")
+    have = count_noun(len(leaves), "leaf has", "leaves have")
     return f"{have} no records, which is fine: {leaf_list}."
 
 
 def _add_rest(names: str, rest: int) -> str:
-    return f"{names} and {thin(rest)} more" if rest else names
+    return f"{names} and {write_count(rest)} more" if rest else names
 
 
-def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
+def show_files_panel(work: SessionState, column: str, choice: HierarchyChoice) -> None:
     # A new key after each upload: otherwise the uploader would return the earlier files again.
     key = f"tree-files-{work.version}-{work.shared.uploads}"
-    upload_field(
+    draw_upload_field(
         "CSV, JSON, GraphML or ZIP, one or more; matched to columns by name",
         "hierarchies_megabytes",
         accept_multiple_files=True,
@@ -68,61 +70,61 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
         _show_download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
         _show_download(work, "JSON with weights", "json", {column: tree}, make_json)
-        make_graph = lambda: to_node_link(tree).encode()  # noqa: E731
+        make_graph = lambda: write_node_link(tree).encode()  # noqa: E731
         _show_download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
-        if fits_graphml(tree):
-            make_graphml = lambda: to_graphml(tree).encode()  # noqa: E731
+        if can_write_graphml(tree):
+            make_graphml = lambda: write_graphml(tree).encode()  # noqa: E731
             _show_download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
-        label = f"All {counted(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
+        label = f"All {count_noun(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
         _show_download(work, label, "zip", trees, lambda: write_bundle(trees))
     st.caption("Hierarchies list the values that may occur in the table.")
 
 
 def _show_download(
-    work: Work,
+    work: SessionState,
     label: str,
     ending: str,
     trees: Mapping[str, Hierarchy],
     make: Callable[[], bytes],
     prefix: str = "",
 ) -> None:
-    versions = [work.table.history(name).version for name in trees]
-    stem = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
+    versions = [work.table.get_history(name).version for name in trees]
+    stem = "hierarchies" if ending == "zip" else f"hierarchy_{build_safe_name(next(iter(trees)))}"
     stem = f"{prefix}_{stem}" if prefix else stem
     about, key = f"{list(trees)}|{versions}", f"tree-{prefix or ending}"
-    file_button(label, make, stem, ending, about, key, width="stretch")
+    draw_file_button(label, make, stem, ending, about, key, width="stretch")
 
 
 def _take_files(key: str) -> None:
-    files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
+    files = [(file.name, file.getvalue()) for file in state.get_widget_value(key) or []]
     if files:
-        state.attempt(lambda: with_imports(state.work(), files))
+        state.try_update(lambda: add_imports(state.get_session(), files))
 
 
 def _take_lines(column: str, key: str) -> None:
     """Use the pasted lines; they stay in the field if something is wrong."""
-    text = state.typed(key) or ""
+    text = state.get_widget_value(key) or ""
 
-    def take_lines() -> Work:
-        table = tables.tree_from_text(text)
-        return tree_edits.with_tree_drawn(state.work(), column, table.hierarchy, table.notes)
+    def take_lines() -> SessionState:
+        table = tables.read_pasted_tree(text)
+        return tree_edits.set_tree(state.get_session(), column, table.hierarchy, table.notes)
 
-    state.attempt(take_lines)
+    state.try_update(take_lines)
 
 
-def review(work: Work) -> None:
-    files = counted(len(work.table.imports), "file")
+def show_review(work: SessionState) -> None:
+    files = count_noun(len(work.table.imports), "file")
     st.subheader(f"Review {files}; nothing is in use yet")
     table = work.table
     key = (table.imports, table.digest, table.missing, tuple(table.hierarchy_columns))
-    choices = state.remembered("imports", key, lambda: meant(work))
+    choices = state.get_or_compute("imports", key, lambda: match_imports(work))
     for place, (waiting, choice) in enumerate(zip(work.table.imports, choices, strict=True)):
         name, column, remark = st.columns([3, 3, 6], vertical_alignment="center")
-        name.markdown(f"**{plain(shortened(waiting.file, 60))}**")
+        name.markdown(f"**{escape_markdown(trim_title(waiting.file, 60))}**")
         if waiting.problem:
-            remark.error(plain(waiting.problem), icon=":material/error:")
+            remark.error(escape_markdown(waiting.problem), icon=":material/error:")
             continue
         field = f"import-{work.version}-{work.shared.uploads}-{place}"
         column.selectbox(
@@ -130,20 +132,22 @@ def review(work: Work) -> None:
             list(work.table.roles),
             index=None,
             placeholder="No column",
-            **bound(field, waiting.column, _take_column, place),
+            **attach_widget(field, waiting.column, _take_column, place),
             label_visibility="collapsed",
         )
         if choice is None:
             notes = waiting.found.notes if waiting.found is not None else ()
-            remark.caption(plain(" ".join(["Not used: choose its column.", *notes])))
+            remark.caption(escape_markdown(" ".join(["Not used: choose its column.", *notes])))
         elif choice.plan is None:
-            remark.warning(plain(_describe_import(work, waiting, choice)), icon=":material/error:")
+            remark.warning(
+                escape_markdown(_describe_import(work, waiting, choice)), icon=":material/error:"
+            )
         else:
-            remark.caption(plain(_describe_import(work, waiting, choice)))
+            remark.caption(escape_markdown(_describe_import(work, waiting, choice)))
     ready = [usable for usable in choices if usable is not None and usable.tree is not None]
     with st.container(horizontal=True):
         st.button(
-            one_or_many(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
+            choose_plural(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
             type="primary",
             disabled=not ready,
             key="import-use",
@@ -152,36 +156,38 @@ def review(work: Work) -> None:
         st.button(
             "Discard",
             key="import-discard",
-            on_click=lambda: state.change(replace(state.work().table, imports=())),
+            on_click=lambda: state.update_sections(replace(state.get_session().table, imports=())),
         )
 
 
 def _take_imports() -> None:
-    state.put(with_imported(state.work()))
+    state.set_session(take_imports(state.get_session()))
     notice = "The hierarchies are now in use. Undo brings back the earlier ones."
-    state.change(Message(notice=notice))
+    state.update_sections(Message(notice=notice))
 
 
 def _take_column(place: int, value: Any) -> None:
-    state.attempt(lambda: import_meant_for(state.work(), place, value))
+    state.try_update(lambda: set_import_column(state.get_session(), place, value))
 
 
-def _describe_import(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
+def _describe_import(work: SessionState, waiting: FileReview, choice: HierarchyChoice) -> str:
     if choice.tree is None:
         return choice.problem or ""
-    parts = [f"{tree_edits.summary(choice)}."]
+    parts = [f"{tree_edits.describe_tree(choice)}."]
     if choice.lacking:
         lacking, records = len(choice.lacking), sum(choice.lacking.values())
         parts.append(
-            f"It lacks {counted(lacking, 'value')} of "
-            f"{records_said(records)}: {said_values(choice.lacking)}."
+            f"It lacks {count_noun(lacking, 'value')} of "
+            f"{write_records(records)}: {list_values(choice.lacking)}."
         )
     else:
         parts.append("Every value has a place.")
-    if choice.unused:
-        none = len(choice.unused) == choice.tree.n_leaves
+    if choice.unused_values:
+        none = len(choice.unused_values) == choice.tree.n_leaves
         parts.append(
-            "None of its values occurs in the column." if none else said_unused(choice.unused)
+            "None of its values occurs in the column."
+            if none
+            else describe_unused(choice.unused_values)
         )
     if waiting.column not in work.table.hierarchy_columns:
         parts.append("That column needs no hierarchy now; this one is saved for later.")
@@ -190,36 +196,39 @@ def _describe_import(work: Work, waiting: FileReview, choice: HierarchyChoice) -
     return " ".join([*parts, *choice.notes])
 
 
-def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
+def add_imports(work: SessionState, files: Sequence[tuple[str, bytes]]) -> SessionState:
     bundle = read_bundle(files, list(work.table.roles))
     only = work.drawn_column if len(bundle) == 1 and not work.table.imports else None
-    if only is not None and bundle[0].imported is not None:
+    if only is not None and bundle[0].hierarchy_file is not None:
         values = work.table.complete_records.counted(only).texts
-        if not any(value in bundle[0].imported.hierarchy.node_of for value in values):
+        if not any(value in bundle[0].hierarchy_file.hierarchy.node_of for value in values):
             only = None  # none of its values occurs in the column
     waiting = [
         FileReview(
-            file.file, file.imported, None if file.problem else file.column or only, file.problem
+            file.file,
+            file.hierarchy_file,
+            None if file.problem else file.column or only,
+            file.problem,
         )
         for file in bundle
     ]
-    return work.with_parts(
+    return work.replace_sections(
         replace(work.table, imports=(*work.table.imports, *waiting)),
         replace(work.shared, uploads=work.shared.uploads + 1),
         Message(),
     )
 
 
-def import_meant_for(work: Work, place: int, column: str | None) -> Work:
+def set_import_column(work: SessionState, place: int, column: str | None) -> SessionState:
     review = replace(work.table.imports[place], column=column)
     imports = (*work.table.imports[:place], review, *work.table.imports[place + 1 :])
-    return work.with_parts(replace(work.table, imports=imports), Message())
+    return work.replace_sections(replace(work.table, imports=imports), Message())
 
 
-def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
+def match_imports(work: SessionState) -> tuple[HierarchyChoice | None, ...]:
     """Each file in the review as the choice for its column; None without a column."""
     return tuple(
-        imported(
+        build_imported_choice(
             file.file, file.found, file.column, work.table.complete_records.counted(file.column)
         )
         if file.found is not None and file.column is not None and file.column in work.table.roles
@@ -228,12 +237,12 @@ def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
     )
 
 
-def with_imported(work: Work) -> Work:
+def take_imports(work: SessionState) -> SessionState:
     """Use every file in the review that has a column; one step of Undo takes all back."""
     choices = {
         waiting.column: choice
-        for waiting, choice in zip(work.table.imports, meant(work), strict=True)
+        for waiting, choice in zip(work.table.imports, match_imports(work), strict=True)
         if waiting.column is not None and choice is not None and choice.tree is not None
     }
-    work = with_chosen(work, choices)
-    return work.with_parts(replace(work.table, imports=()))
+    work = set_hierarchies(work, choices)
+    return work.replace_sections(replace(work.table, imports=()))

@@ -6,33 +6,38 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import counted, one_or_many, thin
-from kanon.base.sentences import records_said
-from kanon.charts.difference import what_if_chart
-from kanon.errors import listing
-from kanon.experiments.comparison import before_and_after
+from kanon.base.formatting import choose_plural, count_noun, write_count
+from kanon.base.sentences import write_records
+from kanon.charts.difference import draw_what_if
+from kanon.errors import list_names
+from kanon.experiments.comparison import compare_before_and_after
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.tables import level_table
-from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
-from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
-from kanon.studio.hierarchies.spellings_panel import spellings_panel
+from kanon.hierarchy.tables import build_level_table
+from kanon.studio.hierarchies.builder_preview import show_build_panel, show_preview_head
+from kanon.studio.hierarchies.files import (
+    describe_unused,
+    list_values,
+    show_files_panel,
+    show_review,
+)
+from kanon.studio.hierarchies.spellings_panel import show_spellings
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_outdated, comparison_request
+from kanon.studio.jobs.comparison import has_outdated_comparison, request_comparison
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
-from kanon.studio.session.hierarchy_choices import redone, undone
+from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
 from kanon.studio.session.parts import Message, SharedView
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, usable_metrics
-from kanon.studio.shell.frame import head, metric_titles
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import SessionState, list_usable_metrics
+from kanon.studio.shell.frame import draw_page_head, get_metric_titles
 from kanon.studio.widgets import tree_edits
-from kanon.studio.widgets.controls import closing_popover, segments
-from kanon.studio.widgets.how import how_hierarchies
-from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
-from kanon.studio.widgets.standings import titles_of
-from kanon.studio.widgets.tables import table_editor
-from kanon.studio.widgets.tree import tree_editor
+from kanon.studio.widgets.controls import draw_segments, open_closing_popover
+from kanon.studio.widgets.how import explain_hierarchies
+from kanon.studio.widgets.picture import PictureSettings, get_start_state, show_picture
+from kanon.studio.widgets.standings import get_criterion_titles
+from kanon.studio.widgets.tables import draw_table_editor
+from kanon.studio.widgets.tree import draw_tree_editor
 
 VIEWS = {
     "tree": ":material/account_tree: Tree",
@@ -42,13 +47,14 @@ VIEWS = {
 
 
 # --- which column -----------------------------------------------------------------------------
-def columns_row(work: Work, column: str) -> None:
+def show_columns_row(work: SessionState, column: str) -> None:
     st.pills(
         "Column",
         work.table.hierarchy_columns,
-        **bound(f"tree-column-{work.version}", column, take_column),
+        **attach_widget(f"tree-column-{work.version}", column, take_column),
         format_func=lambda name: (
-            ("" if work.table.choices[name].plan else ":material/error: ") + plain(shortened(name))
+            ("" if work.table.choices[name].plan else ":material/error: ")
+            + escape_markdown(trim_title(name))
         ),
         label_visibility="collapsed",
     )
@@ -56,37 +62,37 @@ def columns_row(work: Work, column: str) -> None:
 
 def take_column(column: Any) -> None:
     if column is not None:
-        state.change(replace(state.work().shared, column=column))
+        state.update_sections(replace(state.get_session().shared, column=column))
 
 
 # --- coverage ---------------------------------------------------------------------------------
-def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
+def show_coverage(work: SessionState, column: str, choice: HierarchyChoice) -> None:
     tree = choice.tree
     if tree is None:
         problem = choice.problem or choice.hint or "It has no hierarchy yet."
-        st.error(plain(problem), icon=":material/error:")
+        st.error(escape_markdown(problem), icon=":material/error:")
         return
     counts = choice.lacking or choice.counts
-    values = counted(len(counts), "value")
-    records = records_said(sum(counts.values()))
+    values = count_noun(len(counts), "value")
+    records = write_records(sum(counts.values()))
     if choice.lacking:
         groups = tree.labels[tree.n_leaves :][::-1]  # the root first
         with st.container(border=True):
             st.markdown(
                 f":red[:material/error: **{values} of {records} without a place:** "
-                f"{plain(said_values(choice.lacking))}.] This hierarchy can be used once they "
+                f"{escape_markdown(list_values(choice.lacking))}.] This hierarchy can be used once they "
                 "have one."
             )
             if alike := tree_edits.find_look_alikes_of(choice):
                 st.button(
-                    one_or_many(
+                    choose_plural(
                         len(alike),
                         "Treat {count} value as its lookalike",
                         "Treat {count} values as their lookalikes",
                     ),
                     key="tree-alike",
                     on_click=take_step,
-                    args=(tree_edits.with_alike_as_one, column),
+                    args=(tree_edits.join_look_alikes, column),
                     help="They differ only in their Unicode form, blanks or invisible characters.",
                 )
             if not groups:
@@ -97,12 +103,12 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                 st.selectbox(
                     "Add under",
                     groups,
-                    format_func=lambda name: shortened(name, 60),
+                    format_func=lambda name: trim_title(name, 60),
                     key=key,
                     width=320,
                 )
                 st.button(
-                    one_or_many(len(choice.lacking), "Add {count} value", "Add {count} values"),
+                    choose_plural(len(choice.lacking), "Add {count} value", "Add {count} values"),
                     type="primary",
                     icon=":material/add:",
                     key="tree-add",
@@ -112,62 +118,66 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
     else:
         st.markdown(
             f":material/check_circle: Every value has a place: {values} of {records}. "
-            f"{plain(tree_edits.summary(choice))}."
+            f"{escape_markdown(tree_edits.describe_tree(choice))}."
         )
     for note in choice.remarks:
-        st.caption(plain(note))
-    if choice.unused:
+        st.caption(escape_markdown(note))
+    if choice.unused_values:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(plain(said_unused(choice.unused)), width="content")
-            if not tree_edits.removable(choice):
+            st.caption(escape_markdown(describe_unused(choice.unused_values)), width="content")
+            if not tree_edits.list_removable_leaves(choice):
                 return
             st.button(
                 "Remove them",
                 type="tertiary",
                 key="tree-remove",
                 on_click=take_step,
-                args=(tree_edits.without_unused, column),
+                args=(tree_edits.remove_unused_leaves, column),
             )
 
 
 def add_values(column: str, key: str) -> None:
-    state.attempt(lambda: tree_edits.with_added(state.work(), column, state.typed(key)))
+    state.try_update(
+        lambda: tree_edits.add_missing_values(
+            state.get_session(), column, state.get_widget_value(key)
+        )
+    )
 
 
-def take_step(step: Callable[[Work, str], Work], column: str) -> None:
-    state.attempt(lambda: step(state.work(), column))
+def take_step(step: Callable[[SessionState, str], SessionState], column: str) -> None:
+    state.try_update(lambda: step(state.get_session(), column))
 
 
 # --- the drawing and its tables ---------------------------------------------------------------
-def view_row(
-    work: Work, column: str, choice: HierarchyChoice, preview: HierarchyChoice | None
+def show_view_row(
+    work: SessionState, column: str, choice: HierarchyChoice, preview: HierarchyChoice | None
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
         key = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
         builder = "" if preview is None else preview.builder
-        with closing_popover(
+        with open_closing_popover(
             "Build", f"tree-build-{key}-{builder}", icon=":material/construction:"
         ):
-            build_panel(work, column)
-        with closing_popover(
+            show_build_panel(work, column)
+        with open_closing_popover(
             "Files", f"tree-files-{key}-{len(work.table.imports)}", icon=":material/folder_open:"
         ):
-            files_panel(work, column, choice)
+            show_files_panel(work, column, choice)
         if preview is None:
             view, how = work.shared.tree_view, {"label_visibility": "collapsed", "width": "content"}
-            segments("Shown as", VIEWS, "tree-view", view, "tree_view", SharedView, **how)
-            weights_choice(work, column, choice)
-            is_drawn = choice.tree is not None and tree_edits.drawable(choice.tree)
+            draw_segments("Shown as", VIEWS, "tree-view", view, "tree_view", SharedView, **how)
+            choose_weights(work, column, choice)
+            is_drawn = choice.tree is not None and tree_edits.can_draw(choice.tree)
             if view != "tree" or not is_drawn:
-                step_buttons(work, column)  # the drawing has its own
+                show_step_buttons(work, column)  # the drawing has its own
 
 
-def step_buttons(work: Work, column: str) -> None:
-    history = work.table.history(column)
+def show_step_buttons(work: SessionState, column: str) -> None:
+    history = work.table.get_history(column)
     for label, icon, step, steps in (
-        ("Undo", ":material/undo:", undone, history.past),
-        ("Redo", ":material/redo:", redone, history.future),
+        ("Undo", ":material/undo:", undo_hierarchy, history.past),
+        ("Redo", ":material/redo:", redo_hierarchy, history.future),
     ):
         st.button(
             label,
@@ -180,23 +190,25 @@ def step_buttons(work: Work, column: str) -> None:
         )
 
 
-def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
+def choose_weights(work: SessionState, column: str, choice: HierarchyChoice) -> None:
     has_weights = choice.tree is not None and choice.tree.weight is not None
-    metrics = [name for name in usable_metrics(work) if name != "custom"]
+    metrics = [name for name in list_usable_metrics(work) if name != "custom"]
     options = ["", *([tree_edits.DRAWN] if has_weights else []), *metrics]
-    titles = {name: f"Weights: {title}" for name, title in metric_titles(work).items()}
+    titles = {name: f"Weights: {title}" for name, title in get_metric_titles(work).items()}
     titles |= {"": "No weights", tree_edits.DRAWN: "My weights"}
     key = f"tree-shown-{work.version}"
     st.selectbox(
         "Weights on the edges",
         options,
-        **bound(key, tree_edits.shown_now(work, choice), "shown", into=SharedView),
+        **attach_widget(
+            key, tree_edits.get_shown_weights_name(work, choice), "shown", into=SharedView
+        ),
         format_func=lambda name: titles[name],
         label_visibility="collapsed",
         width=190,
     )
     if work.shared.shown and work.shared.shown != tree_edits.DRAWN:
-        columns = list(dict.fromkeys([column, *tree_edits.unweighed(work)]))
+        columns = list(dict.fromkeys([column, *tree_edits.list_unweighed_columns(work)]))
         st.button(
             "Replace my weights" if has_weights else "Copy as my weights",
             key="tree-take",
@@ -217,20 +229,20 @@ def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
         )
 
 
-def weights_note(work: Work, choice: HierarchyChoice) -> None:
-    others = tree_edits.unweighed(work)
+def show_weights_note(work: SessionState, choice: HierarchyChoice) -> None:
+    others = tree_edits.list_unweighed_columns(work)
     if choice.tree is None or choice.tree.weight is None or not others:
         return
-    start = work.settings.metric if work.settings.metric in usable_metrics(work) else "nllm"
+    start = work.settings.metric if work.settings.metric in list_usable_metrics(work) else "nllm"
     have = "has" if len(others) == 1 else "have"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "The metric Custom uses your weights once every hierarchy has some; "
-            f"{plain(listing(others))} {have} none yet.",
+            f"{escape_markdown(list_names(others))} {have} none yet.",
             width="content",
         )
         st.button(
-            f"Copy the weights of {plain(metric_titles(work)[start])}",
+            f"Copy the weights of {escape_markdown(get_metric_titles(work)[start])}",
             key="tree-give",
             type="tertiary",
             on_click=take_weights,
@@ -239,66 +251,74 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
 
 
 def take_weights(metric: str, columns: Sequence[str]) -> None:
-    if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), metric, columns)):
-        state.change(replace(state.work().shared, shown=tree_edits.DRAWN if metric else ""))
+    if state.try_update(lambda: tree_edits.set_drawn_weights(state.get_session(), metric, columns)):
+        state.update_sections(
+            replace(state.get_session().shared, shown=tree_edits.DRAWN if metric else "")
+        )
 
 
-def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
-    if not tree_edits.drawable(tree):
+def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
+    if not tree_edits.can_draw(tree):
         st.info(
-            f"This tree is too large to draw: {plain(tree_edits.summary(choice))}. The limit is "
-            f"{thin(tree_edits.LARGEST_DRAWING)} values. Builders and files still work."
+            f"This tree is too large to draw: {escape_markdown(tree_edits.describe_tree(choice))}. The limit is "
+            f"{write_count(tree_edits.LARGEST_DRAWING)} values. Builders and files still work."
         )
         return
-    tree_editor(
-        tree_edits.picture(work, column, choice),
+    draw_tree_editor(
+        tree_edits.build_drawing(work, column, choice),
         key="tree-editor",
-        edited=lambda operation: state.put(tree_edits.edited(state.work(), operation)),
+        edited=lambda operation: state.set_session(
+            tree_edits.apply_operation(state.get_session(), operation)
+        ),
     )
 
 
-def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
+def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
     st.caption(
         "One line per value: its groups from fine to coarse. A cell that repeats its left "
         "neighbour skips that level. You can paste cells from a spreadsheet. Changes count once "
         "you press Apply the table."
     )
-    table_editor(
+    draw_table_editor(
         f"levels-{column}",
-        (work.version, column, work.table.history(column).version),
-        lambda: level_table(tree),
-        lambda edited: take_table(lambda: tree_edits.with_levels(state.work(), column, edited)),
+        (work.version, column, work.table.get_history(column).version),
+        lambda: build_level_table(tree),
+        lambda edited: take_table(
+            lambda: tree_edits.set_levels_table(state.get_session(), column, edited)
+        ),
     )
 
 
-def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
+def show_edges(work: SessionState, column: str, tree: Hierarchy) -> None:
     st.caption(
         "One line per edge, with your weights: give every edge a weight, or none. To make a "
         "group, name it as a parent. Changes count once you press Apply the table."
     )
-    table_editor(
+    draw_table_editor(
         f"edges-{column}",
-        (work.version, column, work.table.history(column).version),
-        lambda: tree_edits.edge_texts(tree),
-        lambda edited: take_table(lambda: tree_edits.with_edges(state.work(), column, edited)),
+        (work.version, column, work.table.get_history(column).version),
+        lambda: tree_edits.build_edge_texts(tree),
+        lambda edited: take_table(
+            lambda: tree_edits.set_edge_table(state.get_session(), column, edited)
+        ),
     )
 
 
-def take_table(make: Callable[[], Work]) -> None:
-    if state.attempt(make):
+def take_table(make: Callable[[], SessionState]) -> None:
+    if state.try_update(make):
         notice = "The table is now the hierarchy. Undo brings back the earlier one."
-        state.change(Message(notice=notice))
+        state.update_sections(Message(notice=notice))
 
 
-def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:
-    preview_head(work, column, preview)
-    if preview.tree is not None and tree_edits.drawable(preview.tree):
-        data = {**tree_edits.picture(work, column, preview, editable=False), "bare": True}
-        tree_editor(data, key="tree-preview", edited=lambda operation: None)
+def show_preview(work: SessionState, column: str, preview: HierarchyChoice) -> None:
+    show_preview_head(work, column, preview)
+    if preview.tree is not None and tree_edits.can_draw(preview.tree):
+        data = {**tree_edits.build_drawing(work, column, preview, editable=False), "bare": True}
+        draw_tree_editor(data, key="tree-preview", edited=lambda operation: None)
 
 
 # --- what if ----------------------------------------------------------------------------------
-def what_if(work: Work) -> None:
+def show_what_if(work: SessionState) -> None:
     st.subheader("What if you anonymised with these hierarchies?")
     with st.container(horizontal=True, vertical_alignment="center"):
         first = work.findings.comparison is None
@@ -307,8 +327,8 @@ def what_if(work: Work) -> None:
             icon=":material/play_arrow:",
             key="what-if",
             disabled="comparison" in work.running,
-            on_click=runner.run,
-            args=(comparison_request, True),
+            on_click=runner.run_request,
+            args=(request_comparison, True),
         )
     if work.findings.what_if is None:
         st.caption(
@@ -321,21 +341,23 @@ def what_if(work: Work) -> None:
         )
         return
     before, after = (findings.comparison for findings in work.findings.what_if)
-    changes = before_and_after(before, after, work.settings.k)
+    changes = compare_before_and_after(before, after, work.settings.k)
     if not len(changes):
         st.info("The two comparisons have no metric in common; compare again.")
         return
-    if comparison_outdated(work):
+    if has_outdated_comparison(work):
         st.caption("Settings have changed since; compare again to see the effect.")
     about = (
         f"{work.findings.what_if[0].settings}|{work.findings.what_if[1].settings}|{work.settings.k}"
     )
-    picture(
-        what_if_chart(changes, titles_of(after), work.settings.metric),
+    show_picture(
+        draw_what_if(changes, get_criterion_titles(after), work.settings.metric),
         lambda: changes.reset_index(),
         "before-and-after",
         about,
-        PictureSettings.of_comparison(begun_with(work, "comparison"), after, work.settings.k),
+        PictureSettings.from_comparison(
+            get_start_state(work, "comparison"), after, work.settings.k
+        ),
     )
     st.caption(
         "Each percentage is a share of the most that its own hierarchies could lose, so the two "
@@ -346,38 +368,38 @@ def what_if(work: Work) -> None:
 
 # --- the page ---------------------------------------------------------------------------------
 def page() -> None:
-    work = head("How may each value be blurred?", aloud=True)
+    work = draw_page_head("How may each value be blurred?", as_toast=True)
     column = work.drawn_column
     if column is None:
         st.info("No column is a quasi-identifier yet, and only quasi-identifiers have hierarchies.")
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
-    columns_row(work, column)
+    show_columns_row(work, column)
     if work.table.imports:
-        review(work)
-    editor(work, column, work.table.choices[column])
-    what_if(work)
+        show_review(work)
+    show_editor(work, column, work.table.choices[column])
+    show_what_if(work)
     with st.expander("How it is computed"):
-        st.markdown(how_hierarchies())
+        st.markdown(explain_hierarchies())
     with st.container(horizontal=True):
         st.page_link("pages/metrics.py", label="See what it costs", icon=":material/grid_on:")
         st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/arrow_forward:")
 
 
-def editor(work: Work, column: str, choice: HierarchyChoice) -> None:
-    coverage_strip(work, column, choice)
+def show_editor(work: SessionState, column: str, choice: HierarchyChoice) -> None:
+    show_coverage(work, column, choice)
     preview = work.table.previews.get(column)
-    view_row(work, column, choice, preview)
+    show_view_row(work, column, choice, preview)
     if preview is not None:
-        preview_view(work, column, preview)
+        show_preview(work, column, preview)
         return
-    weights_note(work, choice)
-    spellings_panel(work, column)
+    show_weights_note(work, choice)
+    show_spellings(work, column)
     if choice.tree is None:
         return
     if work.shared.tree_view == "tree":
-        tree_view(work, column, choice.tree, choice)
+        show_tree(work, column, choice.tree, choice)
     elif work.shared.tree_view == "levels":
-        levels_view(work, column, choice.tree)
+        show_levels(work, column, choice.tree)
     else:
-        edges_view(work, column, choice.tree)
+        show_edges(work, column, choice.tree)

@@ -4,21 +4,21 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.formatting import choose_plural, count_noun, write_count
 from kanon.hierarchy.spellings import TIMES
 from kanon.studio.session import state
-from kanon.studio.session.text import plain, shortened, with_blanks_seen
-from kanon.studio.session.work import Work
+from kanon.studio.session.text import escape_markdown, mark_odd_blanks, trim_title
+from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
 
 _AT_ONCE = 20  # each line has a button
 
 
-def spellings_panel(work: Work, column: str) -> None:
-    groups = tree_edits.proposed_spellings(work, column)
+def show_spellings(work: SessionState, column: str) -> None:
+    groups = tree_edits.find_proposed_spellings(work, column)
     if not groups:
         return
-    title = f"Values that look like spellings of the same thing: {counted(len(groups), 'group')}"
+    title = f"Values that look like spellings of the same thing: {count_noun(len(groups), 'group')}"
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
             "Joined values share a new group just above them, named after the most frequent "
@@ -29,7 +29,7 @@ def spellings_panel(work: Work, column: str) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(
-                one_or_many(len(groups), "Join {count} group", "Join all {count} groups"),
+                choose_plural(len(groups), "Join {count} group", "Join all {count} groups"),
                 key="spellings-all",
                 type="primary",
                 icon=":material/join:",
@@ -48,15 +48,15 @@ def spellings_panel(work: Work, column: str) -> None:
                     width=160,
                 )
         visible = groups[first : first + _AT_ONCE]
-        if any(with_blanks_seen(value) != value for group in visible for value in group.records):
+        if any(mark_odd_blanks(value) != value for group in visible for value in group.records):
             st.caption("␣ is a blank: one of several in a row, or an unusual kind of blank.")
         for place, group in enumerate(visible):
             text, button = st.columns([8, 1], vertical_alignment="center")
             members = [
-                f"{shortened(with_blanks_seen(value))} ({thin(n)})"
+                f"{trim_title(mark_odd_blanks(value))} ({write_count(n)})"
                 for value, n in group.records.items()
             ]
-            text.markdown(plain(", ".join(members)))  # all of them, as all are joined
+            text.markdown(escape_markdown(", ".join(members)))  # all of them, as all are joined
             button.button(
                 "Join",
                 key=f"spellings-{place}",
@@ -66,10 +66,10 @@ def spellings_panel(work: Work, column: str) -> None:
 
 
 def _join_spellings(column: str, names: Collection[str]) -> None:
-    def join() -> Work:
-        work = state.work()
-        groups = tree_edits.proposed_spellings(work, column)
+    def join() -> SessionState:
+        work = state.get_session()
+        groups = tree_edits.find_proposed_spellings(work, column)
         wanted = [group for group in groups if group.name in names]
-        return tree_edits.with_spellings_joined(work, column, wanted)
+        return tree_edits.join_tree_spellings(work, column, wanted)
 
-    state.attempt(join)
+    state.try_update(join)

@@ -8,53 +8,61 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
-from kanon.base.fingerprint import fingerprint_of
-from kanon.errors import KanonError, PlanError, quoted
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.errors import KanonError, PlanError, quote
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
-from kanon.experiments.sweep import PlannedRun, solve_sweep
-from kanon.experiments.titles import guided
+from kanon.experiments.sweep import PlannedRun, run_sweep
+from kanon.experiments.titles import is_guided
 from kanon.measures.along import Curves, Points
-from kanon.measures.extended_measures import at_some_k
+from kanon.measures.extended_measures import find_measures_at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
-from kanon.plan import composed_metrics
+from kanon.plan import build_composed_metrics
 from kanon.privacy import entropy_l_diversity
 from kanon.run import PreparedRun, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.jobs.configurations import (
     PlannedLine,
     RunInputs,
-    identity,
-    led_by,
-    phases,
-    wanted_lines,
+    apply_configuration_to_plan,
+    get_metric_identity,
+    get_metric_phases,
+    list_planned_lines,
 )
-from kanon.studio.session.changed_settings import made_with
+from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
-from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
-from kanon.studio.session.work import Request, Work, cancelled_run, shown_k, usable_metrics
+from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models, hash_comparison_inputs
+from kanon.studio.session.work import (
+    JobRequest,
+    SessionState,
+    add_run_cancelled_notice,
+    list_comparison_k,
+    list_usable_metrics,
+)
 
 
-def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
-    """Request the missing runs of a comparison, or get the new state if none is missing."""
-    lines = _list_what_if_lines(work) if what_if else wanted_lines(work)
+def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest | SessionState:
+    """JobRequest the missing runs of a comparison, or get the new state if none is missing."""
+    lines = _list_what_if_lines(work) if what_if else list_planned_lines(work)
     if not lines:
         raise PlanError("Choose at least one metric and one strategy to compare.")
-    todo = lacking(work, lines, also=work.settings.k, at_some=asks_for_some_k(work))
-    plan = plan_of(without_lost(work))
-    settings = comparison_settings(work, plan, [line.guide.name for line in lines])
-    job = planned(work, lines, todo)
+    todo = list_missing_runs(
+        work, lines, also=work.settings.k, at_some=needs_single_k_measures(work)
+    )
+    plan = build_plan(drop_unmeetable_models(work))
+    settings = hash_comparison_inputs(work, plan, [line.guide.name for line in lines])
+    job = plan_comparison_job(work, lines, todo)
     before = work.findings.comparison if what_if else None
     then = partial(_store_comparison, lines, job, settings, before)
     if not todo:
-        return made_with(then(work, []), "comparison", work)
+        return record_start_state(then(work, []), "comparison", work)
     arguments = (job.runs, job.ks, job.metrics, None, job.also_at)
-    return Request("comparison", solve_sweep, arguments, then, cancelled=_handle_cancel)
+    return JobRequest("comparison", run_sweep, arguments, then, cancelled=_handle_cancel)
 
 
-def _list_what_if_lines(work: Work) -> tuple[PlannedLine, ...]:
+def _list_what_if_lines(work: SessionState) -> tuple[PlannedLine, ...]:
     """The lines before and after an edit, also by drawn weights, which were just edited."""
-    work = work.with_parts(replace(work.kept, yardstick=None))
-    return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
+    work = work.replace_sections(replace(work.kept, measuring_hierarchies=None))
+    return list_planned_lines(work, ["custom"] if "custom" in list_usable_metrics(work) else [])
 
 
 def _store_comparison(
@@ -62,22 +70,24 @@ def _store_comparison(
     job: ComparisonJob,
     settings: str,
     before: ComparisonResult | None,
-    work: Work,
+    work: SessionState,
     curves: Sequence[Curves | Points],
-) -> Work:
-    work = work.with_parts(replace(work.findings, runs=as_compared(work, lines, job, curves)))
+) -> SessionState:
+    work = work.replace_sections(
+        replace(work.findings, runs=merge_compared_runs(work, lines, job, curves))
+    )
     seconds = work.running["comparison"].job.seconds if curves else 0.0
-    comparison = made_of(work, lines)
-    compared = ComparisonResult(comparison, settings, seconds, fingerprint(lines, comparison))
+    comparison = build_comparison(work, lines)
+    compared = ComparisonResult(comparison, settings, seconds, hash_comparison(lines, comparison))
     both = None if before is None else (before, compared)
-    return work.with_parts(replace(work.findings, comparison=compared, what_if=both))
+    return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
 
 
-def _handle_cancel(work: Work) -> Work:
+def _handle_cancel(work: SessionState) -> SessionState:
     """Ask for bands no longer if there are none."""
     compared = work.findings.comparison
     bands = work.compare.bands and compared is not None and compared.comparison.has_bands
-    return cancelled_run(work.with_parts(replace(work.compare, bands=bands)))
+    return add_run_cancelled_notice(work.replace_sections(replace(work.compare, bands=bands)))
 
 
 _MOST_RUNS = 600  # the most runs that a session remembers; the oldest give way
@@ -89,34 +99,34 @@ class LineRun(NamedTuple):
     key: str
 
 
-def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
+def list_needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
     """The metrics that a comparison measures in: the seven published ones and all that guide."""
     metrics = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
         guide = line.guide
-        if not guided(line.configuration):
+        if not is_guided(line.configuration):
             continue
         if guide.name == "custom" and not _has_drawn_weights(lines):
             continue
-        if phases(metrics.setdefault(guide.name, guide)) != phases(guide):
+        if get_metric_phases(metrics.setdefault(guide.name, guide)) != get_metric_phases(guide):
             raise PlanError(
                 "Two configurations are guided by different metrics called "
-                f"{quoted(guide.name)}; hide one of them."
+                f"{quote(guide.name)}; hide one of them."
             )
     return list(metrics.values())
 
 
-def asks_for_some_k(work: Work) -> bool:
+def needs_single_k_measures(work: SessionState) -> bool:
     """Whether the board shows a measure that is computed at some k only, as it takes longer."""
     panels = work.compare.layout.panels if work.compare.layout is not None else ()
     measures = {panel.measure for panel in panels if panel.kind == "curve"}
-    return bool(measures & at_some_k())
+    return bool(measures & find_measures_at_some_k())
 
 
-def lacking(
-    work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
+def list_missing_runs(
+    work: SessionState, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
-    metrics, missing = needed_metrics(lines), {}
+    metrics, missing = list_needed_metrics(lines), {}
     for run in _list_runs(lines):
         earlier = work.findings.runs.get(run.key)
         if earlier is None or not _is_usable(earlier, run, metrics, also, at_some):
@@ -124,8 +134,8 @@ def lacking(
     return list(missing.values())
 
 
-def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
-    metrics = needed_metrics(lines)
+def build_comparison(work: SessionState, lines: Sequence[PlannedLine]) -> Comparison:
+    metrics = list_needed_metrics(lines)
     runs: dict[str, dict[int | None, MeasuredRun]] = {line.name: {} for line in lines}
     for run in _list_runs(lines):
         runs[run.line.name][run.seed] = work.findings.runs[run.key]
@@ -161,7 +171,7 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
     )
 
 
-class ComparisonState(NamedTuple):
+class ComparisonOutlook(NamedTuple):
     lines: tuple[PlannedLine, ...] = ()  # The lines
     runs: int = 0  # How many runs they are, and how many of those are still to be made
     lacking: int = 0
@@ -170,33 +180,33 @@ class ComparisonState(NamedTuple):
     problem: str = ""  # Why it cannot be made at all
 
 
-def outlook(work: Work) -> ComparisonState:
+def describe_comparison(work: SessionState) -> ComparisonOutlook:
     try:
-        lines = wanted_lines(work)
-        todo = lacking(work, lines)
+        lines = list_planned_lines(work)
+        todo = list_missing_runs(work, lines)
     except KanonError as error:
-        return ComparisonState(problem=error.sentence)
+        return ComparisonOutlook(problem=error.sentence)
     number = len({run.key for run in _list_runs(lines)})
     if todo or not lines:
-        return ComparisonState(lines, number, len(todo))
-    comparison = made_of(work, lines)
-    return ComparisonState(lines, number, 0, comparison, fingerprint(lines, comparison))
+        return ComparisonOutlook(lines, number, len(todo))
+    comparison = build_comparison(work, lines)
+    return ComparisonOutlook(lines, number, 0, comparison, hash_comparison(lines, comparison))
 
 
-def runs_wanted(work: Work) -> list[str]:
-    return [run.key for run in _list_runs(wanted_lines(work))]
+def list_run_keys(work: SessionState) -> list[str]:
+    return [run.key for run in _list_runs(list_planned_lines(work))]
 
 
-def fingerprint(lines: Sequence[PlannedLine], comparison: Comparison) -> str:
+def hash_comparison(lines: Sequence[PlannedLine], comparison: Comparison) -> str:
     titles = [(line.name, line.title) for line in lines]
-    metrics = [identity(metric, lines[0].measured_by) for metric in comparison.measured]
+    metrics = [get_metric_identity(metric, lines[0].measured_by) for metric in comparison.metrics]
     at = [
         run.measured_at if isinstance(run, Curves) else ()
         for line in comparison.lines
         for run in line.runs.values()
     ]
     keys = [run.key for run in _list_runs(lines)]
-    return fingerprint_of(titles, keys, metrics, comparison.sensitive, comparison.ks, at)
+    return compute_fingerprint(titles, keys, metrics, comparison.sensitive, comparison.ks, at)
 
 
 class ComparisonJob(NamedTuple):
@@ -211,17 +221,19 @@ class ComparisonJob(NamedTuple):
     """The k of slower measures; empty if the board does not show them."""
 
 
-def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
+def plan_comparison_job(
+    work: SessionState, lines: Sequence[PlannedLine], todo: Sequence[LineRun]
+) -> ComparisonJob:
     """Prepare the missing runs for :func:`kanon.experiments.sweep.solve_sweep`."""
     if not todo:
         return ComparisonJob([], [], [], [], [], [])
     # All others too, so that a new guide needs no new run.
-    metrics = {metric.name: metric for metric in needed_metrics(lines)}
-    for name, metric in composed_metrics(work.settings.composed).items():
+    metrics = {metric.name: metric for metric in list_needed_metrics(lines)}
+    for name, metric in build_composed_metrics(work.settings.composed).items():
         metrics.setdefault(name, metric)
     for name in BESIDE:
         metrics.setdefault(name, METRICS[name])
-    if "custom" in usable_metrics(work) and _has_drawn_weights(lines):
+    if "custom" in list_usable_metrics(work) and _has_drawn_weights(lines):
         metrics.setdefault("custom", METRICS["custom"])
 
     ready: dict[int, PreparedRun] = {}
@@ -240,32 +252,37 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
         led = replace(line.configuration, tie_seed=run.seed)
         own = {"algorithm": line.plan.algorithm, "suppression_limit": line.plan.suppression_limit}
         band = None if run.seed == line.configuration.tie_seed else run.seed
-        plan = led_by(ground.plan.model_copy(update=own), led, seed=band)
+        plan = apply_configuration_to_plan(ground.plan.model_copy(update=own), led, seed=band)
         task = replace(ground, plan=plan).task()
         task.for_k(max(ks)).check()
         check_task(plan.algorithm.name, task)
         measure = None
-        if line.yardstick is not None:
-            other = prepared_for(line.yardstick).classes
+        if line.measuring_inputs is not None:
+            other = prepared_for(line.measuring_inputs).classes
             by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
             measure = tuple(by_name[name] for name in ground.classes.attributes)
         runs.append(PlannedRun(plan.algorithm.name, task, measure))
         best = {
             column.name: entropy_l_diversity.of_whole(column) for column in ground.classes.sensitive
         }
-        identities = frozenset(identity(metric, line.measured_by) for metric in metrics.values())
+        identities = frozenset(
+            get_metric_identity(metric, line.measured_by) for metric in metrics.values()
+        )
         later = Points({})  # the numbers
         written.append(MeasuredRun(later, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
     also_at: list[int] = []
-    if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
+    if needs_single_k_measures(work):  # the papers' k, the one that is looked at, and the last
         looked_at = {*PAPER_K, work.settings.k, ks[-1]}
         also_at = sorted({min(k, ks[-1]) for k in looked_at})
     return ComparisonJob(runs, ks, list(metrics.values()), keys, written, also_at)
 
 
-def as_compared(
-    work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, curves: Sequence[Curves | Points]
+def merge_compared_runs(
+    work: SessionState,
+    lines: Sequence[PlannedLine],
+    job: ComparisonJob,
+    curves: Sequence[Curves | Points],
 ) -> Mapping[str, MeasuredRun]:
     new = {
         key: replace(past_run, numbers=numbers)
@@ -281,13 +298,13 @@ def as_compared(
 def _list_runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     runs = []
     for line in lines:
-        inputs, luck = LineInputs.of(line), ties_matter(line.configuration.algorithm)
+        inputs, luck = LineInputs.of(line), has_random_ties(line.configuration.algorithm)
         for seed in line.seeds:
-            runs.append(LineRun(line, seed, fingerprint_of(inputs, seed if luck else None)))
+            runs.append(LineRun(line, seed, compute_fingerprint(inputs, seed if luck else None)))
     return runs
 
 
-def ties_matter(algorithm: str) -> bool:
+def has_random_ties(algorithm: str) -> bool:
     """Whether an algorithm breaks ties by a seed or draws at random."""
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
@@ -324,9 +341,9 @@ class LineInputs:
             algorithm.seed if uses(led.algorithm, "seed") else None,
             algorithm.node if uses(led.algorithm, "node") else None,
             algorithm.options,
-            identity(line.guide, line.ground.trees) if guided(led) else None,
-            None if line.yardstick is None else line.yardstick.digest,
-            identity(METRICS["custom"], trees) if all_drawn else None,
+            get_metric_identity(line.guide, line.ground.trees) if is_guided(led) else None,
+            None if line.measuring_inputs is None else line.measuring_inputs.digest,
+            get_metric_identity(METRICS["custom"], trees) if all_drawn else None,
         )
 
 
@@ -341,8 +358,8 @@ def _is_usable(
     also: int | None,
     at_some: bool,
 ) -> bool:
-    wanted = {identity(metric, run.line.measured_by) for metric in metrics}
-    if not wanted <= past_run.measured:
+    wanted = {get_metric_identity(metric, run.line.measured_by) for metric in metrics}
+    if not wanted <= past_run.metric_ids:
         return False
     if isinstance(past_run.numbers, Curves):
         if at_some and not past_run.numbers.measured_at:
@@ -357,21 +374,21 @@ def _list_ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[in
     """The k of a comparison, with n where only some of the algorithms run to the end."""
     names = dict.fromkeys(line.configuration.algorithm for line in lines)
     once = [name for name in names if not serves_every_k(name)]
-    ks = shown_k((once or list(names))[0], n_records, also)
+    ks = list_comparison_k((once or list(names))[0], n_records, also)
     mixed = len(once) not in (0, len(names))
     return sorted({*ks, n_records}) if mixed else ks
 
 
-def comparison_outdated(work: Work) -> bool:
+def has_outdated_comparison(work: SessionState) -> bool:
     compared = work.findings.comparison
     if compared is None:
         return False
     guides = [line.guide.name for line in compared.comparison.lines]
-    able = without_lost(work)
+    able = drop_unmeetable_models(work)
     try:
-        if comparison_settings(able, plan_of(able), guides) != compared.settings:
+        if hash_comparison_inputs(able, build_plan(able), guides) != compared.settings:
             return True
     except KanonError:
         return True
-    state = outlook(work)
+    state = describe_comparison(work)
     return bool(state.lacking or state.problem)

@@ -5,26 +5,31 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon.algorithms.catalogue import algorithms, uses
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import thin
-from kanon.errors import PlanError, listing, quoted
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import write_count
+from kanon.errors import PlanError, list_names, quote
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.experiments.sweep import Configuration
-from kanon.experiments.titles import combined, name_of, titles_of_configurations
+from kanon.experiments.titles import combine_settings, create_titles, name_configuration
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
-from kanon.plan import Plan, composed_metrics
+from kanon.plan import Plan, build_composed_metrics
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
-from kanon.studio.session.parts import NamedConfiguration
+from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
     TreeInputs,
-    chosen_for,
-    plan_of,
-    suppression_used,
-    without_lost,
+    build_plan,
+    drop_unmeetable_models,
+    get_algorithm_options,
+    get_suppression_limit,
 )
-from kanon.studio.session.work import Work, compared_metrics, incomplete_records, usable_strategies
+from kanon.studio.session.work import (
+    SessionState,
+    count_incomplete_records,
+    list_compared_metrics,
+    list_usable_strategies,
+)
 
 MOST_LINES = 48  # the most lines of one comparison: more would be a picture that nobody can read
 
@@ -62,7 +67,9 @@ class PlannedLine:
     # The tie seeds of its runs: its own first, then those of a band.
     seeds: tuple[int | None, ...]
     ground: RunInputs  # The plan that all such lines share, and the hierarchies
-    yardstick: RunInputs | None  # What its releases are measured by; None for its own hierarchies
+    measuring_inputs: (
+        RunInputs | None
+    )  # What its releases are measured by; None for its own hierarchies
 
     @property
     def guide(self) -> Metric:
@@ -70,54 +77,52 @@ class PlannedLine:
 
     @property
     def measured_by(self) -> Mapping[str, Hierarchy]:
-        return (self.yardstick or self.ground).trees
+        return (self.measuring_inputs or self.ground).trees
 
 
-def strategies_offered(work: Work) -> list[str]:
-    led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
+def list_offered_strategies(work: SessionState) -> list[str]:
+    led = next((name for name in list_compared_algorithms(work) if uses(name, "strategy")), None)
     if led is None:
         return ["s1"]
-    return usable_strategies(work.with_parts(replace(work.settings, algorithm=led)))
+    return list_usable_strategies(work.replace_sections(replace(work.settings, algorithm=led)))
 
 
-def algorithms_offered() -> list[str]:
+def list_offered_algorithms() -> list[str]:
     """All algorithms but levels chosen by hand, which are for one k."""
     return [name for name in algorithms() if name != "levels"]
 
 
-def compared_algorithms(work: Work) -> list[str]:
+def list_compared_algorithms(work: SessionState) -> list[str]:
     """The algorithms to compare; if none is chosen, that of the page Anonymise."""
     wanted = work.compare.algorithms or (work.settings.algorithm,)
-    return [name for name in algorithms_offered() if name in wanted] or ["gaa"]
+    return [name for name in list_offered_algorithms() if name in wanted] or ["gaa"]
 
 
-def compared_strategies(work: Work) -> list[str]:
-    offered = strategies_offered(work)
+def list_compared_strategies(work: SessionState) -> list[str]:
+    offered = list_offered_strategies(work)
     strategies = [name for name in offered if name in work.compare.strategies]
     return strategies if strategies or not work.compare.strategies else ["s1"]
 
 
-def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
+def list_planned_lines(work: SessionState, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
     """The product of metrics, strategies, scopes and algorithms, and the saved configurations."""
-    whole = plan_of(without_lost(work))
+    whole = build_plan(drop_unmeetable_models(work))
     ours = _get_run_inputs(work, whole, work.table.trees)
-    names = dict.fromkeys([*compared_metrics(work), *also])
-    configurations = combined(
+    names = dict.fromkeys([*list_compared_metrics(work), *also])
+    configurations = combine_settings(
         list(names),
-        compared_strategies(work),
+        list_compared_strategies(work),
         work.compare.scopes,
-        compared_algorithms(work),
+        list_compared_algorithms(work),
         work.settings.tie_seed,
     )
-    metrics = {**METRICS, **composed_metrics(work.settings.composed)}
-    titles = titles_of_configurations(
-        configurations, {name: metrics[name].card.title for name in names}
-    )
+    metrics = {**METRICS, **build_composed_metrics(work.settings.composed)}
+    titles = create_titles(configurations, {name: metrics[name].card.title for name in names})
     lines = [
         PlannedLine(
             config,
-            led_by(whole, config, work),
-            name_of(config),
+            apply_configuration_to_plan(whole, config, work),
+            name_configuration(config),
             title,
             False,
             _list_seeds(work, config),
@@ -127,31 +132,33 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
         for config, title in zip(configurations, titles, strict=True)
     ]
     names_taken = {text for line in lines for text in (line.name, line.title)}
-    for saved in work.kept.pinned:
-        if saved.shown and not incomparable(work, saved):
+    for saved in work.kept.configurations:
+        if saved.shown and not explain_incomparable(work, saved):
             # The user's own metric may have this name.
             name, title = (
                 text + "′" * (text in names_taken)
                 for text in (f"kept: {saved.title}", f"★ {saved.title}")
             )
             as_now = _add_sensitive(saved.plan, whole, work.table.sensitive_columns)
-            ground, own = _get_run_inputs(work, as_now, saved.trees), configuration_of(saved.plan)
+            ground, own = _get_run_inputs(work, as_now, saved.trees), get_configuration(saved.plan)
             seeds = _list_seeds(work, own)
             lines.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(lines) > MOST_LINES:
         raise PlanError(
-            f"{thin(len(lines))} lines are too many; a comparison has at most {MOST_LINES}. "
+            f"{write_count(len(lines))} lines are too many; a comparison has at most {MOST_LINES}. "
             "Choose fewer metrics or strategies."
         )
     measure = _get_yardstick(work, ours)
-    return tuple(replace(line, yardstick=_pick_other_trees(measure, line.ground)) for line in lines)
+    return tuple(
+        replace(line, measuring_inputs=_pick_other_trees(measure, line.ground)) for line in lines
+    )
 
 
-def incomparable(work: Work, saved: NamedConfiguration) -> str:
+def explain_incomparable(work: SessionState, saved: SavedConfiguration) -> str:
     """Why a saved configuration cannot be compared with the current choice; empty if it can."""
     if not saved.fits:
         return "its plan does not fit this table"
-    if saved.plan.algorithm.name not in algorithms_offered():
+    if saved.plan.algorithm.name not in list_offered_algorithms():
         return "its levels were chosen for one k, but a comparison covers many"
     own, current = saved.plan.roles.quasi_identifiers, work.table.quasi_identifiers
     if set(own) != set(current):
@@ -159,25 +166,25 @@ def incomparable(work: Work, saved: NamedConfiguration) -> str:
             [c for c in columns if c not in other]
             for columns, other in ((own, current), (current, own))
         )
-        apart = [f"with {listing(more)}"] if more else []
-        apart += [f"without {listing(less)}"] if less else []
+        apart = [f"with {list_names(more)}"] if more else []
+        apart += [f"without {list_names(less)}"] if less else []
         return f"it has other quasi-identifiers: {' and '.join(apart)}"
     if saved.plan.person != work.table.person:
         if saved.plan.person is None:
             return "its k counts records"
-        return f"its k counts persons by {quoted(saved.plan.person)}"
-    if saved.plan.read.missing != work.table.missing and incomplete_records(work):
+        return f"its k counts persons by {quote(saved.plan.person)}"
+    if saved.plan.read.missing != work.table.missing and count_incomplete_records(work):
         return "it treats missing values differently, so it has other records"
     return ""
 
 
-def _list_seeds(work: Work, config: Configuration) -> tuple[int | None, ...]:
+def _list_seeds(work: SessionState, config: Configuration) -> tuple[int | None, ...]:
     return tuple(dict.fromkeys([config.tie_seed, *(TIE_SEEDS if work.compare.bands else ())]))
 
 
-def yardsticks(work: Work) -> list[str | None]:
+def list_measuring_hierarchies(work: SessionState) -> list[str | None]:
     """The hierarchies to measure by, if the lines have different ones."""
-    able = [saved for saved in work.kept.pinned if not incomparable(work, saved)]
+    able = [saved for saved in work.kept.configurations if not explain_incomparable(work, saved)]
     trees = work.table.trees
     if all(dict(saved.trees) == trees for saved in able if saved.shown):
         return []
@@ -185,14 +192,14 @@ def yardsticks(work: Work) -> list[str | None]:
     return ["", *other, None]
 
 
-def _get_yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
+def _get_yardstick(work: SessionState, ours: RunInputs) -> RunInputs | None:
     """The hierarchies that measure all lines; None if each line is measured by its own."""
-    title = work.kept.yardstick
-    if title not in yardsticks(work):  # never an unseen one
+    title = work.kept.measuring_hierarchies
+    if title not in list_measuring_hierarchies(work):  # never an unseen one
         return ours
     if title is None:
         return None
-    for saved in work.kept.pinned:
+    for saved in work.kept.configurations:
         if saved.title == title:
             return _get_run_inputs(work, saved.plan, saved.trees)
     return ours
@@ -202,8 +209,8 @@ def _pick_other_trees(measure: RunInputs | None, own: RunInputs) -> RunInputs | 
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
 
-def led_by(
-    plan: Plan, config: Configuration, work: Work | None = None, seed: int | None = None
+def apply_configuration_to_plan(
+    plan: Plan, config: Configuration, work: SessionState | None = None, seed: int | None = None
 ) -> Plan:
     led = plan.algorithm
     wanted: dict[str, Any] = {
@@ -216,13 +223,13 @@ def led_by(
     limit: dict[str, Any] = {}
     if work is not None and config.algorithm != led.name:
         common = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
-        own_options = chosen_for(work, config.algorithm)
+        own_options = get_algorithm_options(work, config.algorithm)
         led = type(led).model_validate({**common, "name": config.algorithm, **own_options})
-        limit = {"suppression_limit": suppression_used(work, config.algorithm)}
+        limit = {"suppression_limit": get_suppression_limit(work, config.algorithm)}
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 
-def configuration_of(plan: Plan) -> Configuration:
+def get_configuration(plan: Plan) -> Configuration:
     led = plan.algorithm
     scope = led.scope if LOOKS_AT[led.strategy] else "table"
     return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
@@ -237,7 +244,7 @@ def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
     return plan.model_copy(update={"columns": changed})
 
 
-def _get_run_inputs(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
+def _get_run_inputs(work: SessionState, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
     """What runs share; models beyond k are left out, as curves run over k."""
     bare = plan.model_copy(update={"privacy": []}).with_k(2)
     columns = plan.roles.quasi_identifiers
@@ -254,15 +261,17 @@ def _get_run_inputs(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> R
         plan.algorithm.cost,
         tuple(weights.get(column, 1.0) for column in columns),
     )
-    return RunInputs(bare, trees, fingerprint_of(inputs))
+    return RunInputs(bare, trees, compute_fingerprint(inputs))
 
 
-def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
+def get_metric_identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
     """A metric's name with its phases, or with a fingerprint of the drawn weights."""
     if metric.intermediate:
-        return "|".join((metric.name, *phases(metric)))
-    return f"{metric.name}|{fingerprint_of({name: tree.weight for name, tree in trees.items()})}"
+        return "|".join((metric.name, *get_metric_phases(metric)))
+    return (
+        f"{metric.name}|{compute_fingerprint({name: tree.weight for name, tree in trees.items()})}"
+    )
 
 
-def phases(metric: Metric) -> tuple[str, str]:
+def get_metric_phases(metric: Metric) -> tuple[str, str]:
     return metric.intermediate, metric.multiplier

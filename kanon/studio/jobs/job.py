@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from kanon.errors import KanonError
-from kanon.studio.jobs.lanes import Kind, Queue, waiting
+from kanon.studio.jobs.lanes import Kind, Queue, describe_waiting
 from kanon.studio.jobs.processes import Frame, WorkerProcess
-from kanon.studio.jobs.worker import failure
+from kanon.studio.jobs.worker import describe_failure
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -74,7 +74,7 @@ class Job:
         with self._changed:
             if self._state == "queued":
                 place, seconds = self._queue.place(self), self._queue.wait(self)
-                return waiting(place, seconds, *self._queue.ahead(self))
+                return describe_waiting(place, seconds, *self._queue.list_running_ahead(self))
         return self._last_progress[1]
 
     @property
@@ -126,10 +126,10 @@ class Job:
     def _stop(
         self, state: State, error: str | None = None, by: WorkerProcess | None = None
     ) -> None:
-        if self.settle(state, error=error, by=by) and self._worker is not None:
+        if self.finish_job(state, error=error, by=by) and self._worker is not None:
             self._worker.kill()
 
-    def settle(
+    def finish_job(
         self,
         state: State,
         *,
@@ -180,7 +180,7 @@ class Job:
         with self._changed:
             if worker is self._worker:
                 self._work_start_time = time.monotonic()
-                if not self._queue.begins_anew(self.lane):
+                if not self._queue.can_restart(self.lane):
                     self._payload = ()
 
     def _keep(self, worker: WorkerProcess, part: object) -> None:
@@ -205,7 +205,7 @@ class Job:
             self._worker = worker
             return self._payload
 
-    def carry_out(self, worker: WorkerProcess, last: bool) -> bool:
+    def run_in_worker(self, worker: WorkerProcess, last: bool) -> bool:
         payload = self._attach_worker(worker)
         if payload is None:
             return True
@@ -230,15 +230,15 @@ class Job:
                 elif kind == "part":
                     self._keep(worker, value)
                 elif kind == "done":
-                    return self.settle("done", result=value, by=worker)
+                    return self.finish_job("done", result=value, by=worker)
                 elif isinstance(value, KanonError):
                     sentence = value.sentence
-                    return self.settle("failed", error=sentence, exception=value, by=worker)
+                    return self.finish_job("failed", error=sentence, exception=value, by=worker)
                 else:
-                    return self.settle("failed", error=str(value), by=worker)
+                    return self.finish_job("failed", error=str(value), by=worker)
         except (EOFError, OSError):
             if last:
-                self.settle(
+                self.finish_job(
                     "failed",
                     error=self._death_message
                     or (
@@ -248,7 +248,7 @@ class Job:
                     by=worker,
                 )
         except Exception as error:  # noqa: BLE001  a result that cannot be read must not end the slot
-            self.settle("failed", error=failure(error), by=worker)
+            self.finish_job("failed", error=describe_failure(error), by=worker)
         finally:
             timer.cancel()
         return False

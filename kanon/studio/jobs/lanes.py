@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from statistics import median_low
 from typing import Generic, Protocol, TypeVar
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import choose_plural
 
 SHORT, LONG, STUDY = range(3)  # the lanes: first answers and small tables; minutes; hours
 BOUNDS = (2.0, 600.0)  # after how many seconds a job of a lane belongs in the next one
@@ -25,16 +25,16 @@ _MUCH = 20  # bits: who is handed a megabyte counts as long until it is known be
 _REMEMBERED = 9  # of each kind how many durations are remembered
 
 
-def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
+def get_job_kind(function: Callable[..., object], n_bytes: int) -> Kind:
     """Name the kind of a job: jobs of one kind take about as long.
 
-    >>> kind_of(sum, 1000) == kind_of(sum, 600) != kind_of(sum, 5000)
+    >>> get_job_kind(sum, 1000) == get_job_kind(sum, 600) != get_job_kind(sum, 5000)
     True
     """
     return f"{function.__module__}.{function.__qualname__}", n_bytes.bit_length()
 
 
-def waiting(
+def describe_waiting(
     place: int,
     seconds: float | None,
     own: Sequence[tuple[str, float]] = (),
@@ -42,9 +42,9 @@ def waiting(
 ) -> str:
     """Tell a visitor the place in the queue, about how long it takes, and what runs meanwhile.
 
-    >>> waiting(1, 0.2)
+    >>> describe_waiting(1, 0.2)
     'Waiting: place 1 in the queue, about 1 s'
-    >>> print(waiting(1, 9, [("The advisor", 40.0)]))
+    >>> print(describe_waiting(1, 9, [("The advisor", 40.0)]))
     Waiting: place 1 in the queue, about 9 s. Running: The advisor, yours, for 40 s
     """
     if seconds is None:
@@ -54,7 +54,7 @@ def waiting(
     running = [f"{name}, yours, for {_format_time(at)}" for name, at in own]
     if others:
         running.append(
-            one_or_many(
+            choose_plural(
                 len(others),
                 "one calculation of another visitor, for {time}",
                 "{count} calculations of other visitors, the longest for {time}",
@@ -72,7 +72,7 @@ def _format_time(seconds: float) -> str:
     return f"{math.ceil(seconds)} s"
 
 
-class Waiting(Protocol):
+class QueuedJob(Protocol):
     kind: Kind
     visitor: str
     name: str  # what its visitor is told that it is
@@ -88,7 +88,7 @@ class Waiting(Protocol):
     def remaining(self) -> float | None: ...  # by its own progress; None if unknown
 
 
-J = TypeVar("J", bound=Waiting)
+J = TypeVar("J", bound=QueuedJob)
 
 
 class Queue(Generic[J]):
@@ -107,7 +107,7 @@ class Queue(Generic[J]):
     def take(self, lane: int) -> J | None:
         """Start the next job of a lane; None if no waiting job may have a place."""
         job = next(
-            (other for other in self._order_waiting(lane) if self.admits(other, lane)),
+            (other for other in self._order_waiting(lane) if self.can_admit(other, lane)),
             None,
         )
         if job is not None:
@@ -140,26 +140,26 @@ class Queue(Generic[J]):
         """After how many seconds a job of a lane makes room for others."""
         return self._bounds[lane] if self.next_lane(lane) is not None else math.inf
 
-    def begins_anew(self, lane: int) -> bool:
+    def can_restart(self, lane: int) -> bool:
         return lane == SHORT and self.next_lane(lane) is not None
 
     def next_lane(self, lane: int) -> int | None:
         return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
 
-    def admits(self, job: J, lane: int) -> bool:
+    def can_admit(self, job: J, lane: int) -> bool:
         mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
         return mine < self._get_visitor_places(lane)
 
-    def ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
+    def list_running_ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
         """What runs in the job's lane and for how long; named only for the job's own visitor."""
         there = [other for other in self.running if other.lane == self._choose_lane(job)]
         own = [(other.name, other.seconds) for other in there if other.visitor == job.visitor]
         return own, [other.seconds for other in there if other.visitor != job.visitor]
 
-    def visitors(self) -> int:
+    def count_visitors(self) -> int:
         return len({job.visitor for job in (*self.running, *self.waiting)})
 
-    def any_waits(self, lane: int) -> bool:
+    def has_waiting(self, lane: int) -> bool:
         return any(self._choose_lane(job) == lane for job in self.waiting)
 
     def place(self, job: J) -> int:

@@ -9,53 +9,59 @@ from typing import Any
 
 from kanon.algorithms.lower_bound import least_k, lower_bound
 from kanon.algorithms.task import Task
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.progress import stretch
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.progress import scale_progress
 from kanon.plan import Plan
-from kanon.report.optimality_gap import CLOSELY, QUICKLY, effort
+from kanon.report.optimality_gap import CLOSELY, QUICKLY, estimate_bound_effort
 from kanon.run import PreparedRun
 from kanon.studio.jobs.worker import Progress
-from kanon.studio.session.findings import FoundBound
-from kanon.studio.session.run_plan import settings_of
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.findings import LowerBoundResult
+from kanon.studio.session.run_plan import hash_run_inputs
+from kanon.studio.session.work import JobRequest, SessionState
 
 _QUICK_SHARE = 0.1  # the share of the time of a close search after the quick one, about
 
 
 @dataclass(frozen=True, eq=False)
-class BoundWanted:
+class BoundTask:
     """The task of a bound, and a fingerprint of all that it depends on."""
 
     task: Task
     key: str
 
     @classmethod
-    def of(cls, prepared: PreparedRun) -> BoundWanted:
+    def of(cls, prepared: PreparedRun) -> BoundTask:
         """The bound of all releases for a plan's k, whatever its algorithm."""
         task = prepared.task_of_bound()
         classes = task.classes
         trees = [tree.parent for tree in classes.hierarchies]
-        key = fingerprint_of(least_k(task), classes.nodes, classes.counts, trees, task.potentials)
+        key = compute_fingerprint(
+            least_k(task), classes.nodes, classes.counts, trees, task.potentials
+        )
         return cls(task, key)
 
     @property
     def effort(self) -> int:
-        return effort(self.task.classes)
+        return estimate_bound_effort(self.task.classes)
 
 
-def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
+def find_bounds(progress: Progress, wanted: Sequence[BoundTask], closely: bool) -> None:
     """Find lower bounds in a worker, and hand over each at once."""
     for place, bound in enumerate(wanted):
-        own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
+        own = scale_progress(progress, place / len(wanted), (place + 1) / len(wanted))
         close = closely or bound.effort <= CLOSELY
         if closely:
-            quick = lower_bound(bound.task, stretch(own, 0, _QUICK_SHARE), closely=False)
-            progress.keep((bound.key, FoundBound(quick, False)))
-            own = stretch(own, _QUICK_SHARE, 1)
-        progress.keep((bound.key, FoundBound(lower_bound(bound.task, own, closely=close), close)))
+            quick = lower_bound(bound.task, scale_progress(own, 0, _QUICK_SHARE), closely=False)
+            progress.keep((bound.key, LowerBoundResult(quick, False)))
+            own = scale_progress(own, _QUICK_SHARE, 1)
+        progress.keep(
+            (bound.key, LowerBoundResult(lower_bound(bound.task, own, closely=close), close))
+        )
 
 
-def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> Request | None:
+def request_bounds(
+    work: SessionState, wanted: Sequence[BoundTask], closely: bool
+) -> JobRequest | None:
     """Request the bounds that are not known yet; None if all are."""
     known_bounds = work.findings.bounds
     todo = {
@@ -66,32 +72,32 @@ def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> 
     if not todo:
         return None
     doing = "closer" if closely else "bound"
-    return Request(
+    return JobRequest(
         doing, find_bounds, ([*todo.values()], closely), partial(_store_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
         # A quick search begins by itself, so the message of the last action stays.
         begins=lambda new: new if closely else replace(new, message=work.message),
-        cancelled=lambda work: work.with_notice(
+        cancelled=lambda work: work.add_notice(
             "The search for a lower bound was cancelled; nothing was changed."
         ),
     )  # fmt: skip
 
 
-def _store_bounds(doing: str, work: Work, _: object) -> Work:
+def _store_bounds(doing: str, work: SessionState, _: object) -> SessionState:
     bounds = dict(work.findings.bounds)
     parts: Any = work.running[doing].job.parts
     for key, bound in parts:
         if key not in bounds or not bounds[key].closely:
             bounds[key] = bound
-    return work.with_parts(replace(work.findings, bounds=bounds))
+    return work.replace_sections(replace(work.findings, bounds=bounds))
 
 
-def known_bound(work: Work, plan: Plan) -> FoundBound | None:
+def get_known_bound(work: SessionState, plan: Plan) -> LowerBoundResult | None:
     """The lower bound of a plan whose release is on screen, at this k or another."""
     result = work.findings.result
-    if not work.findings.bounds or result is None or result.settings != settings_of(work, plan):
+    if not work.findings.bounds or result is None or result.settings != hash_run_inputs(work, plan):
         return None
-    wanted = BoundWanted.of(replace(result.prepared, plan=plan))
+    wanted = BoundTask.of(replace(result.prepared, plan=plan))
     bound = work.findings.bounds.get(wanted.key)
     return bound if bound is not None and (bound.closely or wanted.effort <= QUICKLY) else None

@@ -4,37 +4,43 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kanon.experiments.simulated.study import Study, StudyRun, run_study
-from kanon.experiments.studies import Experiment, Prediction, Training, predict, run_experiment
+from kanon.experiments.studies import (
+    Experiment,
+    Prediction,
+    Training,
+    run_experiment,
+    run_prediction,
+)
 from kanon.learning.experiments import Fit
 from kanon.studio.jobs.worker import Progress
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.work import JobRequest, SessionState
 
 
-def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
+def run_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
     run_experiment(progress, experiment, fits, progress.keep)
 
 
-def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[Training]) -> None:
-    predict(progress, prediction, wanted, progress.keep)
+def run_predictions(progress: Progress, prediction: Prediction, wanted: Sequence[Training]) -> None:
+    run_prediction(progress, prediction, wanted, progress.keep)
 
 
-def simulate_runs(progress: Progress, study: Study, runs: Sequence[StudyRun]) -> None:
+def run_simulations(progress: Progress, study: Study, runs: Sequence[StudyRun]) -> None:
     run_study(progress, study, runs, progress.keep)
 
 
-def study_request(
-    doing: str,
+def request_study(
+    job_name: str,
     function: Callable[..., object],
     arguments: tuple[object, ...],
-    keep: Callable[[Work, Any, Sequence[object]], Work],
+    keep: Callable[[SessionState, Any, Sequence[object]], SessionState],
     key: object,
-) -> Request:
+) -> JobRequest:
     """Request a study whose partial results stay under ``key`` however it ends."""
 
-    def then(work: Work, _: object) -> Work:
-        return keep(work, key, work.running[doing].job.parts)
+    def then(work: SessionState, _: object) -> SessionState:
+        return keep(work, key, work.running[job_name].job.parts)
 
-    return Request(
-        doing, function, arguments, then,
-        limit="study_minutes", lane="study", studying=str(key),
+    return JobRequest(
+        job_name, function, arguments, then,
+        limit="study_minutes", lane="study", study_key=str(key),
     )  # fmt: skip

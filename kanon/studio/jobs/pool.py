@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from kanon.studio.jobs.job import Job
-from kanon.studio.jobs.lanes import BOUNDS, LONG, SHORT, Queue, kind_of
-from kanon.studio.jobs.processes import WorkerProcess, packed
+from kanon.studio.jobs.lanes import BOUNDS, LONG, SHORT, Queue, get_job_kind
+from kanon.studio.jobs.processes import WorkerProcess, pack_frame
 
 _IDLE = 1.0  # seconds after which an idle slot looks whether its worker has died
 _LOOK = 0.2  # seconds between two looks whether a job has to make room
@@ -31,11 +31,11 @@ class _Slot:
     since: float = 0.0  # when it did something last
 
     def has_worker(self) -> bool:
-        return self.worker is not None and not (self.lane == SHORT and self.worker.lowered)
+        return self.worker is not None and not (self.lane == SHORT and self.worker.has_low_priority)
 
     def dismiss(self) -> None:
         if self.worker is not None:
-            self.worker.dismiss()
+            self.worker.close_process()
         self.worker = None
 
 
@@ -51,7 +51,7 @@ class Jobs:
     ) -> None:
         if places[SHORT] < 1:
             raise ValueError(f"There must be at least one slot, not {places[SHORT]}.")
-        self._preparation = packed(warm)
+        self._preparation = pack_frame(warm)
         self._idle = idle
         self._threads = threads or max(1, ((os.cpu_count() or 1) - 1) // places[SHORT])
         self._changed = threading.Condition()  # a lock that its owner may take again
@@ -96,8 +96,8 @@ class Jobs:
             raise ValueError("A job's function must live in a module; __main__ has no name here.")
         if math.isnan(deadline) or deadline <= 0:
             raise ValueError(f"A deadline must be a positive number of seconds, not {deadline}.")
-        payload = packed((function, arguments))
-        kind = kind_of(function, sum(map(len, payload)))
+        payload = pack_frame((function, arguments))
+        kind = get_job_kind(function, sum(map(len, payload)))
         shared = (self._queue, self._changed)
         job = Job(payload, deadline, *shared, after, late, died, kind, visitor, name, lane)
         with self._changed:
@@ -147,7 +147,7 @@ class Jobs:
         elif self._needs_no_worker(slot):
             slot.worker = None
         if old is not None and old is not slot.worker:
-            old.dismiss()  # last, as the end of a process of low priority can take its time
+            old.close_process()  # last, as the end of a process of low priority can take its time
 
     def _needs_worker(self, slot: _Slot) -> bool:
         return slot.lane == SHORT and not slot.has_worker()
@@ -177,7 +177,7 @@ class Jobs:
 
     def _take_idle_worker(self, slot: _Slot) -> None:
         """Take over an idle worker, so that a lone visitor never waits for a process."""
-        alone = self._queue.visitors() == 1
+        alone = self._queue.count_visitors() == 1
         for other in self._slots:
             if alone and slot.worker is None and other.parked and other.lane == SHORT:
                 slot.worker, other.worker = other.worker, None
@@ -190,11 +190,11 @@ class Jobs:
             start = self._get_ready_worker if slot.lane == SHORT else self._start_worker
             worker = slot.worker = slot.worker or start()
             if worker is None:
-                job.settle("failed", error="The worker process could not be started.")
+                job.finish_job("failed", error="The worker process could not be started.")
                 return
             if slot.lane != SHORT:
                 worker.lower()
-            if job.carry_out(worker, last):
+            if job.run_in_worker(worker, last):
                 return
             slot.dismiss()
             if job.finished or slot.job is not job:
@@ -220,19 +220,19 @@ class Jobs:
                 if not self._closed:
                     self._changed.wait(_LOOK if self._queue.waiting else _IDLE)
         if self._reserve is not None:
-            self._reserve.dismiss()
+            self._reserve.close_process()
 
     def _keep_reserve(self) -> None:
         """Keep a worker in reserve while several visitors have jobs."""
         with self._changed:
-            several, old = self._queue.visitors() > 1, None
+            several, old = self._queue.count_visitors() > 1, None
             if several:
                 self._crowded = time.monotonic()
             elif time.monotonic() - self._crowded > _KEPT:
                 old, self._reserve = self._reserve, None
-            lacking = several and self._reserve is None and self._queue.begins_anew(SHORT)
+            lacking = several and self._reserve is None and self._queue.can_restart(SHORT)
         if old is not None:
-            old.dismiss()
+            old.close_process()
         if lacking:
             self._reserve = self._start_worker()
 
@@ -240,7 +240,7 @@ class Jobs:
         with self._changed:
             worker, self._reserve = self._reserve, None
         if worker is not None and not worker.alive():
-            worker.dismiss()
+            worker.close_process()
             worker = None
         return worker or self._start_worker()
 
@@ -250,7 +250,7 @@ class Jobs:
         In the first lane even before one waits, so that a worker is ready for the next visitor.
         """
         for lane in (SHORT, LONG):
-            beyond, waited_for = self._queue.next_lane(lane), self._queue.any_waits(lane)
+            beyond, waited_for = self._queue.next_lane(lane), self._queue.has_waiting(lane)
             if beyond is None or not (waited_for or lane == SHORT):
                 continue
             busy = [
@@ -268,12 +268,12 @@ class Jobs:
                 for free_slot in self._slots
                 if free_slot.lane == beyond
                 and free_slot.job is None
-                and self._queue.admits(job, beyond)
+                and self._queue.can_admit(job, beyond)
             )
             if (other := next(idle, None)) is not None:
                 slot.lane, other.lane = beyond, lane
                 job.move(beyond)
-            elif waited_for and self._queue.begins_anew(lane):
+            elif waited_for and self._queue.can_restart(lane):
                 slot.job = None
                 job.set_aside(beyond)
             self._changed.notify_all()

@@ -29,11 +29,11 @@ def _is_bytes(buffer: memoryview) -> bool:
     return isinstance(buffer.obj, bytes)
 
 
-def packed(content: object, apart: Callable[[memoryview], bool] = _is_bytes) -> Frame:
+def pack_frame(content: object, apart: Callable[[memoryview], bool] = _is_bytes) -> Frame:
     """Pack an object; buffers that are ``apart`` go beside the pickle, without a copy.
 
-    >>> frame = packed([pickle.PickleBuffer(bytes(100_000)), 1])
-    >>> [len(part) > 99_999 for part in frame], [*map(type, unpacked(frame))]
+    >>> frame = pack_frame([pickle.PickleBuffer(bytes(100_000)), 1])
+    >>> [len(part) > 99_999 for part in frame], [*map(type, unpack_frame(frame))]
     ([False, True], [<class 'memoryview'>, <class 'int'>])
     """
     buffers: list[memoryview] = []
@@ -52,7 +52,7 @@ def is_array_or_arrow(buffer: memoryview) -> bool:
     return not buffer.readonly or type(buffer.obj).__module__.startswith("pyarrow")
 
 
-def unpacked(frame: Frame) -> Any:
+def unpack_frame(frame: Frame) -> Any:
     return pickle.loads(frame[0], buffers=frame[1:])  # noqa: S301  our own processes' pipes
 
 
@@ -99,7 +99,7 @@ _THREADS = (
 )
 
 
-def worker_environment(threads: int) -> dict[str, str]:
+def build_worker_environment(threads: int) -> dict[str, str]:
     # What the operator has set wins over our number of threads.
     environment = dict.fromkeys(_THREADS, str(threads)) | os.environ
     paths = [_ROOT, environment.get("PYTHONPATH", "")]
@@ -117,23 +117,23 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # a traceback can hold cell values
-            env=worker_environment(threads),
+            env=build_worker_environment(threads),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows only
         )
-        self.lowered = False
+        self.has_low_priority = False
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         # A name has to mean the same module on both sides.
         path = [os.path.abspath(entry) for entry in sys.path]
         with contextlib.suppress(OSError):  # already dead: the first job reports it
-            self.send(packed(path if _ROOT in path else [*path, _ROOT]))
+            self.send(pack_frame(path if _ROOT in path else [*path, _ROOT]))
             self.send(preparation)
 
     def send(self, payload: Frame) -> None:
         write_frame(self._requests, payload)
 
     def receive(self) -> tuple[str, object]:
-        return cast(tuple[str, object], unpacked(read_frame(self._answers)))
+        return cast(tuple[str, object], unpack_frame(read_frame(self._answers)))
 
     def alive(self) -> bool:
         """Whether the process lives; a dead one leaves no zombie."""
@@ -144,14 +144,14 @@ class WorkerProcess:
 
     def lower(self) -> None:
         """Lower its priority for good; not on Windows."""
-        self.lowered = True
+        self.has_low_priority = True
         process = self._process.pid
         with contextlib.suppress(AttributeError, OSError):  # Windows; a process that is gone
             os.setpriority(os.PRIO_PROCESS, process, _LOW)
             for thread in Path(f"/proc/{process}/task").iterdir():  # Linux: each by itself
                 os.setpriority(os.PRIO_PROCESS, int(thread.name), _LOW)
 
-    def dismiss(self) -> None:
+    def close_process(self) -> None:
         self._process.kill()
         for pipe in (self._requests, self._answers):
             with contextlib.suppress(OSError):  # unsent bytes for a process that is gone
@@ -172,12 +172,12 @@ warm_rest()
 
 def load_kernels() -> None:
     """Load the kernels of the first result in a fresh worker; all would take longer."""
-    from kanon.warm import warm_first
+    from kanon.warm import load_first_kernels
 
-    warm_first()
+    load_first_kernels()
 
 
-def compile_the_rest() -> None:
+def start_compiling_rest() -> None:
     """Compile all other kernels in a process of low priority that ends with the server."""
     # On Windows alone; elsewhere the process lowers its priority itself.
     low, unseen = (
@@ -189,7 +189,7 @@ def compile_the_rest() -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env=worker_environment(threads=1),
+            env=build_worker_environment(threads=1),
             creationflags=low | unseen,
         )
         threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie

@@ -13,26 +13,26 @@ from kanon.base.progress import Progress
 from kanon.plan import Plan
 from kanon.release.context import Context
 from kanon.report.changes import parse_record
-from kanon.report.contents import Report, gather
-from kanon.report.origin import Origin, origin_of_content, origin_of_table
+from kanon.report.contents import Report, collect_report
+from kanon.report.origin import Origin, get_content_origin, get_table_origin
 from kanon.sources.tables import Table
-from kanon.studio.jobs.lower_bounds import known_bound
-from kanon.studio.session.findings import FoundBound
-from kanon.studio.session.work import Request, Work
+from kanon.studio.jobs.lower_bounds import get_known_bound
+from kanon.studio.session.findings import LowerBoundResult
+from kanon.studio.session.work import JobRequest, SessionState
 
 
-def origin_of(work: Work) -> Origin | None:
+def describe_table_origin(work: SessionState) -> Origin | None:
     if work.table.content is None:
         return None
-    return origin_of_content(work.table.content, work.table.file.name)
+    return get_content_origin(work.table.content, work.table.file.name)
 
 
-def fingerprint_of_table(work: Work) -> str:
+def get_table_fingerprint(work: SessionState) -> str:
     """The fingerprint of a table in memory, by its file if it has one, else by its cells."""
-    return (origin_of(work) or origin_of_table(work.table.records)).sha256
+    return (describe_table_origin(work) or get_table_origin(work.table.records)).sha256
 
 
-def make_report(
+def build_report(
     progress: Progress,
     content: Mapping[str, Any],
     table: Table,
@@ -42,11 +42,11 @@ def make_report(
     context: Mapping[str, Any] | None = None,
     people: pd.DataFrame | None = None,
     last: Mapping[str, Any] | None = None,
-    bound: FoundBound | None = None,
+    bound: LowerBoundResult | None = None,
 ) -> Report:
     """Gather a report in a worker; the user's own texts are added where it is shown."""
-    origin = origin or origin_of_table(table, name)
-    return gather(
+    origin = origin or get_table_origin(table, name)
+    return collect_report(
         Plan.from_content(content), table, Path(), date=date, origin=origin,
         context=None if context is None else Context.from_content(context), people=people,
         last=None if last is None else parse_record(last),
@@ -55,29 +55,29 @@ def make_report(
     )  # fmt: skip
 
 
-def reporting(
-    work: Work,
+def request_report(
+    work: SessionState,
     plan: Plan,
     context: Context | None = None,
     people: pd.DataFrame | None = None,
     people_origin: Origin | None = None,
-) -> Request:
+) -> JobRequest:
     arguments = (
         plan.model_dump(mode="json"),
         work.table.records,
         work.table.file.name,
-        origin_of(work),
+        describe_table_origin(work),
         datetime.date.today(),
         None if context is None else context.content,
         people,
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
-        known_bound(work, plan),
+        get_known_bound(work, plan),
     )
-    return Request(
-        "reporting", make_report, arguments, partial(_store_report, people_origin),
-        cancelled=lambda work: work.with_notice("The report was cancelled; nothing was changed."),
+    return JobRequest(
+        "reporting", build_report, arguments, partial(_store_report, people_origin),
+        cancelled=lambda work: work.add_notice("The report was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
-def _store_report(people: Origin | None, work: Work, report: Report) -> Work:
-    return work.with_parts(replace(work.findings, reported=report, reported_people=people))
+def _store_report(people: Origin | None, work: SessionState, report: Report) -> SessionState:
+    return work.replace_sections(replace(work.findings, report=report, report_population=people))

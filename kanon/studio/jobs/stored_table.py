@@ -6,43 +6,43 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon.algorithms.solution import Solution, solve
-from kanon.base.progress import Progress, stretch
+from kanon.algorithms.solution import Solution, run_algorithm
+from kanon.base.progress import Progress, scale_progress
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.report.origin import fingerprint_of_address, recorder
+from kanon.report.origin import build_recorder, compute_address_fingerprint
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
 from kanon.sources.exposure import (
     Exposure,
-    exposure,
-    exposure_of_sizes,
+    build_exposure,
+    count_unique_without_each,
     find_suppressed,
-    unique_without_each,
+    measure_exposure,
 )
 from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
-from kanon.studio.session.table_loading import opened_work
-from kanon.studio.session.work import Work, classes_kept, uncounted
+from kanon.studio.session.table_loading import start_with_table
+from kanon.studio.session.work import SessionState, count_classes_in_engine, needs_class_count
 
 
-def open_work(
+def open_stored_work(
     progress: Progress, address: Address, engine: str | None, settings: ReadSettings
-) -> Work:
-    first = stretch(progress, 0, 0.7)
+) -> SessionState:
+    first = scale_progress(progress, 0, 0.7)
     file = open_in_doubt(lambda how: open_stored_file(address, engine, how, first), settings)
     progress(0.7, "Looking at its columns")
-    work = opened_work(file, 0)
-    file.records.head(preview_rows(file.records.n_records, len(work.table.roles)))
+    work = start_with_table(file, 0)
+    file.records.head(count_preview_rows(file.records.n_records, len(work.table.roles)))
     progress(0.8, "Counting how exposed its records are")
     if work.table.quasi_identifiers:
         with contextlib.suppress(KanonError):  # the page will say it
-            if uncounted(work):
-                work.table.complete_records.group_sizes(work.table.quasi_identifiers)
-            exposed(work)
+            if needs_class_count(work):
+                work.table.complete_records.count_class_sizes(work.table.quasi_identifiers)
+            start_exposure(work)
     return work
 
 
@@ -55,11 +55,13 @@ def prepare_and_solve(
     prepared = prepare(plan, table)
     task = prepared.check()
     assert isinstance(prepared.source, StoredSource)
-    for column in prepared.source.passed_through():  # the page tells how rare its values are
+    for (
+        column
+    ) in prepared.source.list_unchanged_columns():  # the page tells how rare its values are
         with contextlib.suppress(TableError):
             prepared.source.table.frequencies(column)
     metrics = measured_metrics(plan, [plan.metric.name])
-    solution = solve(progress, plan.algorithm.name, task, metrics)
+    solution = run_algorithm(progress, plan.algorithm.name, task, metrics)
     return prepared.source, prepared.dropped, solution
 
 
@@ -75,7 +77,7 @@ def write_release(
     progress(0, "Writing the release")
     plan = Plan.from_content(content)
     address = source.table.address
-    record = recorder(plan, lambda: fingerprint_of_address(address), who, "dashboard")
+    record = build_recorder(plan, lambda: compute_address_fingerprint(address), who, "dashboard")
     write_stored(source, recoding, plan, target, progress, record, part=part, replaces=False)
 
 
@@ -88,24 +90,26 @@ class ExposureNumbers:
     suppressed: int = 0  # by whoever made the table: they are in none of the numbers
 
 
-def exposed(work: Work) -> ExposureNumbers:
+def start_exposure(work: SessionState) -> ExposureNumbers:
     """Measure the table as it is, without the records that a run would drop."""
     table = work.table
-    if classes_kept(work) is not None:
-        sizes = table.complete_records.group_sizes(table.quasi_identifiers)
-        return ExposureNumbers(exposure_of_sizes(sizes), {})
-    classes = table.complete_records.classes_of(
-        table.quasi_identifiers, person=table.person_counted
+    if count_classes_in_engine(work) is not None:
+        sizes = table.complete_records.count_class_sizes(table.quasi_identifiers)
+        return ExposureNumbers(build_exposure(sizes), {})
+    classes = table.complete_records.build_classes(
+        table.quasi_identifiers, person=table.person_for_k
     )
     silent = find_suppressed(table.complete_records, classes)
     suppressed, classes = int(classes.counts[silent].sum()), classes.without(silent)
-    return ExposureNumbers(exposure(classes), unique_without_each(classes), suppressed)
+    return ExposureNumbers(
+        measure_exposure(classes), count_unique_without_each(classes), suppressed
+    )
 
 
-def preview_rows(records: int, columns: int) -> int:
+def count_preview_rows(records: int, columns: int) -> int:
     """The rows of a preview: at most 200, and fewer of a wide table.
 
-    >>> preview_rows(30_000, 10), preview_rows(30_000, 300), preview_rows(3, 2)
+    >>> count_preview_rows(30_000, 10), count_preview_rows(30_000, 300), count_preview_rows(3, 2)
     (200, 33, 3)
     """
     return min(records, 200, max(10, 10_000 // columns))
@@ -113,5 +117,5 @@ def preview_rows(records: int, columns: int) -> int:
 
 def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:
     progress(0, "Grouping the records")
-    table.group_sizes(columns)
+    table.count_class_sizes(columns)
     return table

@@ -9,18 +9,23 @@ from pickle import PickleBuffer
 from typing import Any, TypeVar
 
 from kanon.base.progress import Progress
-from kanon.errors import TableError, quoted
-from kanon.report.origin import origin_of_content
-from kanon.settings import MEGABYTE, exceeded, settings
+from kanon.errors import TableError, quote
+from kanon.report.origin import get_content_origin
+from kanon.settings import MEGABYTE, describe_exceeded_limit, get_settings
 from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.work import (
+    JobRequest,
+    SessionState,
+    add_opening_cancelled_notice,
+    add_reading_cancelled_notice,
+)
 
 
 @contextmanager
-def limited_memory(megabytes: int) -> Iterator[None]:
+def limit_memory(megabytes: int) -> Iterator[None]:
     """Limit the further memory of this process, with a MemoryError beyond; Linux only."""
     if sys.platform != "linux":
         yield
@@ -50,64 +55,68 @@ AT_ONCE = 1.0
 """Seconds that a page waits for a table before it is drawn: most are there by then."""
 
 
-def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
+def request_upload(work: SessionState, content: bytes, name: str) -> JobRequest | SessionState:
     """Request to open an uploaded file; the same bytes under another name need no worker."""
     file = work.table.file
     same = work.table.origin == "upload" and content == work.table.content
     if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
-        return work.with_parts(replace(work.table, title=name, file=replace(file, name=name)))
+        return work.replace_sections(replace(work.table, title=name, file=replace(file, name=name)))
 
-    def store_table(work: Work, new: Work) -> Work:
+    def store_table(work: SessionState, new: SessionState) -> SessionState:
         bytes_read = content if new.table.origin == "upload" else new.table.content
         return replace(new, version=work.version + 1, table=replace(new.table, content=bytes_read))
 
     arguments = (PickleBuffer(content), name, ReadSettings())
-    return Request(
+    return JobRequest(
         "uploading", open_upload, arguments, store_table,
-        cancelled=opening_cancelled, died=out_of_memory(name),
+        cancelled=add_opening_cancelled_notice, death_message=describe_out_of_memory(name),
     )  # fmt: skip
 
 
-def rereading_request(
-    work: Work,
+def request_rereading(
+    work: SessionState,
     read_settings: ReadSettings,
-    then: Callable[[Work, Work], Work],
+    then: Callable[[SessionState, SessionState], SessionState],
     doing: str = "reading",
     **how: Any,
-) -> Request | None:
+) -> JobRequest | None:
     """Request to read an uploaded table in another way; None if it was not uploaded."""
     if work.table.content is None:
         return None
     name = work.table.file.name
     arguments = (PickleBuffer(work.table.content), name, read_settings)
-    return Request(
+    return JobRequest(
         doing, open_upload, arguments, then,
-        cancelled=reading_cancelled, died=out_of_memory(name), **how,
+        cancelled=add_reading_cancelled_notice, death_message=describe_out_of_memory(name), **how,
     )  # fmt: skip
 
 
-def people_request(work: Work, content: bytes, name: str) -> Request:
-    def store_population(work: Work, file: TableFile) -> Work:
-        origin = origin_of_content(content, name)
-        return work.with_parts(replace(work.purpose, population=file, population_origin=origin))
+def request_population(work: SessionState, content: bytes, name: str) -> JobRequest:
+    def store_population(work: SessionState, file: TableFile) -> SessionState:
+        origin = get_content_origin(content, name)
+        return work.replace_sections(
+            replace(work.purpose, population=file, population_origin=origin)
+        )
 
     # Its columns have the names of the table's.
     arguments = (PickleBuffer(content), name, work.table.file.settings.header is not False)
-    return Request(
+    return JobRequest(
         "people", open_people, arguments, store_population,
-        cancelled=opening_cancelled, died=out_of_memory(name),
+        cancelled=add_opening_cancelled_notice, death_message=describe_out_of_memory(name),
     )  # fmt: skip
 
 
-def out_of_memory(name: str) -> str:
-    problem = f"{quoted(name)} needs more memory to be opened than it may take"
-    return exceeded("opening_megabytes", problem)
+def describe_out_of_memory(name: str) -> str:
+    problem = f"{quote(name)} needs more memory to be opened than it may take"
+    return describe_exceeded_limit("opening_megabytes", problem)
 
 
-def open_upload(progress: Progress, content: memoryview, name: str, wanted: ReadSettings) -> Work:
+def open_upload(
+    progress: Progress, content: memoryview, name: str, wanted: ReadSettings
+) -> SessionState:
     """Open an uploaded table; its content stays with the server."""
-    work = _run_safely(progress, name, lambda: uploaded_work(bytes(content), name, 0, wanted))
-    return work.with_parts(replace(work.table, content=None))
+    work = _run_safely(progress, name, lambda: open_uploaded_table(bytes(content), name, 0, wanted))
+    return work.replace_sections(replace(work.table, content=None))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
@@ -118,7 +127,7 @@ def open_people(progress: Progress, content: memoryview, name: str, header: bool
 def _run_safely(progress: Progress, name: str, read: Callable[[], T]) -> T:
     progress(0, "Reading the table")
     try:
-        with limited_memory(settings().opening_megabytes):
+        with limit_memory(get_settings().opening_megabytes):
             return read()
     except MemoryError:
-        raise TableError(out_of_memory(name)) from None
+        raise TableError(describe_out_of_memory(name)) from None

@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-from kanon.base.progress import preparation_told
+from kanon.base.progress import report_preparation
 from kanon.errors import KanonError
 from kanon.studio.jobs.processes import (
     Frame,
     is_array_or_arrow,
-    packed,
+    pack_frame,
     read_frame,
-    unpacked,
+    unpack_frame,
     write_frame,
 )
 
@@ -30,10 +30,10 @@ GAP = 0.05  # seconds between two progress messages, at least
 Message = tuple[str, object]
 
 
-def failure(error: BaseException) -> str:
+def describe_failure(error: BaseException) -> str:
     """The sentence about an unexpected exception: its type, never its text, which can hold values.
 
-    >>> failure(ValueError("Alice"))
+    >>> describe_failure(ValueError("Alice"))
     'The calculation failed (ValueError). The details are withheld, as they could hold values.'
     """
     return (
@@ -118,9 +118,9 @@ def _prepare_worker(frames: queue.SimpleQueue[Frame], send: Callable[[Message], 
     """
     progress = Progress(lambda message: None if frames.empty() else send(message))
     try:
-        warm = unpacked(frames.get())
+        warm = unpack_frame(frames.get())
         if warm is not None:
-            with preparation_told(progress):
+            with report_preparation(progress):
                 warm()
     except BaseException as error:  # noqa: BLE001  reported by every job
         return f"The worker process could not be prepared ({type(error).__name__})."
@@ -133,18 +133,18 @@ def _answer_job(frame: Frame, send: Callable[[Message], None]) -> Frame:
     send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:
-        function, arguments = unpacked(frame)
+        function, arguments = unpack_frame(frame)
         del frame
-        with preparation_told(progress):
+        with report_preparation(progress):
             result = function(progress, *arguments)
-        return packed(("done", result), is_array_or_arrow)
+        return pack_frame(("done", result), is_array_or_arrow)
     except KanonError as error:
         try:
-            return packed(("refused", error))
+            return pack_frame(("refused", error))
         except Exception as second:  # noqa: BLE001  cells that cannot be pickled
-            return packed(("failed", failure(second)))
+            return pack_frame(("failed", describe_failure(second)))
     except BaseException as error:  # noqa: BLE001  also SystemExit: the worker goes on
-        return packed(("failed", failure(error)))
+        return pack_frame(("failed", describe_failure(error)))
     finally:
         progress.close()
 
@@ -169,11 +169,11 @@ def main() -> None:
             os._exit(0)
 
     def send(message: Message) -> None:
-        write(packed(message))
+        write(pack_frame(message))
 
     frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
     threading.Thread(target=_read_frames, args=(requests, frames), daemon=True).start()
-    sys.path[:] = unpacked(frames.get())
+    sys.path[:] = unpack_frame(frames.get())
     trouble = _prepare_worker(frames, send)
     while True:
         # No variable holds a job or its result while waiting for the next one.

@@ -8,35 +8,37 @@ from pandas.io.formats.style import Styler
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.sentences import records_said
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.sentences import write_records
 from kanon.experiments.exploration import Assessment, Exploration
 from kanon.run import Run
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.anonymisation import anonymisation_request
-from kanon.studio.lattice.sentences import levels_said, levels_shown, verdict
+from kanon.studio.jobs.anonymisation import request_anonymisation
+from kanon.studio.lattice.sentences import describe_node, list_labels, list_node_levels
 from kanon.studio.lattice.subject import (
     ROWS,
-    Subject,
-    labels_at,
-    minimal_table,
-    release_at,
-    use_node,
-    with_level,
-    with_node,
+    LatticeInputs,
+    build_minimal_table,
+    build_node_release,
+    list_labels_at,
+    set_node,
+    set_node_level,
+    take_node,
 )
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.numbers import how_close
-from kanon.studio.widgets.picture import data_button
-from kanon.studio.widgets.tables import before_and_after, preview_height
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.numbers import show_gap
+from kanon.studio.widgets.picture import draw_data_button
+from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
 
 IN_A_ROW = 6  # so many steppers
 
 
-def steppers(work: Work, subject: Subject, lattice: Exploration, node: Node) -> None:
+def show_steppers(
+    work: SessionState, subject: LatticeInputs, lattice: Exploration, node: Node
+) -> None:
     st.subheader("The chosen node")
     names = lattice.attributes
     for start in range(0, len(names), IN_A_ROW):
@@ -47,39 +49,39 @@ def steppers(work: Work, subject: Subject, lattice: Exploration, node: Node) -> 
             key = f"lattice-level-{work.version}-{list(work.table.roles).index(name)}-{top}"
             with place:
                 st.number_input(
-                    f"{plain(shortened(name, 20))}: level … of {top}",
+                    f"{escape_markdown(trim_title(name, 20))}: level … of {top}",
                     min_value=0,
                     max_value=max(top, 1),
                     step=1,
                     disabled=top == 0,
-                    **bound(key, node[j], step_to, lattice, name),
+                    **attach_widget(key, node[j], set_level_of, lattice, name),
                 )
-                labels = state.remembered(
+                labels = state.get_or_compute(
                     f"lattice-labels-{j}",
                     (subject.settings, j, node[j]),
-                    partial(labels_at, subject, j, node[j]),
+                    partial(list_labels_at, subject, j, node[j]),
                 )
-                st.caption(plain(levels_shown(labels)))
+                st.caption(escape_markdown(list_labels(labels)))
 
 
-def step_to(lattice: Exploration, name: str, value: Any) -> None:
-    state.put(with_level(state.work(), lattice, name, int(value)))
+def set_level_of(lattice: Exploration, name: str, value: Any) -> None:
+    state.set_session(set_node_level(state.get_session(), lattice, name, int(value)))
 
 
-def goes_to(work: Work, lattice: Exploration, node: Node) -> None:
+def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) -> None:
     titles_by_node: dict[Node, list[str]] = {}
     if lattice.least is not None:
         titles_by_node[lattice.least] = ["least loss"]
-    for choice in lattice.tied:
+    for choice in lattice.mingen_nodes:
         titles_by_node.setdefault(choice, []).append(short_title("mingen"))
     for walk in lattice.walks:
         if walk.steps:
             last = walk.steps[-1]
             title = f"end of {short_title(walk.algorithm)}"
             if last.suppressed > lattice.limit:
-                title = f"{title}, which suppresses {thin(last.suppressed)}"
+                title = f"{title}, which suppresses {write_count(last.suppressed)}"
             titles_by_node.setdefault(last.node, []).append(title)
-    counts = lattice.assessed
+    counts = lattice.assessment
     loss = {choice: float(counts.loss[counts.places[choice]]) for choice in lattice.minimal}
     for choice in sorted(lattice.minimal, key=lambda choice: (loss[choice], choice)):
         titles_by_node.setdefault(choice, []).append("minimal")
@@ -91,22 +93,22 @@ def goes_to(work: Work, lattice: Exploration, node: Node) -> None:
         list(described),
         index=None,
         placeholder="Choose a node",
-        **bound(
+        **attach_widget(
             f"lattice-go-{work.version}",
             node if node in described else None,
-            lambda value: state.put(with_node(state.work(), lattice, value)),
+            lambda value: state.set_session(set_node(state.get_session(), lattice, value)),
         ),
         format_func=lambda choice: (
-            f"{described[choice]}: {levels_said(lattice, choice)}"
-            + (f" ({percent(loss[choice])})" if choice in loss else "")
+            f"{described[choice]}: {list_node_levels(lattice, choice)}"
+            + (f" ({write_percent(loss[choice])})" if choice in loss else "")
         ),
     )
 
 
-def numbers(lattice: Exploration, counts: Assessment, node: Node) -> None:
+def show_node_numbers(lattice: Exploration, counts: Assessment, node: Node) -> None:
     place = counts.places[node]
     suppressed, n = int(counts.suppressed[place]), lattice.n_records
-    loss, highest = percent(float(counts.loss[place])), len(lattice.per_height) - 1
+    loss, highest = write_percent(float(counts.loss[place])), len(lattice.per_height) - 1
     about_loss = (
         f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
         "everything."
@@ -115,14 +117,14 @@ def numbers(lattice: Exploration, counts: Assessment, node: Node) -> None:
         about_loss = (
             "The loss of the table at these levels with nothing suppressed, as the metric counts. "
             "If the records that break the requirements were suppressed, "
-            f"{percent(float(counts.loss_suppressed[place]))} would be lost."
+            f"{write_percent(float(counts.loss_suppressed[place]))} would be lost."
         )
     figures = (
-        ("k reached ↑ better", thin(int(counts.reached[place])),
+        ("k reached ↑ better", write_count(int(counts.reached[place])),
          "The size of the smallest class, after suppressing at most the allowed records."),
-        ("Classes ↑ better", thin(int(counts.classes[place])),
+        ("Classes ↑ better", write_count(int(counts.classes[place])),
          "Groups of records that look the same and satisfy the requirements."),
-        ("Suppressed ↓ better", f"{thin(suppressed)} ({percent(100 * suppressed / n)})",
+        ("Suppressed ↓ better", f"{write_count(suppressed)} ({write_percent(100 * suppressed / n)})",
          "Records in classes that break the requirements: the release would leave them out."),
         ("Loss ↓ better", loss, about_loss),
         ("Height", f"{sum(node)} of {highest}",
@@ -132,7 +134,9 @@ def numbers(lattice: Exploration, counts: Assessment, node: Node) -> None:
         where.metric(label, value, help=help_text)
 
 
-def use(work: Work, subject: Subject, lattice: Exploration, counts: Assessment, node: Node) -> None:
+def show_use_button(
+    work: SessionState, subject: LatticeInputs, lattice: Exploration, counts: Assessment, node: Node
+) -> None:
     satisfies = bool(counts.satisfying[counts.places[node]])
     whole = len(lattice.attributes) == len(work.table.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -141,16 +145,16 @@ def use(work: Work, subject: Subject, lattice: Exploration, counts: Assessment, 
             type="primary",
             icon=":material/shield:",
             disabled=not (satisfies and whole) or "run" in work.running,
-            on_click=used,
+            on_click=run_node,
             args=(lattice, node),
             key="lattice-use",
         )
-        sentence = verdict(lattice, counts, node)
+        sentence = describe_node(lattice, counts, node)
         if not whole:
             sentence += (
                 " Include all quasi-identifiers to use it: a release needs a level for each."
             )
-        st.markdown(plain(sentence), width="content")
+        st.markdown(escape_markdown(sentence), width="content")
         levels = dict(zip(lattice.attributes, node, strict=True))
         if work.settings.node == levels and work.settings.algorithm in ("levels", "mingen"):
             st.page_link(
@@ -158,29 +162,37 @@ def use(work: Work, subject: Subject, lattice: Exploration, counts: Assessment, 
             )
 
 
-def used(lattice: Exploration, node: Node) -> None:
-    state.put(use_node(state.work(), lattice, node))
-    runner.run(anonymisation_request)
+def run_node(lattice: Exploration, node: Node) -> None:
+    state.set_session(take_node(state.get_session(), lattice, node))
+    runner.run_request(request_anonymisation)
 
 
-def closeness(subject: Subject, counts: Assessment, node: Node) -> None:
+def show_node_bound(subject: LatticeInputs, counts: Assessment, node: Node) -> None:
     if counts.satisfying[counts.places[node]]:
         about = (subject.settings, node)
-        run, _ = state.remembered("lattice-preview", about, partial(previewed, subject, node))
-        how_close(run, about, "lattice")
+        run, _ = state.get_or_compute(
+            "lattice-preview", about, partial(build_node_preview, subject, node)
+        )
+        show_gap(run, about, "lattice")
 
 
-def tables(subject: Subject, lattice: Exploration, counts: Assessment, node: Node) -> None:
-    run, (before, after) = state.remembered(
-        "lattice-preview", (subject.settings, node), partial(previewed, subject, node)
+def show_node_tables(
+    subject: LatticeInputs, lattice: Exploration, counts: Assessment, node: Node
+) -> None:
+    run, (before, after) = state.get_or_compute(
+        "lattice-preview", (subject.settings, node), partial(build_node_preview, subject, node)
     )
     before_side, after_side = st.columns(2)
     before_side.subheader("Before")
-    before_side.dataframe(before, height=preview_height(run), hide_index=True, key="lattice-before")
+    before_side.dataframe(
+        before, height=get_preview_height(run), hide_index=True, key="lattice-before"
+    )
     after_side.subheader("At these levels")
-    after_side.dataframe(after, height=preview_height(run), hide_index=True, key="lattice-after")
+    after_side.dataframe(
+        after, height=get_preview_height(run), hide_index=True, key="lattice-after"
+    )
     suppressed = int(counts.suppressed[counts.places[node]])
-    first, others = records_said(len(after.data)), records_said(suppressed)
+    first, others = write_records(len(after.data)), write_records(suppressed)
     which = (
         f"The first {first} in classes that satisfy the requirements ({others} in others)."
         if suppressed
@@ -189,22 +201,24 @@ def tables(subject: Subject, lattice: Exploration, counts: Assessment, node: Nod
     st.caption(f"{which} Stronger blue: the cell is generalised further, so it says less.")
 
 
-def previewed(subject: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
-    run = release_at(subject, node)
-    return run, before_and_after(run, ROWS)
+def build_node_preview(subject: LatticeInputs, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
+    run = build_node_release(subject, node)
+    return run, build_before_and_after(run, ROWS)
 
 
-def minimal(subject: Subject, lattice: Exploration) -> None:
+def show_minimal_nodes(subject: LatticeInputs, lattice: Exploration) -> None:
     if not lattice.minimal:
         return
     st.subheader(
-        counted(
+        count_noun(
             len(lattice.minimal),
             "minimal node, least loss first",
             "minimal nodes, least loss first",
         )
     )
-    table = state.remembered("lattice-minimal", subject.settings, lambda: minimal_table(lattice))
+    table = state.get_or_compute(
+        "lattice-minimal", subject.settings, lambda: build_minimal_table(lattice)
+    )
     st.dataframe(
         table,
         height=min(38 + 35 * len(table), 320),
@@ -212,4 +226,6 @@ def minimal(subject: Subject, lattice: Exploration) -> None:
         key="lattice-minimal",
         column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
     )
-    data_button("Minimal nodes", lambda: table, "minimal-nodes", subject.settings, kind="tertiary")
+    draw_data_button(
+        "Minimal nodes", lambda: table, "minimal-nodes", subject.settings, kind="tertiary"
+    )

@@ -8,64 +8,69 @@ import streamlit as st
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.charts.lattice import (
     COLOURINGS,
-    DRAWN,
-    heights_chart,
-    heights_table,
-    lattice_chart,
-    lattice_table,
-    neighbourhood_chart,
+    MOST_DRAWN_NODES,
+    build_heights_table,
+    build_lattice_table,
+    draw_heights,
+    draw_lattice,
+    draw_neighbours,
 )
 from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
 from kanon.experiments.exploration import Assessment, Exploration
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.node_panel import (
-    closeness,
-    goes_to,
-    minimal,
-    numbers,
-    steppers,
-    tables,
-    use,
+    choose_notable_node,
+    show_minimal_nodes,
+    show_node_bound,
+    show_node_numbers,
+    show_node_tables,
+    show_steppers,
+    show_use_button,
 )
-from kanon.studio.lattice.sentences import how_lattice, size_said, step_said
+from kanon.studio.lattice.sentences import describe_size, describe_step, explain_lattice
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
-    Subject,
-    around,
-    at_once,
-    chosen_node,
-    drawn_whole,
-    explored_now,
-    known_lattice,
-    lattice_columns,
-    lattice_request,
-    levels_in,
-    ready,
-    small,
-    taken_in,
-    usable_columns,
-    with_node,
+    LatticeInputs,
+    assess_neighbourhood,
+    build_lattice_inputs,
+    build_lattice_request,
+    can_draw_whole,
+    can_explore_at_once,
+    explore_now,
+    get_known_lattice,
+    get_lattice_columns,
+    get_node,
+    include_all_columns,
+    is_small,
+    list_usable_columns,
+    parse_levels,
+    set_node,
 )
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import classes_elsewhere, head, unready
-from kanon.studio.widgets.algorithm_options import suppression_field
-from kanon.studio.widgets.controls import segments
-from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import SessionState
+from kanon.studio.shell.frame import draw_page_head, show_classes_in_engine, show_unready
+from kanon.studio.widgets.algorithm_options import draw_suppression_field
+from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.picture import (
+    PictureSettings,
+    draw_chart,
+    draw_data_button,
+    draw_picture_links,
+)
 
 
 def take_view(**fields: Any) -> None:
-    work = state.work()
-    state.change(replace(work.view(LatticeView), **fields))
+    work = state.get_session()
+    state.update_sections(replace(work.view(LatticeView), **fields))
 
 
-def choices(work: Work) -> None:
+def show_lattice_choices(work: SessionState) -> None:
     view = work.view(LatticeView)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
@@ -77,19 +82,19 @@ def choices(work: Work) -> None:
         )
         st.pills(
             "Quasi-identifiers in the lattice",
-            usable_columns(work),
+            list_usable_columns(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound(
+            **attach_widget(
                 f"lattice-columns-{work.version}",
-                list(lattice_columns(work)),
+                list(get_lattice_columns(work)),
                 lambda value: take_view(columns=tuple(value) or None, step=None),
             ),
-            format_func=lambda name: plain(shortened(name)),
+            format_func=lambda name: escape_markdown(trim_title(name)),
         )
     beside = st.container(horizontal=True)  # wraps where there is no room
     with beside.container(width=200):
-        suppression_field(
+        draw_suppression_field(
             work,
             "lattice-suppression",
             "none",
@@ -97,8 +102,8 @@ def choices(work: Work) -> None:
             "as published.",
         )
     with beside:
-        label = "Colour by" if drawn_whole(work) else "Colour around the chosen node by"
-        segments(
+        label = "Colour by" if can_draw_whole(work) else "Colour around the chosen node by"
+        draw_segments(
             label, COLOURINGS, "lattice-colour", view.colouring, "colouring", LatticeView,
             width="content",
             help="Circles are nodes that satisfy the requirements; crosses do not.",
@@ -107,39 +112,39 @@ def choices(work: Work) -> None:
         "Walks of searches",
         list(WALK_LOOKS),
         selection_mode="multi",
-        **bound("lattice-walks", list(view.walks), "walks", into=LatticeView, read=tuple),
+        **attach_widget("lattice-walks", list(view.walks), "walks", into=LatticeView, read=tuple),
         format_func=short_title,
         width="content",
         help="The nodes that a search moved through, numbered in order.",
     )
 
 
-def partly(work: Work, lattice: Exploration) -> None:
-    columns, usable = lattice_columns(work), usable_columns(work)
+def show_left_out_columns(work: SessionState, lattice: Exploration) -> None:
+    columns, usable = get_lattice_columns(work), list_usable_columns(work)
     if len(columns) == len(usable):
         return
     sentence = f"{len(columns)} of {len(usable)} quasi-identifiers are in the lattice"
     if not work.view(LatticeView).columns:
-        sentence += f", so that at most {thin(DRAWN)} nodes are drawn"
+        sentence += f", so that at most {write_count(MOST_DRAWN_NODES)} nodes are drawn"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{sentence}. A release needs a level for each.", width="content")
         st.button(
             "Include all",
             type="tertiary",
             icon=":material/select_all:",
-            on_click=lambda: state.put(taken_in(state.work(), lattice)),
+            on_click=lambda: state.set_session(include_all_columns(state.get_session(), lattice)),
             key="lattice-all",
         )
 
 
-def looked_at(work: Work, subject: Subject) -> Exploration:
-    if at_once(subject):
-        return state.remembered("lattice", subject.settings, lambda: explored_now(subject))
-    lattice = known_lattice(work, subject)
+def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
+    if can_explore_at_once(subject):
+        return state.get_or_compute("lattice", subject.settings, lambda: explore_now(subject))
+    lattice = get_known_lattice(work, subject)
     if lattice is not None:
         return lattice
-    if small(subject) and state.first_time("lattice-begun", subject.settings):
-        runner.run(lattice_request, subject)
+    if is_small(subject) and state.is_first_time("lattice-begun", subject.settings):
+        runner.run_request(build_lattice_request, subject)
         st.rerun()  # so that it appears among the running jobs
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -147,14 +152,14 @@ def looked_at(work: Work, subject: Subject) -> Exploration:
             type="primary",
             icon=":material/play_arrow:",
             disabled="lattice" in work.running,
-            on_click=runner.run,
-            args=(lattice_request, subject),
+            on_click=runner.run_request,
+            args=(build_lattice_request, subject),
             key="lattice-explore",
         )
-        size = counted(subject.outline.size, "node")
+        size = count_noun(subject.outline.size, "node")
         st.caption(
             f"Counts the classes at all {size}."
-            if small(subject)
+            if is_small(subject)
             else (
                 f"{size}: too many to count them all. Only the walks of Datafly and Improved "
                 "greedy and the surroundings of a node are counted."
@@ -164,56 +169,64 @@ def looked_at(work: Work, subject: Subject) -> Exploration:
     return subject.outline
 
 
-def picture(work: Work, subject: Subject, lattice: Exploration, node: Node) -> None:
+def draw_lattice_picture(
+    work: SessionState, subject: LatticeInputs, lattice: Exploration, node: Node
+) -> None:
     view = work.view(LatticeView)
     walks = tuple(name for name in view.walks if lattice.walk(name).steps)
-    drawable = lattice.complete and lattice.size <= DRAWN
+    drawable = lattice.complete and lattice.size <= MOST_DRAWN_NODES
     # The key depends on what the figure holds, so a click on an older figure is ignored.
     key = (subject.settings, view, node, lattice.complete, walks)
     if drawable:
-        figure = state.remembered(
+        figure = state.get_or_compute(
             "lattice-figure", key,
-            lambda: lattice_chart(lattice, view.colouring, walks, view.step, node),
+            lambda: draw_lattice(lattice, view.colouring, walks, view.step, node),
         )  # fmt: skip
-        clickable("lattice-picture", figure, lattice)
+        draw_clickable("lattice-picture", figure, lattice)
     else:
-        figure = state.remembered(
-            "lattice-figure", key, lambda: heights_chart(lattice, walks, view.step, node)
+        figure = state.get_or_compute(
+            "lattice-figure", key, lambda: draw_heights(lattice, walks, view.step, node)
         )
-        chart(figure, "lattice-picture")
+        draw_chart(figure, "lattice-picture")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(plain(size_said(subject)), width="content")
-        picture_links("lattice-picture", PictureSettings.of_lattice(work, subject.prepared))
+        st.caption(escape_markdown(describe_size(subject)), width="content")
+        draw_picture_links("lattice-picture", PictureSettings.from_lattice(work, subject.prepared))
         is_explored = lattice is not subject.outline
         about = f"{subject.settings}|{lattice.complete}|{drawable}|{is_explored}"
-        data_button(
+        draw_data_button(
             "Data",
-            lambda: lattice_table(lattice) if drawable else heights_table(lattice),
+            lambda: build_lattice_table(lattice) if drawable else build_heights_table(lattice),
             "lattice",
             about,
             kind="tertiary",
         )
-        if not drawable and len(lattice.assessed.nodes):
-            data_button(
-                "Counted nodes", lambda: lattice_table(lattice), "nodes", about, kind="tertiary"
+        if not drawable and len(lattice.assessment.nodes):
+            draw_data_button(
+                "Counted nodes",
+                lambda: build_lattice_table(lattice),
+                "nodes",
+                about,
+                kind="tertiary",
             )
 
 
-def clickable(key: str, figure: go.Figure, lattice: Exploration) -> None:
+def draw_clickable(key: str, figure: go.Figure, lattice: Exploration) -> None:
     def choose_clicked() -> None:
-        points = (state.typed(key) or {}).get("selection", {}).get("points", [])
+        points = (state.get_widget_value(key) or {}).get("selection", {}).get("points", [])
         if points:  # none: something was deselected
-            state.put(with_node(state.work(), lattice, levels_in(points[0].get("customdata"))))
+            state.set_session(
+                set_node(state.get_session(), lattice, parse_levels(points[0].get("customdata")))
+            )
 
-    chart(figure, key, on_select=choose_clicked, selection_mode="points")
+    draw_chart(figure, key, on_select=choose_clicked, selection_mode="points")
 
 
-def walks(work: Work, lattice: Exploration) -> None:
+def show_walks(work: SessionState, lattice: Exploration) -> None:
     view = work.view(LatticeView)
     sentences = [
         sentence
         for walk in lattice.walks
-        if walk.algorithm in view.walks and (sentence := step_said(lattice, walk, view.step))
+        if walk.algorithm in view.walks and (sentence := describe_step(lattice, walk, view.step))
     ]
     if not sentences:
         return
@@ -224,45 +237,47 @@ def walks(work: Work, lattice: Exploration) -> None:
             "Walks up to step",
             0,
             last,
-            **bound(
+            **attach_widget(
                 f"lattice-step-{last}",
                 last if view.step is None else min(view.step, last),
                 lambda value: take_view(step=None if value == last else value),
             ),
         )
-    text_side.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
+    text_side.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences))
 
 
-def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
+def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | None:
     try:
-        subject = ready(work, state.remembered)
+        subject = build_lattice_inputs(work, state.get_or_compute)
         above = st.container()
-        lattice = looked_at(work, subject)
+        lattice = get_lattice(work, subject)
         with above:
-            partly(work, lattice)
+            show_left_out_columns(work, lattice)
     except KanonError as error:
-        st.warning(plain(error.sentence), icon=":material/error:")
+        st.warning(escape_markdown(error.sentence), icon=":material/error:")
         if work.settings.suppression and work.settings.models:
             st.button(
                 "Suppress nothing",
-                on_click=lambda: state.change(replace(state.work().settings, suppression=0.0)),
+                on_click=lambda: state.update_sections(
+                    replace(state.get_session().settings, suppression=0.0)
+                ),
                 key="none",
             )
         return None
     return subject, lattice
 
 
-def around_node(
-    work: Work, subject: Subject, lattice: Exploration, counts: Assessment, node: Node
+def draw_neighbourhood(
+    work: SessionState, subject: LatticeInputs, lattice: Exploration, counts: Assessment, node: Node
 ) -> None:
-    clickable(
+    draw_clickable(
         "lattice-neighbourhood",
-        neighbourhood_chart(lattice, counts, node, work.view(LatticeView).colouring),
+        draw_neighbours(lattice, counts, node, work.view(LatticeView).colouring),
         lattice,
     )
-    data_button(
+    draw_data_button(
         "Data of the neighbourhood",
-        lambda: lattice_table(lattice, counts),
+        lambda: build_lattice_table(lattice, counts),
         "neighbourhood",
         f"{subject.settings}|{node}",
         kind="tertiary",
@@ -270,39 +285,39 @@ def around_node(
 
 
 def page() -> None:
-    work = head("Which columns, how far?")
-    unready(work)
-    if classes_elsewhere(work):
+    work = draw_page_head("Which columns, how far?")
+    show_unready(work)
+    if show_classes_in_engine(work):
         return
-    if not usable_columns(work):
+    if not list_usable_columns(work):
         st.info("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
-    choices(work)
-    pair = explored_with_note(work)
+    show_lattice_choices(work)
+    pair = show_exploration(work)
     if pair is None:
         return
     subject, lattice = pair
-    work = state.work()
-    node = chosen_node(work, lattice)
-    picture(work, subject, lattice, node)
-    walks(work, lattice)
-    counts = state.remembered(
+    work = state.get_session()
+    node = get_node(work, lattice)
+    draw_lattice_picture(work, subject, lattice, node)
+    show_walks(work, lattice)
+    counts = state.get_or_compute(
         "lattice-around",
         (subject.settings, lattice.complete, node),
-        lambda: around(subject, lattice, node),
+        lambda: assess_neighbourhood(subject, lattice, node),
     )
-    steppers(work, subject, lattice, node)
-    goes_to(work, lattice, node)
-    numbers(lattice, counts, node)
-    use(work, subject, lattice, counts, node)
+    show_steppers(work, subject, lattice, node)
+    choose_notable_node(work, lattice, node)
+    show_node_numbers(lattice, counts, node)
+    show_use_button(work, subject, lattice, counts, node)
     close = st.container()
-    if not (lattice.complete and lattice.size <= DRAWN):
-        around_node(work, subject, lattice, counts, node)
-    tables(subject, lattice, counts, node)
-    minimal(subject, lattice)
+    if not (lattice.complete and lattice.size <= MOST_DRAWN_NODES):
+        draw_neighbourhood(work, subject, lattice, counts, node)
+    show_node_tables(subject, lattice, counts, node)
+    show_minimal_nodes(subject, lattice)
     with st.expander("How it is computed"):
-        st.markdown(how_lattice(subject, lattice))
+        st.markdown(explain_lattice(subject, lattice))
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
-            closeness(subject, counts, node)
+            show_node_bound(subject, counts, node)

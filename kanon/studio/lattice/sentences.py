@@ -1,19 +1,29 @@
 """The lattice in sentences: what a step of a search did, what its numbers mean."""
 
 from kanon.algorithms.catalogue import short_title
-from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
-from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import counted, percent, thin
+from kanon.algorithms.lattice_size import (
+    Node,
+    compute_cell_recodings_log10,
+    estimate_largest_height,
+)
+from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
-from kanon.base.sentences import records_said
-from kanon.experiments.exploration import WALKERS, Assessment, Exploration, VisitedNode, Walk
-from kanon.studio.lattice.subject import Subject
-from kanon.studio.session.text import plain, shortened
+from kanon.base.sentences import write_records
+from kanon.experiments.exploration import (
+    WALKING_SEARCHES,
+    Assessment,
+    Exploration,
+    VisitedNode,
+    Walk,
+)
+from kanon.studio.lattice.subject import LatticeInputs
+from kanon.studio.session.text import escape_markdown, trim_title
 
 _how = Sections(__file__)
 
 
-def step_said(lattice: Exploration, walk: Walk, step: int | None) -> str:
+def describe_step(lattice: Exploration, walk: Walk, step: int | None) -> str:
     title = short_title(walk.algorithm)
     if not walk.steps:
         return f"{title}: {walk.problem}" if walk.problem else ""
@@ -33,31 +43,31 @@ def step_said(lattice: Exploration, walk: Walk, step: int | None) -> str:
 
 
 def _describe_stop(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
-    loss = lattice.assessed.loss_suppressed[lattice.assessed.places[visit.node]]
-    suppression = f" and suppresses {records_said(visit.suppressed)}" if visit.suppressed else ""
+    loss = lattice.assessment.loss_suppressed[lattice.assessment.places[visit.node]]
+    suppression = f" and suppresses {write_records(visit.suppressed)}" if visit.suppressed else ""
     if visit.suppressed > lattice.limit:
-        suppression += f", as published, although the limit here is {thin(lattice.limit)}"
-    nodes = counted(walk.evaluated, "node")
-    return f"Here it stops{suppression}. Loss: {percent(float(loss))}; counted: {nodes}."
+        suppression += f", as published, although the limit here is {write_count(lattice.limit)}"
+    nodes = count_noun(walk.evaluated, "node")
+    return f"Here it stops{suppression}. Loss: {write_percent(float(loss))}; counted: {nodes}."
 
 
 def _write_limit(records: int) -> str:
-    return thin(records) if records else "none"
+    return write_count(records) if records else "none"
 
 
 def _describe_raise(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
     assert visit.raised is not None
-    name, level = shortened(lattice.attributes[visit.raised]), visit.node[visit.raised]
+    name, level = trim_title(lattice.attributes[visit.raised]), visit.node[visit.raised]
     if walk.algorithm == "datafly":
         return "raises {column} ({values}, the most) to level {level}; {rest}".format(
             column=name,
-            values=counted(visit.distinct, "distinct value"),
+            values=count_noun(visit.distinct, "distinct value"),
             level=level,
             rest=_count_too_small(lattice, visit),
         )
     return (
         f"raises {name} to level {level}; no other single step reaches a larger k than "
-        f"{thin(visit.reached)}"
+        f"{write_count(visit.reached)}"
     )
 
 
@@ -71,23 +81,23 @@ def _describe_jump(visit: VisitedNode, walk: Walk, end: bool) -> str:
 
 
 def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
-    below = f"classes below k = {thin(lattice.k)}"
+    below = f"classes below k = {write_count(lattice.k)}"
     if lattice.others:
         below = f"{below} or that break a model"
-    return f"{counted(visit.suppressed, 'record is', 'records are')} in {below}"
+    return f"{count_noun(visit.suppressed, 'record is', 'records are')} in {below}"
 
 
-def size_said(ready: Subject) -> str:
+def describe_size(ready: LatticeInputs) -> str:
     outline, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(outline.per_height)
     nodes = (
-        f"Nodes: {factors} = {thin(outline.size)}, the product of the columns' numbers of levels. "
-        f"Widest height: {thin(most)} nodes; the normal approximation gives about "
-        f"{thin(round(largest_level(trees)))}."
+        f"Nodes: {factors} = {write_count(outline.size)}, the product of the columns' numbers of levels. "
+        f"Widest height: {write_count(most)} nodes; the normal approximation gives about "
+        f"{write_count(round(estimate_largest_height(trees)))}."
     )
-    recodings = _write_power_of_ten(cell_recodings_log10(trees, outline.n_records))
-    records = records_said(outline.n_records)
+    recodings = _write_power_of_ten(compute_cell_recodings_log10(trees, outline.n_records))
+    records = write_records(outline.n_records)
     return f"{nodes} With a separate level for every cell of {records}: {recodings} recodings."
 
 
@@ -98,33 +108,33 @@ def _write_power_of_ten(log10: float) -> str:
     ['1', '256', 'about 10¹²³']
     """
     if log10 < 6:
-        return thin(round(10**log10))
+        return write_count(round(10**log10))
     exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"about 10{exponent}"
 
 
-def levels_said(lattice: Exploration, node: Node) -> str:
+def list_node_levels(lattice: Exploration, node: Node) -> str:
     pairs = zip(lattice.attributes, node, strict=True)
-    return ", ".join(f"{shortened(name, 24)} {level}" for name, level in pairs)
+    return ", ".join(f"{trim_title(name, 24)} {level}" for name, level in pairs)
 
 
-def levels_shown(labels: list[str], most: int = 3) -> str:
+def list_labels(labels: list[str], most: int = 3) -> str:
     """The first labels of a column at a level, and how many there are.
 
-    >>> levels_shown(["a", "b", "c", "d"])
+    >>> list_labels(["a", "b", "c", "d"])
     'a, b, c … (4)'
     """
-    first_labels = ", ".join(shortened(label, 16) for label in labels[:most])
-    return first_labels if len(labels) <= most else f"{first_labels} … ({thin(len(labels))})"
+    first_labels = ", ".join(trim_title(label, 16) for label in labels[:most])
+    return first_labels if len(labels) <= most else f"{first_labels} … ({write_count(len(labels))})"
 
 
-def verdict(lattice: Exploration, counts: Assessment, node: Node) -> str:
+def describe_node(lattice: Exploration, counts: Assessment, node: Node) -> str:
     place = counts.places[node]
     suppressed, limit = int(counts.suppressed[place]), counts.limit
     if suppressed > limit:
         least = "at least " if lattice.others else ""
         return (
-            f"Does not satisfy the requirements: {least}{records_said(suppressed)} would have to "
+            f"Does not satisfy the requirements: {least}{write_records(suppressed)} would have to "
             f"be suppressed, but {_write_limit(limit)} may be."
         )
     parts = ["Satisfies the requirements"]
@@ -132,31 +142,31 @@ def verdict(lattice: Exploration, counts: Assessment, node: Node) -> str:
         parts.append("no node loses less")
     if node in lattice.minimal:
         parts.append("minimal: it fails if any column is lowered by one level")
-    if node in lattice.tied:
-        ties = counted(len(lattice.tied), "node")
+    if node in lattice.mingen_nodes:
+        ties = count_noun(len(lattice.mingen_nodes), "node")
         parts.append(
             "MinGen takes it"
-            if len(lattice.tied) == 1
+            if len(lattice.mingen_nodes) == 1
             else f"one of {ties} among which MinGen lets you choose"
         )
     return "; ".join(parts) + "."
 
 
-def how_lattice(ready: Subject, lattice: Exploration) -> str:
+def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
     trees = ready.task.classes.hierarchies
     heights = ", ".join(
-        f"{plain(shortened(name))} {tree.height}"
+        f"{escape_markdown(trim_title(name))} {tree.height}"
         for name, tree in zip(lattice.attributes, trees, strict=True)
     )
     size, spread = lattice.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
-    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
-    requirements = f"k = {thin(lattice.k)}"
+    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKING_SEARCHES.values()))
+    requirements = f"k = {write_count(lattice.k)}"
     if lattice.others:
         requirements = f"{requirements} or one of the other models"
     limit = "No record is"
     if lattice.limit:
-        limit = f"At most {counted(lattice.limit, 'record is', 'records are')}"
+        limit = f"At most {count_noun(lattice.limit, 'record is', 'records are')}"
     about_weights = ""
     if ready.prepared.plan.algorithm.attribute_weights:
         about_weights = (
@@ -165,24 +175,24 @@ def how_lattice(ready: Subject, lattice: Exploration) -> str:
         )
     suppressed = "k records, as published, as no limit was set"
     if ready.task.suppression is not None:
-        suppressed = f"up to {counted(ready.task.suppression, 'record')}"
+        suppressed = f"up to {count_noun(ready.task.suppression, 'record')}"
     searches = (
-        f"**{plain(module.CARD.title)}.** {plain(own_way(module.CARD.how))}"
-        for module in WALKERS.values()
+        f"**{escape_markdown(module.CARD.title)}.** {escape_markdown(get_own_steps(module.CARD.how))}"
+        for module in WALKING_SEARCHES.values()
     )
     return _how(
         "lattice",
         full_domain=FULL_DOMAIN,
         heights=heights,
-        nodes=thin(size),
-        edges=thin(n_edges),
+        nodes=write_count(size),
+        edges=write_count(n_edges),
         variance=f"{spread:.2f}",
-        expected=thin(round(largest_level(trees))),
-        widest=thin(max(lattice.per_height)),
+        expected=write_count(round(estimate_largest_height(trees))),
+        widest=write_count(max(lattice.per_height)),
         allowed=f"{limit} in classes that break {requirements}.",
-        metric=plain(ready.prepared.plan.metric.card.title),
+        metric=escape_markdown(ready.prepared.plan.metric.card.title),
         weighted=about_weights,
         searches="\n\n".join(searches),
         suppressed=f"Datafly may suppress {suppressed}.",
-        source=plain(sources),
+        source=escape_markdown(sources),
     )

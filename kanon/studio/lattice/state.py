@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from kanon.charts.lattice import Colouring
 from kanon.charts.walks import WALK_LOOKS
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 
 @dataclass(frozen=True)
-class LatticeView(SessionPart):
+class LatticeView(StateSection):
     columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn
     colouring: Colouring = "loss"  # what nodes are coloured by
     walks: tuple[str, ...] = tuple(WALK_LOOKS)  # the searches whose walks are drawn

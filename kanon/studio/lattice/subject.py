@@ -8,29 +8,29 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
+from kanon.algorithms.lattice_size import Node, compute_nodes_by_level, count_lattice_nodes
 from kanon.algorithms.task import Task
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.progress import no_progress
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.progress import ignore_progress
 from kanon.base.rounding import round_apart
-from kanon.charts.lattice import DRAWN
+from kanon.charts.lattice import MOST_DRAWN_NODES
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
-    COMPLETE,
+    MOST_COUNTED_NODES,
     Assessment,
     Exploration,
-    assessed,
-    explore,
-    neighbourhood,
-    outline,
+    create_outline,
+    list_neighbours,
+    measure_lattice,
+    measure_nodes,
 )
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.findings import LatticeResult
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.work import Request, Work
+from kanon.studio.session.run_plan import build_plan, hash_run_inputs
+from kanon.studio.session.work import JobRequest, SessionState
 
 _AT_ONCE = 30_000_000
 """About so many classes are counted at nodes in a quarter of a second."""
@@ -42,99 +42,110 @@ ROWS = 40  # the rows of a preview
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class LatticeInputs:
     prepared: PreparedRun  # quasi-identifiers outside the lattice count as insensitive
     task: Task  # its classes, potentials, k, models and suppression limit
     settings: str  # a fingerprint of all that the lattice depends on
     outline: Exploration  # the lattice with nothing counted
 
 
-def usable_columns(work: Work) -> list[str]:
+def list_usable_columns(work: SessionState) -> list[str]:
     return [
         name for name in work.table.quasi_identifiers if work.table.choices[name].plan is not None
     ]
 
 
-def default_columns(work: Work) -> tuple[str, ...]:
+def get_default_columns(work: SessionState) -> tuple[str, ...]:
     """The first quasi-identifiers, as many as give a lattice that can be drawn."""
-    columns = usable_columns(work)
+    columns = list_usable_columns(work)
     trees = [work.table.trees[name] for name in columns]
-    most = [i for i in range(1, len(columns) + 1) if n_nodes(trees[:i]) <= DRAWN]
+    most = [
+        i for i in range(1, len(columns) + 1) if count_lattice_nodes(trees[:i]) <= MOST_DRAWN_NODES
+    ]
     return tuple(columns[: max(most, default=1)])
 
 
-def lattice_columns(work: Work) -> tuple[str, ...]:
-    usable, wanted = usable_columns(work), work.view(LatticeView).columns
+def get_lattice_columns(work: SessionState) -> tuple[str, ...]:
+    usable, wanted = list_usable_columns(work), work.view(LatticeView).columns
     columns = () if wanted is None else tuple(name for name in usable if name in wanted)
-    return columns or default_columns(work)
+    return columns or get_default_columns(work)
 
 
-def drawn_whole(work: Work) -> bool:
-    return n_nodes([work.table.trees[name] for name in lattice_columns(work)]) <= DRAWN
+def can_draw_whole(work: SessionState) -> bool:
+    return (
+        count_lattice_nodes([work.table.trees[name] for name in get_lattice_columns(work)])
+        <= MOST_DRAWN_NODES
+    )
 
 
-def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
+def narrow_to(work: SessionState, columns: tuple[str, ...]) -> SessionState:
     roles = {
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
         for name, role in work.table.roles.items()
     }
-    return work.with_parts(
+    return work.replace_sections(
         replace(work.table, roles=roles),
         replace(work.settings, algorithm="optimal", options={}, node=None),
     )
 
 
-def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subject]) -> Subject:
+def build_lattice_inputs(
+    work: SessionState, remember: Callable[[str, str, Callable[[], LatticeInputs]], LatticeInputs]
+) -> LatticeInputs:
     """The lattice of the session's settings; KanonError says why there is none."""
-    columns = lattice_columns(work)
+    columns = get_lattice_columns(work)
     if not columns:
         raise PlanError("No quasi-identifier has a usable hierarchy yet.")
-    inside = narrowed(work, columns)
-    plan = plan_of(inside)
+    inside = narrow_to(work, columns)
+    plan = build_plan(inside)
     # Only records with all quasi-identifiers, whether in the lattice or not.
     records = work.table.complete_records.n_records
-    settings = fingerprint_of(settings_of(inside, plan), plan.k, records)
+    settings = compute_fingerprint(hash_run_inputs(inside, plan), plan.k, records)
 
-    def build_subject() -> Subject:
+    def build_subject() -> LatticeInputs:
         prepared = prepare(plan, work.table.complete_records)
         task = prepared.task()
         task.check()
-        return Subject(prepared, task, settings, outline(task))
+        return LatticeInputs(prepared, task, settings, create_outline(task))
 
     return remember("lattice-ready", settings, build_subject)
 
 
-def at_once(subject: Subject) -> bool:
+def can_explore_at_once(subject: LatticeInputs) -> bool:
     return _is_quick(subject, subject.outline.size)
 
 
-def _is_quick(subject: Subject, nodes: int) -> bool:
+def _is_quick(subject: LatticeInputs, nodes: int) -> bool:
     effort = nodes * subject.task.classes.n_classes
     return effort * (_SLOWER if subject.task.others else 1) <= _AT_ONCE
 
 
-def small(subject: Subject) -> bool:
-    return subject.outline.size <= COMPLETE
+def is_small(subject: LatticeInputs) -> bool:
+    return subject.outline.size <= MOST_COUNTED_NODES
 
 
-def lattice_request(work: Work, ready: Subject) -> Request:
-    return Request("lattice", explore, (ready.task,), partial(_store_lattice, ready.settings))
+def build_lattice_request(work: SessionState, ready: LatticeInputs) -> JobRequest:
+    return JobRequest(
+        "lattice", measure_lattice, (ready.task,), partial(_store_lattice, ready.settings)
+    )
 
 
-def _store_lattice(settings: str, work: Work, lattice: Exploration) -> Work:
-    return work.with_parts(replace(work.findings, found_lattice=LatticeResult(lattice, settings)))
+def _store_lattice(settings: str, work: SessionState, lattice: Exploration) -> SessionState:
+    return work.replace_sections(replace(work.findings, lattice=LatticeResult(lattice, settings)))
 
 
-def known_lattice(work: Work, subject: Subject) -> Exploration | None:
-    result = work.findings.found_lattice
-    return result.explored if result is not None and result.settings == subject.settings else None
+def get_known_lattice(work: SessionState, subject: LatticeInputs) -> Exploration | None:
+    result = work.findings.lattice
+    return (
+        result.exploration if result is not None and result.settings == subject.settings else None
+    )
 
 
-def explored_now(subject: Subject) -> Exploration:
-    return explore(no_progress, subject.task)
+def explore_now(subject: LatticeInputs) -> Exploration:
+    return measure_lattice(ignore_progress, subject.task)
 
 
-def chosen_node(work: Work, lattice: Exploration) -> Node:
+def get_node(work: SessionState, lattice: Exploration) -> Node:
     """The node that the user chose; else the one of least loss, or the end of a walk."""
     wanted, names = work.view(LatticeView).node, lattice.attributes
     if wanted is not None and set(wanted) == set(names):
@@ -145,10 +156,10 @@ def chosen_node(work: Work, lattice: Exploration) -> Node:
     return ends[-1] if ends else lattice.tops
 
 
-def levels_in(sent: object) -> tuple[int, ...]:
+def parse_levels(sent: object) -> tuple[int, ...]:
     """The levels of a clicked node as the browser sends them; empty for anything else.
 
-    >>> levels_in("4 0 2"), levels_in({"0": 4}), levels_in("4 -1"), levels_in("²")
+    >>> parse_levels("4 0 2"), parse_levels({"0": 4}), parse_levels("4 -1"), parse_levels("²")
     ((4, 0, 2), (), (), ())
     """
     parts = sent.split() if isinstance(sent, str) else []
@@ -156,61 +167,63 @@ def levels_in(sent: object) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if whole else ()
 
 
-def with_node(work: Work, lattice: Exploration, node: Sequence[int] | None) -> Work:
+def set_node(work: SessionState, lattice: Exploration, node: Sequence[int] | None) -> SessionState:
     """Choose a node; anything that is no node of the lattice changes nothing."""
     tops = lattice.tops
-    if node is None or len(node) != len(tops) or lattice.attributes != lattice_columns(work):
+    if node is None or len(node) != len(tops) or lattice.attributes != get_lattice_columns(work):
         return work
     if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work
     levels = dict(zip(lattice.attributes, node, strict=True))
-    return work.with_parts(replace(work.view(LatticeView), node=levels), Message())
+    return work.replace_sections(replace(work.view(LatticeView), node=levels), Message())
 
 
-def with_level(work: Work, lattice: Exploration, column: str, level: int) -> Work:
-    node = list(chosen_node(work, lattice))
+def set_node_level(
+    work: SessionState, lattice: Exploration, column: str, level: int
+) -> SessionState:
+    node = list(get_node(work, lattice))
     node[lattice.attributes.index(column)] = level
-    return with_node(work, lattice, node)
+    return set_node(work, lattice, node)
 
 
-def taken_in(work: Work, lattice: Exploration) -> Work:
-    node = dict(zip(lattice.attributes, chosen_node(work, lattice), strict=True))
-    columns = tuple(usable_columns(work))
+def include_all_columns(work: SessionState, lattice: Exploration) -> SessionState:
+    node = dict(zip(lattice.attributes, get_node(work, lattice), strict=True))
+    columns = tuple(list_usable_columns(work))
     levels = {name: node.get(name, 0) for name in columns}
     view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
-    return work.with_parts(view, Message())
+    return work.replace_sections(view, Message())
 
 
-def around(subject: Subject, lattice: Exploration, node: Node) -> Assessment:
-    near = [neighbourhood(lattice.tops, node, steps) for steps in (2, 1, 0)]
+def assess_neighbourhood(subject: LatticeInputs, lattice: Exploration, node: Node) -> Assessment:
+    near = [list_neighbours(lattice.tops, node, steps) for steps in (2, 1, 0)]
     if lattice.complete:
-        return lattice.assessed.only(near[0])
+        return lattice.assessment.only(near[0])
     quick = [nodes for nodes in near if _is_quick(subject, len(nodes))]
-    return assessed(subject.task, (quick or near[-1:])[0])
+    return measure_nodes(subject.task, (quick or near[-1:])[0])
 
 
-def release_at(subject: Subject, node: Node) -> Run:
+def build_node_release(subject: LatticeInputs, node: Node) -> Run:
     """The release at a node; all records in classes that are too small are suppressed."""
-    lattice = Lattice(subject.task, subject.task.suppression or 0, no_progress)
+    lattice = Lattice(subject.task, subject.task.suppression or 0, ignore_progress)
     lattice.evaluate(node)
     return Run(subject.prepared, lattice.release(node, [node]), 0.0)
 
 
-def use_node(work: Work, lattice: Exploration, node: Node) -> Work:
+def take_node(work: SessionState, lattice: Exploration, node: Node) -> SessionState:
     levels = dict(zip(lattice.attributes, node, strict=True))
-    name = "mingen" if node in lattice.tied else "levels"
-    return work.with_parts(replace(work.settings, algorithm=name, node=levels), Message())
+    name = "mingen" if node in lattice.mingen_nodes else "levels"
+    return work.replace_sections(replace(work.settings, algorithm=name, node=levels), Message())
 
 
-def labels_at(subject: Subject, column: int, level: int) -> list[str]:
+def list_labels_at(subject: LatticeInputs, column: int, level: int) -> list[str]:
     classes = subject.task.classes
     tree = classes.hierarchies[column]
-    raised_nodes = raised_to(tree)[level]
+    raised_nodes = compute_nodes_by_level(tree)[level]
     return [tree.labels[node] for node in np.unique(raised_nodes[classes.nodes[:, column]])]
 
 
-def minimal_table(lattice: Exploration) -> pd.DataFrame:
-    counts = lattice.assessed.only(lattice.minimal)
+def build_minimal_table(lattice: Exploration) -> pd.DataFrame:
+    counts = lattice.assessment.only(lattice.minimal)
     table = pd.DataFrame(counts.nodes, columns=list(lattice.attributes))
     table["Loss, % ↓"] = round_apart(counts.loss, 1)
     table["k reached ↑"] = counts.reached
@@ -218,7 +231,7 @@ def minimal_table(lattice: Exploration) -> pd.DataFrame:
     if lattice.limit:
         table["Suppressed ↓"] = counts.suppressed
     table["MinGen takes it"] = [
-        "yes" if node in lattice.tied else "" for node in map(tuple, counts.nodes.tolist())
+        "yes" if node in lattice.mingen_nodes else "" for node in map(tuple, counts.nodes.tolist())
     ]
     order = np.lexsort((np.arange(len(table)), counts.cost))
     return table.iloc[order].reset_index(drop=True)

@@ -6,24 +6,24 @@ from typing import Any, assert_never
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import counted, percent
+from kanon.base.formatting import count_noun, write_percent
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
 from kanon.schema import Role
-from kanon.studio.learn.exercises import answer_now
+from kanon.studio.learn.exercises import get_current_answer
 from kanon.studio.learn.form import draw_numbers
 from kanon.studio.learn.state import Attempt
-from kanon.studio.learn.widgets import small_table
+from kanon.studio.learn.widgets import draw_small_table
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, spoken
-from kanon.teaching.by_hand import HandRecoding, Row, by_hand, column_stepped, value_set
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, strip_for_screen_reader
+from kanon.teaching.by_hand import HandRecoding, Row, measure_hand_recoding, set_value, step_column
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.handout import tree_pictures
+from kanon.teaching.handout import draw_tree_pictures
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import heading
+from kanon.teaching.question import format_question_heading
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
-from kanon.teaching.small_tables import SmallTable, tuple_text
+from kanon.teaching.small_tables import SmallTable, format_tuple
 
 Give = Callable[[Any], None]
 
@@ -43,9 +43,11 @@ def draw_question(
     give: Give,
     draw_beside: Callable[[], object] = lambda: None,
 ) -> None:
-    text = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
+    text = f"{question.text} {question.asked(exercises.get_table(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
-    st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(text)}")
+    st.markdown(
+        f"**{escape_markdown(format_question_heading(number, question))}** ({points}). {escape_markdown(text)}"
+    )
     if _is_wide(exercises, question):
         answer_place = st.container()
         aside_place, tree_place = st.columns(2, gap="medium")
@@ -61,7 +63,7 @@ def draw_question(
 
 
 def _is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
-    roles = exercises.table_of(question).schema.roles
+    roles = exercises.get_table(question).schema.roles
     return isinstance(question, RecodeQuestion) and len(_list_kept_columns(roles)) > 3
 
 
@@ -72,8 +74,8 @@ def _list_kept_columns(roles: Mapping[str, Role]) -> list[str]:
 def _draw_answer_field(
     exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, give: Give
 ) -> None:
-    table = exercises.table_of(question)
-    now = answer_now(attempt, exercises, question)
+    table = exercises.get_table(question)
+    now = get_current_answer(attempt, exercises, question)
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
     match question:
         case RecodeQuestion():
@@ -91,22 +93,22 @@ def _draw_answer_field(
 
 
 def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
-    if question.goes_by is None and not getattr(question, "levels", None):
+    if question.needed_metric is None and not getattr(question, "levels", None):
         return
-    metric = question.goes_by or "nllm"
-    table = exercises.table_of(question)
-    pictures = state.remembered(
+    metric = question.needed_metric or "nllm"
+    table = exercises.get_table(question)
+    pictures = state.get_or_compute(
         "exercise-trees", (exercises.fingerprint, question.table, metric),
-        lambda: tree_pictures(table, metric),
+        lambda: draw_tree_pictures(table, metric),
     )  # fmt: skip
     title = metric_named(metric).card.title
     for picture in pictures:
         caption = f"{picture.name}: what each step costs, as {title} counts"
-        st.markdown(plain(caption))
-        alt = f"Tree of {spoken(picture.name)}"
+        st.markdown(escape_markdown(caption))
+        alt = f"Tree of {strip_for_screen_reader(picture.name)}"
         st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
-            left_out = counted(picture.left_out, "value", "values")
+            left_out = count_noun(picture.left_out, "value", "values")
             st.caption(f"{left_out} that no record has: not drawn.")
 
 
@@ -114,7 +116,7 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
 def _draw_recode_grid(
     question: RecodeQuestion, table: SmallTable, now: Any, give: Give, about: str, practice: bool
 ) -> None:
-    hand = by_hand(question, table, now)
+    hand = measure_hand_recoding(question, table, now)
     if practice:
         _show_hand_result(question, hand)
     columns = table.classes.attributes
@@ -130,7 +132,7 @@ def _draw_recode_grid(
         if practice:
             head[len(columns)].markdown("**class**")
         for cell, name in zip(head[first:], others, strict=True):
-            cell.markdown(f"**{plain(name)}**")
+            cell.markdown(f"**{escape_markdown(name)}**")
         for number, row in enumerate(hand.rows):
             cells = st.columns(count, vertical_alignment="center", gap="small")
             for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
@@ -141,7 +143,7 @@ def _draw_recode_grid(
                 cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
             for cell, name in zip(cells[first:], others, strict=True):
                 values = table.frame[name].iloc[list(row.records)]
-                cell.markdown(plain(", ".join(values)))
+                cell.markdown(escape_markdown(", ".join(values)))
 
 
 def _format_grid_style(count: int) -> str:
@@ -160,54 +162,54 @@ def _format_grid_style(count: int) -> str:
 
 def _draw_column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(f"**{plain(name)}**", width="content")
+        st.markdown(f"**{escape_markdown(name)}**", width="content")
         for up, step, sign in (True, "raise", "↑"), (False, "lower", "↓"):
             st.button(
                 sign,
                 type="tertiary",
-                help=f"{step.capitalize()} all values of {plain(name)} one step",
+                help=f"{step.capitalize()} all values of {escape_markdown(name)} one step",
                 key=f"exercise-{step}-{place}",
-                on_click=lambda up=up: give(column_stepped(table, now, name, up)),
+                on_click=lambda up=up: give(step_column(table, now, name, up)),
             )
 
 
 def _draw_value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: str) -> None:
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
-        f"{spoken(name)} of record {records}",
+        f"{strip_for_screen_reader(name)} of record {records}",
         row.choices[name],
-        **bound(
+        **attach_widget(
             f"exercise-value-{about}",
             row.values[name],
-            lambda value: give(value_set(table, now, row.records, name, value)),
+            lambda value: give(set_value(table, now, row.records, name, value)),
         ),
         label_visibility="collapsed",
     )
 
 
 def _show_hand_result(question: RecodeQuestion | LevelsQuestion, hand: HandRecoding) -> None:
-    classes = counted(hand.classes, "class", "classes")
+    classes = count_noun(hand.classes, "class", "classes")
     too_small = " :green[✓]"
-    if hand.small:
-        too_small = f", :red[{hand.small} too small ✗]"
+    if hand.small_classes:
+        too_small = f", :red[{hand.small_classes} too small ✗]"
     k_and_alteration = (
         f"smallest class **{hand.k}** of {question.k} · alteration **{hand.lost} of "
-        f"{hand.most} = {percent(hand.alteration)}** ↓ "
-        f"({plain(metric_named(question.metric).card.title)})"
+        f"{hand.most_text} = {write_percent(hand.alteration)}** ↓ "
+        f"({escape_markdown(metric_named(question.metric).card.title)})"
     )
     st.markdown(f"**{classes}**{too_small} · {k_and_alteration}")
 
 
 def _draw_original_table(table: SmallTable) -> None:
     roles = table.schema.roles
-    small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
+    draw_small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
 
 
 # --- the other kinds ------------------------------------------------------------------------
 def _draw_levels_question(
     question: LevelsQuestion, table: SmallTable, now: Any, give: Give, about: str, practice: bool
 ) -> None:
-    hand = by_hand(question, table, now)
+    hand = measure_hand_recoding(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _read_level(now, name, tree) for name, tree in pairs}
     highest = {name: tree.height - 1 for name, tree in pairs}
@@ -239,7 +241,7 @@ def _draw_hand_release(
             if not enough:
                 tints[place] = _SMALL
     heads = [*columns, "class"] if practice else columns
-    small_table(pd.DataFrame(rows, columns=heads), tints)
+    draw_small_table(pd.DataFrame(rows, columns=heads), tints)
 
 
 def _draw_number_question(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
@@ -249,7 +251,7 @@ def _draw_number_question(question: NumberQuestion, now: Any, give: Give, about:
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
-        **bound(
+        **attach_widget(
             f"exercise-number-{about}", float(now) if is_shown else None, give, read=_round_whole
         ),
         width=260,
@@ -268,13 +270,13 @@ def _draw_choice_question(
     st.radio(
         "Your answer",
         range(len(options)),
-        **bound(
+        **attach_widget(
             f"exercise-choice-{about}",
             options.index(answer) if answer in options else None,
             give,
             read=lambda place: list(options[place]),
         ),
-        format_func=lambda place: plain(tuple_text(options[place])),
+        format_func=lambda place: escape_markdown(format_tuple(options[place])),
         index=None,
         horizontal=True,
     )

@@ -7,23 +7,30 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.sentences import records_said
-from kanon.errors import KanonError, TableError, listing, on_one_line
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.sentences import write_records
+from kanon.errors import KanonError, TableError, join_lines, list_names
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
-from kanon.studio.jobs.anonymisation import outdated
-from kanon.studio.learn.projector import project, stage
-from kanon.studio.learn.state import AttackView, LessonsView, look
-from kanon.studio.learn.step_sheet import STYLE, sheet
-from kanon.studio.learn.widgets import small_table
+from kanon.studio.jobs.anonymisation import has_outdated_result
+from kanon.studio.learn.projector import draw_stage, show_on_projector
+from kanon.studio.learn.state import AttackView, LessonsView, apply_view
+from kanon.studio.learn.step_sheet import STYLE, format_html_table
+from kanon.studio.learn.widgets import draw_small_table
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.teaching.attack_tables import preset
-from kanon.teaching.attacks import ATTACKS, BY_REGISTER, Scene, Target, attack, targets
-from kanon.teaching.case import Case, case_of, texts_of
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.teaching.attack_tables import build_attack_case
+from kanon.teaching.attacks import (
+    ATTACKS,
+    REGISTER_ATTACKS,
+    AttackResult,
+    Target,
+    list_targets,
+    run_attack,
+)
+from kanon.teaching.case import Case, build_case, list_texts
 from kanon.teaching.prevention import DEDUCTIONS
 from kanon.teaching.small_tables import MOST_RECORDS
 
@@ -40,23 +47,23 @@ _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
 _SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
-def show_attacks(work: Work) -> None:
-    view, on_projector = work.view(LessonsView).attack, work.view(LessonsView).projected
+def show_attacks(work: SessionState) -> None:
+    view, on_projector = work.view(LessonsView).attack, work.view(LessonsView).on_projector
     if not on_projector:
         _choose(view)
     try:
         case = _get_case(work, view)
-        people = targets(view.kind, case)
-        scene = state.remembered(
+        people = list_targets(view.kind, case)
+        scene = state.get_or_compute(
             "attack-scene",
             (case, view.kind, view.person, view.ruled_out),
             lambda: _play_attack(view, case, people),
         )
     except KanonError as error:
         if on_projector:  # there is nothing to show on it
-            project(False)
+            show_on_projector(False)
             st.rerun()
-        st.info(plain(error.sentence), icon=":material/info:")
+        st.info(escape_markdown(error.sentence), icon=":material/info:")
         if view.own:
             with st.container(horizontal=True):
                 st.page_link("pages/data.py", label="Data", icon=":material/table:")
@@ -69,18 +76,18 @@ def show_attacks(work: Work) -> None:
     if view.step < len(STEPS):
         table, story = st.columns([1, 1], gap="medium")
         with table:
-            small_table(*_mark_fitting_rows(scene, view.step > 2))
+            draw_small_table(*_mark_fitting_rows(scene, view.step > 2))
         with story:
             _write_story(scene, view.step, people)
     else:
         _show_prevention(scene)
 
 
-def own_case(work: Work) -> Case:
+def create_own_case(work: SessionState) -> Case:
     table = work.table.complete_records
     if table.n_records > MOST_RECORDS:
         raise TableError(
-            f"The table that you work on has {thin(table.n_records)} records; an attack is played "
+            f"The table that you work on has {write_count(table.n_records)} records; an attack is played "
             f"out on at most {MOST_RECORDS}, so that everyone can follow it."
         )
     if not isinstance(table, MemoryTable):
@@ -90,34 +97,42 @@ def own_case(work: Work) -> Case:
             "No column of the table that you work on is sensitive, so there is nothing to "
             "find out; choose one on the page Data."
         )
-    if work.findings.result is None or outdated(work):
+    if work.findings.result is None or has_outdated_result(work):
         raise TableError(
             "There is no release with the current settings; press Anonymise on the page Anonymise."
         )
     recoding_result = work.findings.result.release(work.findings.result.k_for(work.settings.k))
-    released_table = work.table.coarse_records
+    released_table = work.table.released_level_records
     assert isinstance(released_table, MemoryTable)
     roles, trees = Schema(work.table.roles), work.table.trees
-    return case_of(
+    return build_case(
         released_table.frame, roles, trees, recoding_result.recoding, sensitive=work.focus
     )
 
 
-def _get_case(work: Work, view: AttackView) -> Case:
+def _get_case(work: SessionState, view: AttackView) -> Case:
     if not view.own:
-        return state.remembered("attack-preset", view.kind, lambda: preset(view.kind))
-    about = (work.findings.result, work.settings.k, work.focus, work.table.roles, outdated(work))
-    return state.remembered("attack-own", about, lambda: own_case(work))
+        return state.get_or_compute(
+            "attack-preset", view.kind, lambda: build_attack_case(view.kind)
+        )
+    about = (
+        work.findings.result,
+        work.settings.k,
+        work.focus,
+        work.table.roles,
+        has_outdated_result(work),
+    )
+    return state.get_or_compute("attack-own", about, lambda: create_own_case(work))
 
 
-def _play_attack(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
+def _play_attack(view: AttackView, case: Case, people: tuple[Target, ...]) -> AttackResult:
     knowledge = None if view.person is None else people[view.person].known
-    return attack(view.kind, case, knowledge, view.ruled_out)
+    return run_attack(view.kind, case, knowledge, view.ruled_out)
 
 
 # --- what is chosen -------------------------------------------------------------------------
 def _choose(view: AttackView) -> None:
-    begin = partial(look, "attack", person=None, ruled_out=None, step=1)
+    begin = partial(apply_view, "attack", person=None, ruled_out=None, step=1)
     titles = {kind: attack.title for kind, attack in ATTACKS.items()}
     tables = {False: "Invented people", True: "The release I work on"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -127,13 +142,13 @@ def _choose(view: AttackView) -> None:
                 list(options),
                 label_visibility="collapsed",
                 required=True,
-                **bound(f"attack-{field}", getattr(view, field), field, into=begin),
+                **attach_widget(f"attack-{field}", getattr(view, field), field, into=begin),
                 format_func=options.__getitem__,
             )
 
 
 def _choose_attacker(
-    work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]
+    work: SessionState, view: AttackView, scene: AttackResult, people: tuple[Target, ...]
 ) -> None:
     default = next(place for place, person in enumerate(people) if person.known == scene.known)
     person_place = default if view.person is None else view.person
@@ -142,9 +157,9 @@ def _choose_attacker(
         st.selectbox(
             "Person attacked",
             range(len(people)),
-            **bound(
+            **attach_widget(
                 f"attack-person-{about}", person_place, "person",
-                into=partial(look, "attack", ruled_out=None),
+                into=partial(apply_view, "attack", ruled_out=None),
             ),
             format_func=lambda place: people[place].name,
             width=200,
@@ -153,9 +168,9 @@ def _choose_attacker(
             st.multiselect(
                 "What the attacker can rule out",
                 scene.case.values,
-                **bound(
+                **attach_widget(
                     f"attack-out-{about}", list(scene.ruled_out), "ruled_out",
-                    into=partial(look, "attack", person=person_place), read=tuple,
+                    into=partial(apply_view, "attack", person=person_place), read=tuple,
                 ),
                 placeholder="Nothing",
                 help="A neighbour may know that a person does not have a disease.",
@@ -166,7 +181,7 @@ def _choose_attacker(
 
 def _draw_step_buttons(view: AttackView) -> None:
     last = len(STEPS)
-    back, next_step = (partial(look, "attack", step=view.step + by) for by in (-1, 1))
+    back, next_step = (partial(apply_view, "attack", step=view.step + by) for by in (-1, 1))
     st.button("Back", key="attack-back", disabled=view.step == 1, on_click=back)
     heading = STEPS[min(view.step, last - 1)]
     next_label = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
@@ -176,7 +191,9 @@ def _draw_step_buttons(view: AttackView) -> None:
 
 
 # --- the story ------------------------------------------------------------------------------
-def _mark_fitting_rows(scene: Scene, with_signs: bool) -> tuple[pd.DataFrame, dict[int, str]]:
+def _mark_fitting_rows(
+    scene: AttackResult, with_signs: bool
+) -> tuple[pd.DataFrame, dict[int, str]]:
     rows = _format_texts(scene.case.released)
     signs = {place: place in scene.left for place in scene.fits} if with_signs else {}
     tints = {place: _FITS if is_left else _OUT for place, is_left in signs.items()}
@@ -185,41 +202,45 @@ def _mark_fitting_rows(scene: Scene, with_signs: bool) -> tuple[pd.DataFrame, di
     return rows, tints
 
 
-def _write_story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
+def _write_story(scene: AttackResult, step: int, people: tuple[Target, ...]) -> None:
     for number, (heading, describe) in enumerate(zip(STEPS, _DESCRIPTIONS, strict=False), start=1):
         if number <= step:
-            st.markdown(f"**{number}. {heading}.** {describe(scene, people, plain, '**')}")
-    if step == 2 and scene.card.name in BY_REGISTER:
-        small_table(_format_texts(scene.case.register))
+            st.markdown(
+                f"**{number}. {heading}.** {describe(scene, people, escape_markdown, '**')}"
+            )
+    if step == 2 and scene.card.name in REGISTER_ATTACKS:
+        draw_small_table(_format_texts(scene.case.register))
     if step == 4:
         st.markdown(f"**4. {STEPS[3]}.**")
         _show_finding(scene)
-        small_table(_build_likelihoods(scene))
+        draw_small_table(_build_likelihoods(scene))
 
 
 Write = Callable[[object], str]
 """How texts of the table are written: escaped for Markdown, or as they are."""
 
 
-def _describe_release(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
+def _describe_release(scene: AttackResult, _: tuple[Target, ...], write: Write, strong: str) -> str:
     case = scene.case
     identifiers = case.schema.columns(Role.IDENTIFIER)
-    columns = listing(case.recoding.classes.attributes, most=12)
+    columns = list_names(case.recoding.classes.attributes, most=12)
     text = (
-        f"The release has {records_said(len(case.released))} and is {case.k}-anonymous: in "
-        f"{columns} each of them looks like at least {counted(case.k - 1, 'other', 'others')}."
+        f"The release has {write_records(len(case.released))} and is {case.k}-anonymous: in "
+        f"{columns} each of them looks like at least {count_noun(case.k - 1, 'other', 'others')}."
     )
     if identifiers:
-        text = f"{text} It was published without {listing(identifiers, most=12)}."
+        text = f"{text} It was published without {list_names(identifiers, most=12)}."
     return write(text)
 
 
-def _describe_knowledge(scene: Scene, people: tuple[Target, ...], write: Write, strong: str) -> str:
+def _describe_knowledge(
+    scene: AttackResult, people: tuple[Target, ...], write: Write, strong: str
+) -> str:
     name = write(next(person.name for person in people if person.known == scene.known))
     facts = ", ".join(
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
-    by_register = scene.card.name in BY_REGISTER
+    by_register = scene.card.name in REGISTER_ATTACKS
     where = "is in a public register" if by_register else "has a record in the table"
     text = f"{name} {where}, with {facts}."
     if scene.ruled_out:
@@ -230,23 +251,23 @@ def _describe_knowledge(scene: Scene, people: tuple[Target, ...], write: Write, 
     return text
 
 
-def _describe_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
+def _describe_fits(scene: AttackResult, _: tuple[Target, ...], write: Write, strong: str) -> str:
     fits, n_left = len(scene.fits), len(scene.left)
-    fit = counted(fits, "record fits", "records fit")
+    fit = count_noun(fits, "record fits", "records fit")
     if not fits:
         return f"{fit}."
     if n_left == fits:
         return f"{fit} what the attacker knows (●)."
-    return f"{fit}; {thin(fits - n_left)} ruled out (✗), {thin(n_left)} left (●)."
+    return f"{fit}; {write_count(fits - n_left)} ruled out (✗), {write_count(n_left)} left (●)."
 
 
 _DESCRIPTIONS = (_describe_release, _describe_knowledge, _describe_fits)
 
 
-def _build_likelihoods(scene: Scene) -> pd.DataFrame:
+def _build_likelihoods(scene: AttackResult) -> pd.DataFrame:
     after = dict(scene.after)
     rows = [
-        [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
+        [value, write_percent(100 * share), write_percent(100 * after.get(value, 0.0))]
         for value, share in scene.before
     ]
     value_column = "is in the table" if scene.card.name == "downcoding" else scene.case.sensitive
@@ -254,47 +275,49 @@ def _build_likelihoods(scene: Scene) -> pd.DataFrame:
 
 
 def _format_texts(table: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({name: texts_of(table[name]) for name in table})
+    return pd.DataFrame({name: list_texts(table[name]) for name in table})
 
 
-def _show_finding(scene: Scene) -> None:
+def _show_finding(scene: AttackResult) -> None:
     draw, icon = (st.error, "visibility") if scene.told else (st.success, "visibility_off")
-    draw(plain(scene.finding), icon=f":material/{icon}:")
+    draw(escape_markdown(scene.finding), icon=f":material/{icon}:")
 
 
-def _show_prevention(scene: Scene) -> None:
+def _show_prevention(scene: AttackResult) -> None:
     prevention = scene.prevention
-    st.markdown(f"**{plain(prevention.sentence)}**")
+    st.markdown(f"**{escape_markdown(prevention.sentence)}**")
     before, after = st.columns(2, gap="medium")
     with before:
         st.markdown("**This release**")
         _show_finding(scene)
-        small_table(*_mark_fitting_rows(scene, True))
+        draw_small_table(*_mark_fitting_rows(scene, True))
     safer_scene = _repeat_on_safer_release(scene)
     if safer_scene is None:
         return
     with after:
         st.markdown("**The same attack on a release that meets it**")
         _show_finding(safer_scene)
-        small_table(*_mark_fitting_rows(safer_scene, True))
+        draw_small_table(*_mark_fitting_rows(safer_scene, True))
 
 
-def _repeat_on_safer_release(scene: Scene) -> Scene | None:
+def _repeat_on_safer_release(scene: AttackResult) -> AttackResult | None:
     safer = scene.prevention.case
     if safer is None or scene.prevention.holds:
         return None
-    return state.remembered(
-        "attack-again", scene, lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out)
+    return state.get_or_compute(
+        "attack-again",
+        scene,
+        lambda: run_attack(scene.card.name, safer, scene.known, scene.ruled_out),
     )
 
 
 # --- for a projector ------------------------------------------------------------------------
-def _project_attack(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
+def _project_attack(scene: AttackResult, view: AttackView, people: tuple[Target, ...]) -> None:
     step, right = view.step, ""
     left_sheet = _format_sheet("The release", *_mark_fitting_rows(scene, step > 2))
     if step <= len(_DESCRIPTIONS):
-        text = _DESCRIPTIONS[step - 1](scene, people, on_one_line, "")
-        if step == 2 and scene.card.name in BY_REGISTER:
+        text = _DESCRIPTIONS[step - 1](scene, people, join_lines, "")
+        if step == 2 and scene.card.name in REGISTER_ATTACKS:
             right = _format_sheet("The register", _format_texts(scene.case.register))
     elif step < len(STEPS):
         text = scene.finding
@@ -311,7 +334,7 @@ def _project_attack(scene: Scene, view: AttackView, people: tuple[Target, ...]) 
             )
     left = f'<div class="left" data-fit>{left_sheet}</div>'
     parts = f'{left}<div class="right" data-fit>{right}</div>'
-    stage(f"{step}. {STEPS[step - 1]}", text, STYLE + parts, lambda: _draw_step_buttons(view))
+    draw_stage(f"{step}. {STEPS[step - 1]}", text, STYLE + parts, lambda: _draw_step_buttons(view))
 
 
 def _format_sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> str:
@@ -321,6 +344,8 @@ def _format_sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | Non
     for place, cells in enumerate(rows.itertuples(index=False, name=None)):
         colour = f'style="background: {colours[place]}"' if place in colours else ""
         rank = place + 1 + (0 if place in colours else len(rows))
-        cells_html = "".join(f"<td>{escape(on_one_line(cell))}</td>" for cell in cells)
+        cells_html = "".join(f"<td>{escape(join_lines(cell))}</td>" for cell in cells)
         lines.append(f"<tr {colour} data-rank={rank}>{cells_html}")
-    return sheet(escape(title), [escape(on_one_line(name)) for name in rows], lines, title)
+    return format_html_table(
+        escape(title), [escape(join_lines(name)) for name in rows], lines, title
+    )

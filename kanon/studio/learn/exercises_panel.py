@@ -8,71 +8,71 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import choose_plural
 from kanon.studio.jobs import runner
 from kanon.studio.learn.answer_fields import draw_question
 from kanon.studio.learn.exercises import (
-    answer_now,
-    answers_of,
-    attempt_at,
-    begin_anew,
-    change_attempt,
-    exercises_request,
-    points_so_far,
-    with_answer,
-    with_answers,
-    with_mark,
+    clear_answer,
+    collect_answers,
+    count_points,
+    create_exercises_request,
+    get_attempt,
+    get_current_answer,
+    load_answers,
+    mark_answer,
+    set_answer,
+    update_attempt,
 )
 from kanon.studio.learn.set_editor import show_set_editor
-from kanon.studio.learn.state import Attempt, ExercisesView, LessonsView, look
-from kanon.studio.learn.teacher_panel import for_the_teacher
-from kanon.studio.learn.widgets import icon_button, json_field, small_table
+from kanon.studio.learn.state import Attempt, ExercisesView, LessonsView, apply_view
+from kanon.studio.learn.teacher_panel import show_teacher_panel
+from kanon.studio.learn.widgets import draw_icon_button, draw_json_field, draw_small_table
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.teaching.answers import name_in_file
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.teaching.answers import format_name_for_file
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
-from kanon.teaching.hints import hint
-from kanon.teaching.marks import score
-from kanon.teaching.question import Mark, heading
+from kanon.teaching.hints import get_hint
+from kanon.teaching.marks import mark_answers
+from kanon.teaching.question import Mark, format_question_heading
 from kanon.teaching.questions import AnyQuestion
-from kanon.teaching.worked import worked
+from kanon.teaching.worked import explain_solution
 
 Change = Callable[[Attempt], Attempt]
 
 
-def show_exercises(work: Work) -> None:
+def show_exercises(work: SessionState) -> None:
     view = work.view(LessonsView).exercises
     exercises = view.opened or _get_built_in_set()
     if work.view(LessonsView).editor.open:
         show_set_editor(work, exercises)
         return
-    attempt = attempt_at(view, exercises)
-    title = f"**{plain(exercises.title)}**"
+    attempt = get_attempt(view, exercises)
+    title = f"**{escape_markdown(exercises.title)}**"
     if exercises.author:
-        title = f"{title} by {plain(exercises.author)}"
+        title = f"{title} by {escape_markdown(exercises.author)}"
     if exercises.exam:
         title = f"{title} · Exam"
     st.markdown(f"{title} · {_describe_progress(exercises, attempt)}")
-    if not attempt.closed:
+    if not attempt.is_closed:
         _choose_question(exercises, attempt, view)
-    if attempt.closed or view.place == len(exercises.questions):
+    if attempt.is_closed or view.place == len(exercises.questions):
         _draw_hand_in(exercises, view)
     else:
         _draw_current_question(exercises, attempt, view)
     with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
         _draw_file_fields(work, view, exercises)
-    with st.expander("For the teacher", attempt.closed, icon=":material/school:"):
-        if exercises.exam and not attempt.closed:
+    with st.expander("For the teacher", attempt.is_closed, icon=":material/school:"):
+        if exercises.exam and not attempt.is_closed:
             _draw_closing(exercises)
         else:
-            for_the_teacher(work, view, exercises)
+            show_teacher_panel(work, view, exercises)
 
 
 def _get_built_in_set() -> ExerciseSet:
-    return state.remembered("built-in exercises", "", lambda: read_exercises(BUILT_IN))
+    return state.get_or_compute("built-in exercises", "", lambda: read_exercises(BUILT_IN))
 
 
 def _draw_closing(exercises: ExerciseSet) -> None:
@@ -82,20 +82,20 @@ def _draw_closing(exercises: ExerciseSet) -> None:
     )
 
     def close(now: Attempt) -> Attempt:
-        return replace(now, before=None, closed=True)
+        return replace(now, before=None, is_closed=True)
 
     label = "Close the exam on this page"
-    icon_button(label, "lock", "exercise-close", change_attempt, exercises, close)
+    draw_icon_button(label, "lock", "exercise-close", update_attempt, exercises, close)
 
 
 def _describe_progress(exercises: ExerciseSet, attempt: Attempt) -> str:
     if exercises.exam:
         return f"{len(attempt.answers)} of {len(exercises.questions)} questions answered"
-    return one_or_many(
+    return choose_plural(
         len(attempt.marks),
         "{got} of {points} points, {count} question checked",
         "{got} of {points} points, {count} questions checked",
-        got=f"{points_so_far(attempt, exercises):.4g}",
+        got=f"{count_points(attempt, exercises):.4g}",
         points=f"{exercises.points:g}",
     )
 
@@ -114,7 +114,7 @@ def _choose_question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesVi
             "Question",
             range(last + 1),
             required=True,
-            **bound(
+            **attach_widget(
                 f"exercise-place-{exercises.fingerprint}", view.place, _show_question, exercises
             ),
             format_func=format_place,
@@ -128,9 +128,9 @@ def _choose_question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesVi
 
 def _show_question(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the open set; a browser may still send one of the set before."""
-    now = state.work().view(LessonsView).exercises.opened or _get_built_in_set()
+    now = state.get_session().view(LessonsView).exercises.opened or _get_built_in_set()
     if place is not None and now.fingerprint == exercises.fingerprint:
-        look("exercises", place=place)
+        apply_view("exercises", place=place)
 
 
 def _get_mark_sign(attempt: Attempt, question: AnyQuestion) -> str:
@@ -144,7 +144,7 @@ def _draw_current_question(exercises: ExerciseSet, attempt: Attempt, view: Exerc
     question = exercises.questions[view.place]
 
     def give(answer: Any) -> None:
-        change_attempt(exercises, lambda now: with_answer(now, question.id, answer))
+        update_attempt(exercises, lambda now: set_answer(now, question.id, answer))
 
     def draw_beside() -> None:
         _draw_checking(exercises, attempt, view, question)
@@ -160,58 +160,67 @@ def _draw_checking(
     mark, ids = attempt.marks.get(question.id), {question.id}
 
     def draw(label: str, icon: str, name: str, make: Change, **options: Any) -> None:
-        icon_button(label, icon, f"exercise-{name}", change_attempt, exercises, make, **options)
+        draw_icon_button(
+            label, icon, f"exercise-{name}", update_attempt, exercises, make, **options
+        )
 
     with st.container(horizontal=True):
         if not exercises.exam:
             draw(
-                "Check", "check", "check", lambda now: with_mark(now, exercises, question),
+                "Check", "check", "check", lambda now: mark_answer(now, exercises, question),
                 type="primary",
             )  # fmt: skip
-            label = "Hide the hint" if question.id in attempt.hinted else "Hint"
-            draw(label, "lightbulb", "hint", lambda now: replace(now, hinted=now.hinted ^ ids))
+            label = "Hide the hint" if question.id in attempt.open_hints else "Hint"
+            draw(
+                label,
+                "lightbulb",
+                "hint",
+                lambda now: replace(now, open_hints=now.open_hints ^ ids),
+            )
         if mark is not None and not exercises.exam:
             label = "Hide the solution" if question.id in attempt.shown else "Show the solution"
             draw(label, "school", "solution", lambda now: replace(now, shown=now.shown ^ ids))
         if attempt.before is not None:
             draw("Undo", "undo", "undo", lambda now: now.before or now)
         elif question.id in attempt.answers:
-            draw("Start again", "restart_alt", "anew", lambda now: begin_anew(now, question.id))
+            draw("Start again", "restart_alt", "anew", lambda now: clear_answer(now, question.id))
         last = view.place + 1 == len(exercises.questions)
         next_label = "Hand in" if last else "Next question"
-        show_next = partial(look, "exercises", place=view.place + 1)
-        icon_button(next_label, "arrow_forward", "exercise-next", show_next)
+        show_next = partial(apply_view, "exercises", place=view.place + 1)
+        draw_icon_button(next_label, "arrow_forward", "exercise-next", show_next)
     if exercises.exam:
         return
     if mark is not None:
         _show_mark(mark, question)
-    if question.id in attempt.hinted:
-        now = answer_now(attempt, exercises, question)
-        hint_text = hint(question, exercises.table_of(question), now)
-        st.info(plain(hint_text), icon=":material/lightbulb:")
+    if question.id in attempt.open_hints:
+        now = get_current_answer(attempt, exercises, question)
+        hint_text = get_hint(question, exercises.get_table(question), now)
+        st.info(escape_markdown(hint_text), icon=":material/lightbulb:")
 
 
 def _show_solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
     about = (exercises.fingerprint, question.id)
-    solution = state.remembered(
-        "exercise-solution", about, lambda: worked(question, exercises.table_of(question))
+    solution = state.get_or_compute(
+        "exercise-solution",
+        about,
+        lambda: explain_solution(question, exercises.get_table(question)),
     )
     with st.container(border=True):
         st.markdown("**Solution**")
         for sentence in solution.sentences:
-            st.markdown(plain(sentence))
-        small_table(solution.arithmetic)
+            st.markdown(escape_markdown(sentence))
+        draw_small_table(solution.arithmetic)
 
 
 def _show_mark(mark: Mark, question: AnyQuestion) -> None:
     got = _format_points(mark.share * question.points, question.points)
     text = f"{got}: {mark.sentence}"
     if mark.share == 1:
-        st.success(plain(text), icon=":material/check_circle:")
+        st.success(escape_markdown(text), icon=":material/check_circle:")
     elif mark.share:
-        st.warning(plain(text), icon=":material/contrast:")
+        st.warning(escape_markdown(text), icon=":material/contrast:")
     else:
-        st.error(plain(text), icon=":material/cancel:")
+        st.error(escape_markdown(text), icon=":material/cancel:")
 
 
 # --- handing in -----------------------------------------------------------------------------
@@ -223,7 +232,9 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
     name, button = st.columns([2, 1], vertical_alignment="bottom")
     name.text_input(
         "Name or pseudonym",
-        **bound("exercise-student", view.student, "student", into=partial(look, "exercises")),
+        **attach_widget(
+            "exercise-student", view.student, "student", into=partial(apply_view, "exercises")
+        ),
         max_chars=100,
         help="It is saved in the file of answers. Nothing is sent: you hand the file in yourself.",
     )
@@ -235,11 +246,11 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
             )  # fmt: skip
             return
         # Below 1 MB, so Streamlit knows the file by its content.
-        answers = answers_of(view, exercises)
+        answers = collect_answers(view, exercises)
         st.download_button(
             "Download the answers",
             data=answers.to_json().encode(),
-            file_name=f"answers-{name_in_file(answers.student)}.json",
+            file_name=f"answers-{format_name_for_file(answers.student)}.json",
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",
@@ -260,38 +271,41 @@ def _format_points(points: float, most: float) -> str:
 
 
 def _list_headings(exercises: ExerciseSet) -> list[str]:
-    return [heading(place, question) for place, question in enumerate(exercises.questions, start=1)]
+    return [
+        format_question_heading(place, question)
+        for place, question in enumerate(exercises.questions, start=1)
+    ]
 
 
 def _show_points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    result = score(exercises, answers_of(view, exercises))  # checked or not
+    result = mark_answers(exercises, collect_answers(view, exercises))  # checked or not
     st.subheader(f"{_format_points(result.points, result.most)} points")
     rows = {
         "question": _list_headings(exercises),
         "points": [_format_points(mark.points, mark.most) for mark in result.marks],
         "why": [mark.sentence for mark in result.marks],
     }
-    small_table(pd.DataFrame(rows))
+    draw_small_table(pd.DataFrame(rows))
 
 
 def _show_answer_states(exercises: ExerciseSet, view: ExercisesView) -> None:
-    attempt = attempt_at(view, exercises)
-    if attempt.closed:
+    attempt = get_attempt(view, exercises)
+    if attempt.is_closed:
         message = "The exam is closed on this page: its answers can no longer change."
         st.info(message, icon=":material/lock:")
     is_answered = [question.id in attempt.answers for question in exercises.questions]
     answers = ["answered" if question else "no answer" for question in is_answered]
-    small_table(pd.DataFrame({"question": _list_headings(exercises), "answer": answers}))
+    draw_small_table(pd.DataFrame({"question": _list_headings(exercises), "answer": answers}))
 
 
 # --- files -----------------------------------------------------------------------------------
-def _draw_file_fields(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+def _draw_file_fields(work: SessionState, view: ExercisesView, exercises: ExerciseSet) -> None:
     set_place, answers_place = st.columns(2, gap="medium")
     with set_place:
-        json_field(
+        draw_json_field(
             "Open an exercise set",
             f"exercise-set-{view.uploads}",
-            lambda file: runner.run(exercises_request, file.getvalue()),
+            lambda file: runner.run_request(create_exercises_request, file.getvalue()),
             disabled="exercises" in work.running,
             help="A file that your teacher made. Your answers to the open set are kept.",
         )
@@ -299,18 +313,18 @@ def _draw_file_fields(work: Work, view: ExercisesView, exercises: ExerciseSet) -
             st.button(
                 "Back to the set that comes with kanon",
                 key="exercise-built-in",
-                on_click=partial(look, "exercises", opened=None, place=0),
+                on_click=partial(apply_view, "exercises", opened=None, place=0),
             )
     with answers_place:
-        json_field(
+        draw_json_field(
             "Continue with saved answers",
             f"exercise-go-on-{view.uploads}",
-            lambda file: state.attempt(lambda: _apply_saved_answers(exercises, file.getvalue())),
+            lambda file: state.try_update(lambda: _apply_saved_answers(exercises, file.getvalue())),
         )
 
 
-def _apply_saved_answers(exercises: ExerciseSet, content: bytes) -> Work:
-    work = state.work()
+def _apply_saved_answers(exercises: ExerciseSet, content: bytes) -> SessionState:
+    work = state.get_session()
     lessons = work.view(LessonsView)
-    lessons = replace(lessons, exercises=with_answers(lessons.exercises, exercises, content))
-    return work.with_parts(lessons, Message(notice="Your saved answers are loaded."))
+    lessons = replace(lessons, exercises=load_answers(lessons.exercises, exercises, content))
+    return work.replace_sections(lessons, Message(notice="Your saved answers are loaded."))

@@ -6,9 +6,14 @@ from typing import Any
 import streamlit as st
 from pydantic import BaseModel
 
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.teaching.exercise_draft import FormField, counts_with, first_value, form_fields
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.teaching.exercise_draft import (
+    FormField,
+    get_first_value,
+    is_field_used,
+    list_form_fields,
+)
 
 Choices = Mapping[str, Mapping[Any, Any]]
 """What fields can be chosen from, by the name of the choice: per value its title or its limit."""
@@ -28,8 +33,8 @@ def draw_form(
     """Draw the fields that count; ``change`` is told the name of a field and its new value."""
     fields = {
         name: field
-        for name, field in form_fields(model).items()
-        if "const" not in field and counts_with(field, values)
+        for name, field in list_form_fields(model).items()
+        if "const" not in field and is_field_used(field, values)
     }
     row = st.container(horizontal=True, vertical_alignment="bottom")
     for name, field in fields.items():
@@ -49,7 +54,7 @@ def _draw_field(
     change: Change,
     choices: Choices,
 ) -> None:
-    title, kind, now = field["title"], field["type"], values.get(name, first_value(field))
+    title, kind, now = field["title"], field["type"], values.get(name, get_first_value(field))
     titles_by_value: Mapping[Any, Any] = field.get("titles", {}) | choices.get(
         field.get("choices", ""), {}
     )
@@ -60,7 +65,7 @@ def _draw_field(
 
         draw_numbers(title, now, titles_by_value, key, take)
         return
-    widget_options = bound(key, now, lambda typed: change(name, typed))
+    widget_options = attach_widget(key, now, lambda typed: change(name, typed))
     widget_options["help"] = field.get("description")
     if titles_by_value or "enum" in field:
         options = [*([None] if field["optional"] else []), *(titles_by_value or field["enum"])]
@@ -109,10 +114,10 @@ def draw_numbers(
     for place, (name, most) in enumerate(limits.items()):
         value = now.get(name, 0)
         st.number_input(
-            title.format(plain(name), most),
+            title.format(escape_markdown(name), most),
             min_value=0,
             max_value=max(most, value),
-            **bound(
+            **attach_widget(
                 f"{key}-{place}", value, lambda typed, name=name: change({**now, name: int(typed)})
             ),
             width=220,

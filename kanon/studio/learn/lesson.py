@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, uses
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import counted
-from kanon.base.sentences import records_said
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import count_noun
+from kanon.base.sentences import write_records
 from kanon.errors import TableError
 from kanon.experiments.sweep import Configuration
 from kanon.metrics import BESIDE, PUBLISHED
@@ -19,15 +19,15 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView, StepsView
-from kanon.studio.session.run_plan import plan_content, plan_of
-from kanon.studio.session.work import Work, usable_metrics, usable_strategies
-from kanon.studio.widgets.picture import PictureSettings, configurations_said
-from kanon.teaching.case import texts_of
+from kanon.studio.session.run_plan import build_plan, build_plan_content
+from kanon.studio.session.work import SessionState, list_usable_metrics, list_usable_strategies
+from kanon.studio.widgets.picture import PictureSettings, describe_configurations
+from kanon.teaching.case import list_texts
 from kanon.teaching.lesson import Lesson
-from kanon.teaching.lesson_builder import MOST, lesson_of
-from kanon.teaching.presets import PRESETS, preset_for, preset_table
+from kanon.teaching.lesson_builder import MOST, build_lesson
+from kanon.teaching.presets import PRESETS, choose_preset, load_preset_table
 from kanon.teaching.small_tables import SmallTable
-from kanon.teaching.tables import own_numbers
+from kanon.teaching.tables import number_classes
 
 FEWEST = 6  # the fewest records of a lesson on the user's table
 
@@ -41,27 +41,27 @@ class TableLesson:
     key: str  # a fingerprint of all that both depend on
 
 
-def table_of(view: StepsView) -> str:
-    return view.table or preset_for(algorithm_named(view.algorithm))
+def get_lesson_table_name(view: StepsView) -> str:
+    return view.table or choose_preset(algorithm_named(view.algorithm))
 
 
-def metrics_of(work: Work, view: StepsView) -> tuple[list[str], str]:
-    name = table_of(view)
+def list_lesson_metrics(work: SessionState, view: StepsView) -> tuple[list[str], str]:
+    name = get_lesson_table_name(view)
     if name == OWN:
-        usable, usual = usable_metrics(work), work.settings.metric
+        usable, usual = list_usable_metrics(work), work.settings.metric
     else:
-        trees = preset_table(name).classes.hierarchies
+        trees = load_preset_table(name).classes.hierarchies
         has_weights = all(tree.weight is not None for tree in trees)
         usable = [*PUBLISHED, *BESIDE, *(["custom"] if has_weights else [])]
         usual = PRESETS[name].metric
     return usable, next(metric for metric in (view.metric, usual, *usable) if metric in usable)
 
 
-def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
-    name = table_of(view)
+def list_lesson_strategies(work: SessionState, view: StepsView) -> tuple[list[str], str]:
+    name = get_lesson_table_name(view)
     if name == OWN:
-        inside = work.with_parts(replace(work.settings, algorithm=view.algorithm))
-        usable = usable_strategies(inside)
+        inside = work.replace_sections(replace(work.settings, algorithm=view.algorithm))
+        usable = list_usable_strategies(inside)
     else:
         has_sensitive = Role.SENSITIVE in PRESETS[name].roles.values()
         candidates = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
@@ -71,45 +71,58 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     return usable, view.strategy if view.strategy in usable else usable[0]
 
 
-def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
-    name = table_of(view)
+def find_largest_k(work: SessionState, view: StepsView) -> tuple[int, int]:
+    name = get_lesson_table_name(view)
     if name == OWN:
         most, usual = min(view.records, work.table.records.n_records), work.settings.k
     else:
-        most, usual = len(preset_table(name).frame), PRESETS[name].k
+        most, usual = len(load_preset_table(name).frame), PRESETS[name].k
     most = max(most, 2)
     return most, min(view.k or usual, most)
 
 
-def told(
-    work: Work, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
+def build_table_lesson(
+    work: SessionState, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
 ) -> TableLesson:
-    view, is_own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
-    k, guide = largest_k(work, view)[1], _get_guide(work, view)
-    inside = work.with_parts(
+    view, is_own = (
+        work.view(LessonsView).steps,
+        get_lesson_table_name(work.view(LessonsView).steps) == OWN,
+    )
+    k, guide = find_largest_k(work, view)[1], _get_guide(work, view)
+    inside = work.replace_sections(
         replace(work.table, person=None),  # each of a handful of records is shown by itself
         replace(work.settings, algorithm=view.algorithm, k=k, **guide),
     )
-    content = plan_content(inside, trees=False) if is_own else _build_preset_content(work, view)
+    content = (
+        build_plan_content(inside, trees=False) if is_own else _build_preset_content(work, view)
+    )
     trees = tuple(work.table.trees.items()) if is_own else ()
     draw_settings = (view.records, view.seed) if is_own else ()
 
     def create_lesson() -> TableLesson:
-        plan = plan_of(inside) if is_own else Plan.from_content(content)
-        table = _take_own_table(work, view) if is_own else preset_table(table_of(view))
+        plan = build_plan(inside) if is_own else Plan.from_content(content)
+        table = (
+            _take_own_table(work, view)
+            if is_own
+            else load_preset_table(get_lesson_table_name(view))
+        )
         prepared_run, module = PreparedRun(plan, table.source, 0), algorithm_named(view.algorithm)
-        weights, numbers = prepared_run.attribute_weights, own_numbers(table).tolist()
-        lesson = lesson_of(module, prepared_run.task(), plan.metric, weights, numbers)
+        weights, numbers = prepared_run.attribute_weights, number_classes(table).tolist()
+        lesson = build_lesson(module, prepared_run.task(), plan.metric, weights, numbers)
         about = [(name, tree.entries()) for name, tree in trees]
         return TableLesson(
-            table, lesson, fingerprint_of(table_of(view), draw_settings, content, about)
+            table,
+            lesson,
+            compute_fingerprint(get_lesson_table_name(view), draw_settings, content, about),
         )
 
-    return remember("lesson", (table_of(view), draw_settings, repr(content), trees), create_lesson)
+    return remember(
+        "lesson", (get_lesson_table_name(view), draw_settings, repr(content), trees), create_lesson
+    )
 
 
-def _build_preset_content(work: Work, view: StepsView) -> dict[str, Any]:
-    preset, (_, k) = PRESETS[table_of(view)], largest_k(work, view)
+def _build_preset_content(work: SessionState, view: StepsView) -> dict[str, Any]:
+    preset, (_, k) = PRESETS[get_lesson_table_name(view)], find_largest_k(work, view)
     algorithm: dict[str, Any] = {"name": view.algorithm, **_get_guide(work, view)}
     if uses(view.algorithm, "node"):
         algorithm["node"] = dict(preset.levels)
@@ -121,14 +134,17 @@ def _build_preset_content(work: Work, view: StepsView) -> dict[str, Any]:
     }
 
 
-def _get_guide(work: Work, view: StepsView) -> dict[str, Any]:
-    return {"metric": metrics_of(work, view)[1], "strategy": strategies_of(work, view)[1]}
+def _get_guide(work: SessionState, view: StepsView) -> dict[str, Any]:
+    return {
+        "metric": list_lesson_metrics(work, view)[1],
+        "strategy": list_lesson_strategies(work, view)[1],
+    }
 
 
-def own_records(work: Work, use: str) -> MemoryTable:
+def get_own_records(work: SessionState, use: str) -> MemoryTable:
     # An engine is not asked for its incomplete records.
     if isinstance(work.table.records, MemoryTable):
-        records = work.table.coarse_records
+        records = work.table.released_level_records
         if isinstance(records, MemoryTable):
             return records
     raise TableError(
@@ -137,20 +153,20 @@ def own_records(work: Work, use: str) -> MemoryTable:
     )
 
 
-def exercise_table(work: Work, size: int) -> SmallTable:
+def take_exercise_table(work: SessionState, size: int) -> SmallTable:
     used_roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
     roles = {name: role for name, role in work.table.roles.items() if role in used_roles}
-    first = own_records(work, "an exercise").frame.head(size)
-    frame = pd.DataFrame({name: texts_of(first[name]) for name in roles}, dtype="str")
+    first = get_own_records(work, "an exercise").frame.head(size)
+    frame = pd.DataFrame({name: list_texts(first[name]) for name in roles}, dtype="str")
     schema, trees = Schema(roles), work.table.trees
     used_trees = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
     return SmallTable(frame, schema, MemorySource(frame, schema, used_trees))
 
 
-def _take_own_table(work: Work, view: StepsView) -> SmallTable:
-    own_table = own_records(work, "a lesson")
+def _take_own_table(work: SessionState, view: StepsView) -> SmallTable:
+    own_table = get_own_records(work, "a lesson")
     if own_table.n_records < FEWEST:
-        records_text = records_said(own_table.n_records)
+        records_text = write_records(own_table.n_records)
         if own_table.n_records < work.table.records.n_records:
             records_text = f"{records_text} with all quasi-identifiers"
         raise TableError(
@@ -165,17 +181,17 @@ def _take_own_table(work: Work, view: StepsView) -> SmallTable:
     return SmallTable(frame, schema, MemorySource(frame, schema, work.table.trees))
 
 
-def settings_of_lesson(work: Work, pair: TableLesson) -> PictureSettings:
+def describe_lesson_settings(work: SessionState, pair: TableLesson) -> PictureSettings:
     lesson, task, classes = (pair.lesson, pair.lesson.task, pair.table.classes)
-    name = table_of(work.view(LessonsView).steps)
+    name = get_lesson_table_name(work.view(LessonsView).steps)
     configuration = Configuration(
         lesson.metric.name, task.strategy, scope=task.scope, algorithm=lesson.algorithm
     )
     return PictureSettings.of(
         f"Some of {work.table.title}" if name == OWN else PRESETS[name].title,
-        counted(classes.n_records, "record"),
+        count_noun(classes.n_records, "record"),
         classes.attributes,
-        configurations_said([(configuration, lesson.metric)]),
+        describe_configurations([(configuration, lesson.metric)]),
         k=task.k,
         counting=classes.of,
     )

@@ -6,14 +6,14 @@ import streamlit as st
 
 from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises_panel import show_exercises
-from kanon.studio.learn.lesson import OWN, table_of
-from kanon.studio.learn.projector import project
+from kanon.studio.learn.lesson import OWN, get_lesson_table_name
+from kanon.studio.learn.projector import show_on_projector
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.work import SessionState
+from kanon.studio.shell.frame import draw_page_head
 
 PARTS = {"steps": "Step by step", "attacks": "Attacks", "exercises": "Exercises"}
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
@@ -61,13 +61,15 @@ _press = st.components.v2.component(
 )
 
 
-def choices(work: Work) -> None:
+def draw_learn_choices(work: SessionState) -> None:
     view = work.view(LessonsView)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             "Look at",
             list(PARTS),
-            **bound("learn-part", work.view(LessonsView).part, "part", into=LessonsView, keep=True),
+            **attach_widget(
+                "learn-part", work.view(LessonsView).part, "part", into=LessonsView, keep=True
+            ),
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
@@ -77,28 +79,28 @@ def choices(work: Work) -> None:
                 "Projector",
                 icon=":material/slideshow:",
                 key="learn-projector",
-                on_click=project,
+                on_click=show_on_projector,
                 help="One picture that fills the window, with letters large enough for the last "
                 "row. Use the keys or a presenter to move; Esc comes back.",
             )
 
 
 def _is_about_session(view: LessonsView) -> bool:
-    return not view.projected and {
-        "steps": table_of(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
+    return not view.on_projector and {
+        "steps": get_lesson_table_name(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
     }[view.part]  # fmt: skip
 
 
 def page() -> None:
-    about = _is_about_session(state.work().view(LessonsView))
-    work = head("How does it work, step by step?", line=about)
-    part, on_projector = work.view(LessonsView).part, work.view(LessonsView).projected
+    about = _is_about_session(state.get_session().view(LessonsView))
+    work = draw_page_head("How does it work, step by step?", line=about)
+    part, on_projector = work.view(LessonsView).part, work.view(LessonsView).on_projector
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.
         st.html(_HIDDEN)
         _press(key=_KEYS, data={"pressed": _BUTTONS_BY_KEY | (_PRESENTER if on_projector else {})})
     if not on_projector:
-        choices(work)
+        draw_learn_choices(work)
     if part != "steps":
         st.html(_NARROW)
     SHOW[part](work)

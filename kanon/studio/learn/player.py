@@ -7,29 +7,29 @@ from itertools import count
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.charts.lesson import picture_of, picture_table
-from kanon.charts.lesson_look import PAGE, Room, halved
-from kanon.studio.learn.lesson import TableLesson, settings_of_lesson
-from kanon.studio.learn.state import LessonsView, StepsView, look
-from kanon.studio.learn.step_sheet import records_sheet
-from kanon.studio.learn.widgets import icon_button
+from kanon.charts.lesson import build_picture_table, draw_step
+from kanon.charts.lesson_look import PAGE, Room, split_title
+from kanon.studio.learn.lesson import TableLesson, describe_lesson_settings
+from kanon.studio.learn.state import LessonsView, StepsView, apply_view
+from kanon.studio.learn.step_sheet import format_records
+from kanon.studio.learn.widgets import draw_icon_button
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.widgets.picture import data_button, picture
-from kanon.teaching.tables import class_numbers, records_table
+from kanon.studio.session.state import attach_widget
+from kanon.studio.widgets.picture import draw_data_button, show_picture
+from kanon.teaching.tables import build_records_table, get_class_numbers
 
 PACE = 2.5  # seconds from one step to the next, where they follow by themselves
 
 
-def forward(last: int) -> None:
-    step = min(state.work().view(LessonsView).steps.step + 1, last)
-    look("steps", step=step, playing=step < last)
+def move_forward(last: int) -> None:
+    step = min(state.get_session().view(LessonsView).steps.step + 1, last)
+    apply_view("steps", step=step, playing=step < last)
 
 
-def player(view: StepsView, last: int) -> int:
-    if view.playing and state.typed("learn-next") is None:
-        look("steps", playing=False)  # the page was left or reloaded meanwhile
-        view = state.work().view(LessonsView).steps
+def draw_player(view: StepsView, last: int) -> int:
+    if view.playing and state.get_widget_value("learn-next") is None:
+        apply_view("steps", playing=False)  # the page was left or reloaded meanwhile
+        view = state.get_session().view(LessonsView).steps
     at = min(view.step, last)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _draw_player_button("First", "first_page", _show_step_at, 0, disabled=at == 0)
@@ -39,7 +39,7 @@ def player(view: StepsView, last: int) -> int:
         else:
             start = 0 if at == last else at
             _draw_player_button(
-                "Play", "play_arrow", partial(look, "steps", step=start, playing=True)
+                "Play", "play_arrow", partial(apply_view, "steps", step=start, playing=True)
             )
         _draw_player_button("Next", "chevron_right", _move, 1, last, disabled=at == last)
         _draw_player_button("Last", "last_page", _show_step_at, last, disabled=at == last)
@@ -49,7 +49,7 @@ def player(view: StepsView, last: int) -> int:
             0,
             last,
             # Where one step soon follows another, a browser still tells of the value before.
-            **bound(f"learn-step-{last}-{at}", at, lambda value: _show_step_at(int(value))),
+            **attach_widget(f"learn-step-{last}-{at}", at, lambda value: _show_step_at(int(value))),
             label_visibility="collapsed",
         )
     if view.playing:
@@ -58,18 +58,18 @@ def player(view: StepsView, last: int) -> int:
 
 
 def _move(by: int, last: int) -> None:
-    _show_step_at(min(max(state.work().view(LessonsView).steps.step + by, 0), last))
+    _show_step_at(min(max(state.get_session().view(LessonsView).steps.step + by, 0), last))
 
 
 def _show_step_at(step: int) -> None:
     """Show a step; moving by hand stops the automatic steps."""
-    look("steps", step=step, playing=False)
+    apply_view("steps", step=step, playing=False)
 
 
 def _draw_player_button(
     label: str, icon: str, press: Callable[..., None], *args: int, **options: bool
 ) -> None:
-    icon_button(label, icon, f"learn-{label.lower()}", press, *args, **options)
+    draw_icon_button(label, icon, f"learn-{label.lower()}", press, *args, **options)
 
 
 def _run_clock(last: int) -> None:
@@ -78,7 +78,7 @@ def _run_clock(last: int) -> None:
 
     def update_page() -> None:
         if next(draws):  # the first time it is drawn with the page
-            forward(last)
+            move_forward(last)
             st.rerun()
 
     st.fragment(update_page, run_every=PACE)()
@@ -92,12 +92,12 @@ LEGEND = (
 _HALF = Room(320, None, 13)  # a half of the page, at its narrowest
 
 
-def step_picture(pair: TableLesson, at: int, room: Room = PAGE) -> go.Figure:
+def draw_step_figure(pair: TableLesson, at: int, room: Room = PAGE) -> go.Figure:
     before, after = (
-        class_numbers(pair.table, pair.lesson.steps[place].recoding).tolist()
+        get_class_numbers(pair.table, pair.lesson.steps[place].recoding).tolist()
         for place in (max(at - 1, 0), at)
     )
-    return picture_of(pair.lesson, at, room, before, after)
+    return draw_step(pair.lesson, at, room, before, after)
 
 
 def draw_picture(pair: TableLesson, at: int, is_own: bool, side: str = "") -> None:
@@ -105,20 +105,24 @@ def draw_picture(pair: TableLesson, at: int, is_own: bool, side: str = "") -> No
     about, name = f"{pair.key}-{at}", f"lesson-picture{side}"
 
     def create_picture() -> go.Figure:
-        return halved(step_picture(pair, at, _HALF)) if side else step_picture(pair, at)
+        return (
+            split_title(draw_step_figure(pair, at, _HALF)) if side else draw_step_figure(pair, at)
+        )
 
-    settings = settings_of_lesson(state.work(), pair)
-    figure = state.remembered(name, about, create_picture)
-    picture(figure, lambda: picture_table(pair.lesson, at), name, about, settings, original=is_own)
+    settings = describe_lesson_settings(state.get_session(), pair)
+    figure = state.get_or_compute(name, about, create_picture)
+    show_picture(
+        figure, lambda: build_picture_table(pair.lesson, at), name, about, settings, original=is_own
+    )
 
 
-def step_records(pair: TableLesson, at: int) -> str:
+def format_step_records(pair: TableLesson, at: int) -> str:
     steps = pair.lesson.steps
-    return records_sheet(pair.table, steps[at].recoding, steps[max(at - 1, 0)].recoding)
+    return format_records(pair.table, steps[at].recoding, steps[max(at - 1, 0)].recoding)
 
 
 def draw_records(pair: TableLesson, at: int, is_own: bool, side: str = "") -> None:
-    st.html(step_records(pair, at))
+    st.html(format_step_records(pair, at))
     name, about = f"lesson-records{side}", f"{pair.key}-{at}"
-    rows = partial(records_table, pair.table, pair.lesson.steps[at].recoding)
-    data_button("Records", rows, name, about, kind="tertiary", original=is_own)
+    rows = partial(build_records_table, pair.table, pair.lesson.steps[at].recoding)
+    draw_data_button("Records", rows, name, about, kind="tertiary", original=is_own)

@@ -16,8 +16,8 @@ import streamlit as st
 from kanon.charts.lesson_look import Room
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
-from kanon.studio.session.text import shortened
-from kanon.studio.widgets.picture import chart
+from kanon.studio.session.text import trim_title
+from kanon.studio.widgets.picture import draw_chart
 
 PLACE = Room(560, 320, 16)  # the place of its picture; projector.css has the same
 
@@ -31,18 +31,18 @@ _fit = st.components.v2.component(
 )
 
 
-def project(on: bool = True) -> None:
-    state.change(replace(state.work().view(LessonsView), projected=on))
+def show_on_projector(on: bool = True) -> None:
+    state.update_sections(replace(state.get_session().view(LessonsView), on_projector=on))
 
 
-def stage(
+def draw_stage(
     heading: str,
     text: str,
     parts: str,
     buttons: Callable[[], object],
     figure: go.Figure | None = None,
 ) -> None:
-    title = escape(shortened(heading, _HEADING))
+    title = escape(trim_title(heading, _HEADING))
     with st.container(key="projector"):
         st.html(_STYLE)
         st.html(
@@ -51,7 +51,7 @@ def stage(
         )
         if figure is not None:
             with st.container(key="projector-picture"):
-                chart(figure, "lesson-projected", width="content")
+                draw_chart(figure, "lesson-projected", width="content")
         with st.container(key="learn-buttons"):
             buttons()
             _fit(key="projector-fit")
@@ -59,7 +59,7 @@ def stage(
             "Back to the page · Esc",
             key="learn-leave",
             type="tertiary",
-            on_click=project,
+            on_click=show_on_projector,
             args=(False,),
         )
 

@@ -7,28 +7,35 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import one_or_many
+from kanon.base.formatting import choose_plural
 from kanon.errors import KanonError
-from kanon.hierarchy.outline import to_outline
+from kanon.hierarchy.outline import write_outline
 from kanon.metrics import METRICS
 from kanon.schema import Role
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.answer_fields import draw_question
-from kanon.studio.learn.exercises import with_answer, with_set
+from kanon.studio.learn.exercises import set_answer, set_exercises
 from kanon.studio.learn.form import Choices, draw_form
-from kanon.studio.learn.lesson import exercise_table
-from kanon.studio.learn.state import Attempt, CheckedDraft, EditorView, LessonsView, look, with_look
-from kanon.studio.learn.widgets import icon_button
+from kanon.studio.learn.lesson import take_exercise_table
+from kanon.studio.learn.state import (
+    Attempt,
+    CheckedDraft,
+    EditorView,
+    LessonsView,
+    apply_view,
+    update_view,
+)
+from kanon.studio.learn.widgets import draw_icon_button
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Request, Work
-from kanon.studio.widgets.controls import closing_popover
-from kanon.studio.widgets.files import file_button
-from kanon.studio.widgets.tables import typed_table
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import JobRequest, SessionState
+from kanon.studio.widgets.controls import open_closing_popover
+from kanon.studio.widgets.files import draw_file_button
+from kanon.studio.widgets.tables import draw_typed_table
 from kanon.teaching.exercise_draft import (
     EMPTY,
     EMPTY_COLUMN,
@@ -36,23 +43,23 @@ from kanon.teaching.exercise_draft import (
     ColumnFields,
     Draft,
     TableFields,
-    called,
-    checked_set,
-    draft_of,
-    form_fields,
-    free_name,
-    new_question,
+    build_column_tree,
+    build_exercise_set,
+    build_new_question,
+    build_table_draft,
+    check_draft,
+    draft_set,
+    draft_small_table,
+    find_free_name,
+    get_draft_heading,
+    list_form_fields,
+    list_records,
     put_in,
-    records_of,
     rename_table,
-    set_of,
-    table_draft,
-    table_from,
-    tree_of,
-    with_records,
+    replace_records,
 )
 from kanon.teaching.exercises import MOST_QUESTIONS, ExerciseSet
-from kanon.teaching.presets import PRESETS, preset_table
+from kanon.teaching.presets import PRESETS, load_preset_table
 from kanon.teaching.questions import KINDS
 from kanon.teaching.small_tables import MOST_COLUMNS, MOST_RECORDS
 
@@ -61,7 +68,7 @@ _HIGHEST = 20  # the highest level that can be typed while a tree is none yet
 
 # --- from one state to the next -------------------------------------------------------------
 def _get_view() -> EditorView:
-    return state.work().view(LessonsView).editor
+    return state.get_session().view(LessonsView).editor
 
 
 def _get_draft() -> Draft:
@@ -69,7 +76,7 @@ def _get_draft() -> Draft:
 
 
 def _put_in_draft(value: object, *path: str | int, **view_fields: Any) -> None:
-    look("editor", draft=put_in(_get_draft(), value, *path), tried=Attempt(), **view_fields)
+    apply_view("editor", draft=put_in(_get_draft(), value, *path), tried=Attempt(), **view_fields)
 
 
 def _put_list(items: Sequence[Draft], place: int, *path: str | int) -> None:
@@ -80,29 +87,31 @@ def _put_list(items: Sequence[Draft], place: int, *path: str | int) -> None:
 
 
 def _begin(draft: Draft, before: Sequence[Draft]) -> None:
-    look(
+    apply_view(
         "editor", open=True, draft=draft, before=before, table=0, question=0,
         began=_get_view().began + 1, tried=Attempt(), checked=None,
     )  # fmt: skip
 
 
-def checked_draft(progress: Progress, draft: Draft) -> CheckedDraft:
-    return CheckedDraft(draft, checked_set(draft, progress))
+def show_draft_check(progress: Progress, draft: Draft) -> CheckedDraft:
+    return CheckedDraft(draft, check_draft(draft, progress))
 
 
-def checking_request(_: Work, draft: Draft) -> Request:
-    return Request(
-        "exercises", checked_draft, (draft,),
-        lambda work, checked: with_look(work, "editor", checked=checked),
-        cancelled=lambda work: work.with_notice("Checking was cancelled; nothing was changed."),
+def create_checking_request(_: SessionState, draft: Draft) -> JobRequest:
+    return JobRequest(
+        "exercises", show_draft_check, (draft,),
+        lambda work, checked: update_view(work, "editor", checked=checked),
+        cancelled=lambda work: work.add_notice("Checking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
 def _open_set(exercises: ExerciseSet) -> None:
     view = _get_view()
     own_fingerprints = {exercises.fingerprint} if view.draft and _is_own(view.draft) else set()
-    work = with_set(state.silent(), exercises)
-    state.put(with_look(work, "editor", open=False, own_sets=view.own_sets | own_fingerprints))
+    work = set_exercises(state.get_session_without_message(), exercises)
+    state.set_session(
+        update_view(work, "editor", open=False, own_sets=view.own_sets | own_fingerprints)
+    )
 
 
 def _is_own(draft: Draft) -> bool:
@@ -110,34 +119,36 @@ def _is_own(draft: Draft) -> bool:
 
 
 # --- the page -------------------------------------------------------------------------------
-def editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
+def draw_editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
     before = view.before if view.draft is None else (view.draft, *view.before)
     has_own_records = exercises.fingerprint in view.own_sets
     with st.container(horizontal=True):
 
         def copy() -> None:
-            _begin(draft_of(exercises, has_own_records), before)
+            _begin(draft_set(exercises, has_own_records), before)
 
-        icon_button("Edit a copy of this set", "edit", "set-copy", copy)
-        icon_button("Make a new set", "add", "set-new", _begin, EMPTY, before)
+        draw_icon_button("Edit a copy of this set", "edit", "set-copy", copy)
+        draw_icon_button("Make a new set", "add", "set-new", _begin, EMPTY, before)
         if view.draft is not None:
-            continue_editing = partial(look, "editor", open=True)
-            icon_button("Continue editing the set", "arrow_forward", "set-go-on", continue_editing)
+            continue_editing = partial(apply_view, "editor", open=True)
+            draw_icon_button(
+                "Continue editing the set", "arrow_forward", "set-go-on", continue_editing
+            )
 
 
-def show_set_editor(work: Work, opened: ExerciseSet) -> None:
+def show_set_editor(work: SessionState, opened: ExerciseSet) -> None:
     view = work.view(LessonsView).editor
     draft = view.draft or EMPTY
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Exercise set being edited**", width="content")
-        icon_button(
-            "Back to the exercises", "arrow_back", "set-close", partial(look, "editor", open=False),
+        draw_icon_button(
+            "Back to the exercises", "arrow_back", "set-close", partial(apply_view, "editor", open=False),
             help="Your set stays here.",
         )  # fmt: skip
         if view.before:
             first, *others = view.before
             label = "Back to the set made before"
-            icon_button(label, "undo", "set-before", _begin, first, (*others, draft))
+            draw_icon_button(label, "undo", "set-before", _begin, first, (*others, draft))
     draw_form(ExerciseSet, draft, "set", lambda name, value: _put_in_draft(value, name))
     st.subheader("Tables")
     draft = _draw_tables(view, draft, opened)
@@ -153,7 +164,7 @@ def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | 
     rest = [*items[:place], *items[place + 1 :]]
     key = f"set-remove-{'-'.join(map(str, path))}-{place}"
     off = len(path) > 1 and not rest  # a table has a column
-    icon_button(label, "delete", key, _put_list, rest, max(place - 1, 0), *path, disabled=off)
+    draw_icon_button(label, "delete", key, _put_list, rest, max(place - 1, 0), *path, disabled=off)
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -162,15 +173,15 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
     place = min(view.table, len(tables) - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(tables) > 1:
-            key, into = f"set-table-{len(tables)}", partial(look, "editor")
+            key, into = f"set-table-{len(tables)}", partial(apply_view, "editor")
             st.segmented_control(
                 "Table",
                 range(len(tables)),
-                **bound(key, place, "table", into=into, keep=True),
-                format_func=lambda at: plain(shortened(tables[at]["name"])),
+                **attach_widget(key, place, "table", into=into, keep=True),
+                format_func=lambda at: escape_markdown(trim_title(tables[at]["name"])),
                 label_visibility="collapsed",
             )
-        with closing_popover(
+        with open_closing_popover(
             "Add a table", f"set-add-{len(tables)}-{view.began}", icon=":material/add:"
         ):
             _draw_table_sources(view, opened)
@@ -182,7 +193,7 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
     table, key = tables[place], f"set-table-{place}-{view.began}"
     draw_form(
         TableFields, table, key,
-        lambda _, name: look("editor", draft=rename_table(_get_draft(), place, name)),
+        lambda _, name: apply_view("editor", draft=rename_table(_get_draft(), place, name)),
     )  # fmt: skip
     above = st.container()
     table = _draw_records_editor(view, place, table)
@@ -193,12 +204,14 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
 
 def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
     def draw_source(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
-        st.button(plain(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how)
+        st.button(
+            escape_markdown(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how
+        )
 
     draw_source("An empty table", "empty", lambda: EMPTY_TABLE, width="stretch")
     st.caption("With its roles and hierarchies")
     for name, preset in PRESETS.items():
-        make = partial(lambda name: table_from(name, preset_table(name)), name)
+        make = partial(lambda name: draft_small_table(name, load_preset_table(name)), name)
         draw_source(preset.title, name, make, width="stretch")
     has_own_records = opened.fingerprint in view.own_sets
     for at, (name, table) in enumerate(opened.tables.items()):
@@ -207,7 +220,7 @@ def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
             draw_source(
                 label,
                 f"opened-{at}",
-                partial(table_draft, name, table, has_own_records),
+                partial(build_table_draft, name, table, has_own_records),
                 width="stretch",
             )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -215,15 +228,17 @@ def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
             "First records",
             min_value=2,
             max_value=MOST_RECORDS,
-            **bound("set-own-records", view.records, "records", into=partial(look, "editor")),
+            **attach_widget(
+                "set-own-records", view.records, "records", into=partial(apply_view, "editor")
+            ),
             width=120,
         )
-        is_allowed = settings().original_values_downloads
+        is_allowed = get_settings().original_values_downloads
         draw_source(
             "Of the table I work on",
             "own",
-            lambda: table_from(
-                "my table", exercise_table(state.work(), _get_view().records), own=True
+            lambda: draft_small_table(
+                "my table", take_exercise_table(state.get_session(), _get_view().records), own=True
             ),
             disabled=not is_allowed,
             help=(
@@ -240,9 +255,9 @@ def _add_table(make: Callable[[], Draft]) -> None:
     try:
         table = make()
     except KanonError as error:
-        state.change(Message(problem=error.sentence))
+        state.update_sections(Message(problem=error.sentence))
         return
-    name = free_name(table["name"], [existing["name"] for existing in tables])
+    name = find_free_name(table["name"], [existing["name"] for existing in tables])
     _put_list([*tables, {**table, "name": name}], len(tables), "tables")
 
 
@@ -260,7 +275,7 @@ def _draw_columns(place: int, columns: Sequence[Draft], key: str) -> None:
                     _draw_tree_help(column, f"set-flat-{at}", partial(put_field, "tree"))
                 _remove_button(f"Remove column {at + 1}", columns, at, *path)
     longer = [*columns, {**EMPTY_COLUMN, "cells": [""] * len(columns[0]["cells"])}]
-    icon_button(
+    draw_icon_button(
         "Add a column", "add", "set-column-add", _put_list, longer, len(columns), *path,
         disabled=len(columns) >= MOST_COLUMNS,
     )  # fmt: skip
@@ -268,10 +283,10 @@ def _draw_columns(place: int, columns: Sequence[Draft], key: str) -> None:
 
 def _draw_tree_help(column: Draft, key: str, put_tree: Callable[[str], None]) -> None:
     try:
-        tree = tree_of(column)
+        tree = build_column_tree(column)
     except KanonError as error:
         if column["cells"]:
-            st.error(plain(error.sentence), icon=":material/error:")
+            st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
     if not column["tree"].strip():
         st.button(
@@ -280,15 +295,15 @@ def _draw_tree_help(column: Draft, key: str, put_tree: Callable[[str], None]) ->
             key=key,
             help="Then put groups between the root and the values.",
             on_click=put_tree,
-            args=(to_outline(tree),),
+            args=(write_outline(tree),),
         )
 
 
 def _draw_records_editor(view: EditorView, place: int, table: Draft) -> Draft:
     columns = {str(at): column for at, column in enumerate(table["columns"])}
-    typed_cells = typed_table(
+    typed_cells = draw_typed_table(
         "set-records", (view.began, place),
-        lambda: pd.DataFrame(records_of(table), columns=list(columns), dtype="str"),
+        lambda: pd.DataFrame(list_records(table), columns=list(columns), dtype="str"),
         column_config={  # by their places, as names that are typed may be equal
             at: st.column_config.TextColumn(column["name"] or f"column {int(at) + 1}")
             for at, column in columns.items()
@@ -297,7 +312,7 @@ def _draw_records_editor(view: EditorView, place: int, table: Draft) -> Draft:
     st.caption(
         f"One record per line, up to {MOST_RECORDS}; you can paste cells from a spreadsheet."
     )
-    changed_table = with_records(table, typed_cells.now)
+    changed_table = replace_records(table, typed_cells.current_table)
     if changed_table != table:
         _put_in_draft(changed_table, "tables", place)
     return changed_table
@@ -308,18 +323,18 @@ def _draw_questions(view: EditorView, draft: Draft) -> None:
     place, questions = view.question, draft["questions"]
     count = len(questions)
     if count:
-        key, into = f"set-shown-{count}", partial(look, "editor", tried=Attempt())
+        key, into = f"set-shown-{count}", partial(apply_view, "editor", tried=Attempt())
         st.pills(
             "Question",
             range(count),
-            **bound(key, place, "question", into=into, keep=True),
-            format_func=lambda at: plain(called(at + 1, questions[at])),
+            **attach_widget(key, place, "question", into=into, keep=True),
+            format_func=lambda at: escape_markdown(get_draft_heading(at + 1, questions[at])),
             label_visibility="collapsed",
         )
     with st.container(horizontal=True):
-        icon_button(
+        draw_icon_button(
             "Add a question", "add", "set-question-add",
-            lambda: _put_list([*questions, new_question(_get_draft())], count, "questions"),
+            lambda: _put_list([*questions, build_new_question(_get_draft())], count, "questions"),
             disabled=count >= MOST_QUESTIONS or not draft["tables"],
         )  # fmt: skip
         if place >= count:
@@ -327,7 +342,7 @@ def _draw_questions(view: EditorView, draft: Draft) -> None:
         rest = [*questions[:place], *questions[place + 1 :]]
         for label, icon, to in ("Earlier", "upward", place - 1), ("Later", "downward", place + 1):
             reordered, is_disabled = [*rest[:to], questions[place], *rest[to:]], not 0 <= to < count
-            icon_button(
+            draw_icon_button(
                 label, f"arrow_{icon}", f"set-{label}", _put_list, reordered, to, "questions",
                 disabled=is_disabled,
             )  # fmt: skip
@@ -340,8 +355,8 @@ def _draw_questions(view: EditorView, draft: Draft) -> None:
     st.selectbox(
         "Kind",
         KINDS,
-        **bound(f"{key}-kind", question["kind"], partial(put, "kind")),
-        format_func=lambda kind: form_fields(KINDS[kind])["kind"]["title"],
+        **attach_widget(f"{key}-kind", question["kind"], partial(put, "kind")),
+        format_func=lambda kind: list_form_fields(KINDS[kind])["kind"]["title"],
         width=280,
     )
     draw_form(KINDS[question["kind"]], question, key, put, _list_choices(draft, question))
@@ -366,7 +381,7 @@ def _list_choices(draft: Draft, question: Draft) -> Choices:
 
 def _find_highest_level(column: Draft) -> int:
     try:
-        return tree_of(column).height - 1
+        return build_column_tree(column).height - 1
     except KanonError:
         return _HIGHEST
 
@@ -376,31 +391,31 @@ def _draw_preview(view: EditorView, draft: Draft) -> None:
     with st.container(border=True):
         st.caption("As a student sees it")
         try:
-            exercises = state.remembered(
-                "set-preview", (draft, place), lambda: set_of(draft, only=place)
+            exercises = state.get_or_compute(
+                "set-preview", (draft, place), lambda: build_exercise_set(draft, only=place)
             )
             question = exercises.questions[0]
 
             def give(answer: Any) -> None:
-                look("editor", tried=with_answer(_get_view().tried, question.id, answer))
+                apply_view("editor", tried=set_answer(_get_view().tried, question.id, answer))
 
             draw_question(exercises, view.tried, question, place + 1, give)
         except KanonError as error:
-            st.warning(plain(error.sentence), icon=":material/edit:")
+            st.warning(escape_markdown(error.sentence), icon=":material/edit:")
 
 
 # --- check and use --------------------------------------------------------------------------
-def _draw_check_and_use(work: Work, view: EditorView, draft: Draft) -> None:
+def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> None:
     checked = view.checked
     ready = checked.exercises if checked is not None and checked.draft == draft else None
     first = "Check the set first."
     with st.container(horizontal=True):
-        icon_button(
-            "Check the set", "fact_check", "set-check", runner.run, checking_request, draft,
+        draw_icon_button(
+            "Check the set", "fact_check", "set-check", runner.run_request, create_checking_request, draft,
             type="secondary" if ready else "primary", disabled="exercises" in work.running,
             help="Whether every question can be answered. It may take some seconds.",
         )  # fmt: skip
-        icon_button(
+        draw_icon_button(
             "Use it here", "play_arrow", "set-use", _open_set, ready, disabled=ready is None,
             type="primary" if ready else "secondary", help=None if ready else first,
         )  # fmt: skip
@@ -410,13 +425,13 @@ def _draw_check_and_use(work: Work, view: EditorView, draft: Draft) -> None:
                 help=first,
             )  # fmt: skip
         else:
-            file_button(
+            draw_file_button(
                 "Download the set", lambda: ready.to_json().encode(), "exercises", "json",
                 ready.fingerprint, "set-download", _is_own(draft),
             )  # fmt: skip
     if ready is not None:
         st.success(
-            one_or_many(
+            choose_plural(
                 len(ready.questions),
                 "The question can be answered: {points} points.",
                 "All {count} questions can be answered: {points} points.",

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Any, Literal
 
 from kanon.studio.session import state
-from kanon.studio.session.parts import SessionPart
-from kanon.studio.session.work import Work
+from kanon.studio.session.parts import StateSection
+from kanon.studio.session.work import SessionState
 from kanon.teaching.answers import AnswerChange
 from kanon.teaching.exercise_draft import Draft
 from kanon.teaching.exercises import ExerciseSet
@@ -19,12 +19,12 @@ from kanon.teaching.question import Mark
 LessonsPart = Literal["steps", "attacks", "exercises"]
 
 
-def clock() -> float:
+def read_clock() -> float:
     return monotonic()
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherLesson:
     algorithm: str
     metric: str
     strategy: str
@@ -41,7 +41,7 @@ class StepsView:
     k: int | None = None  # None for what is usual on the table
     step: int = 0  # of two lessons, their place side by side
     playing: bool = False
-    beside: Beside | None = None  # the other lesson on this table
+    beside: OtherLesson | None = None  # the other lesson on this table
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class AttackView:
 class Attempt:
     answers: Mapping[str, Any] = field(default_factory=dict)  # by question, as files hold them
     marks: Mapping[str, Mark] = field(default_factory=dict)  # of answers that did not change since
-    hinted: frozenset[str] = frozenset()  # questions whose hint is visible
+    open_hints: frozenset[str] = frozenset()  # questions whose hint is visible
     shown: frozenset[str] = frozenset()  # questions whose solution is visible
     before: Attempt | None = None  # before many answers changed at once
-    opened: float = field(default_factory=clock)
+    opened: float = field(default_factory=read_clock)
     log: tuple[AnswerChange, ...] = ()  # which answer changed when, in an exam
-    closed: bool = False  # an exam that was closed here
+    is_closed: bool = False  # an exam that was closed here
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,27 +104,27 @@ class EditorView:
 
 
 @dataclass(frozen=True)
-class LessonsView(SessionPart):
+class LessonsView(StateSection):
     part: LessonsPart = "steps"
-    projected: bool = False  # whether the page is one picture for a projector
+    on_projector: bool = False  # whether the page is one picture for a projector
     steps: StepsView = field(default_factory=StepsView)
     attack: AttackView = field(default_factory=AttackView)
     exercises: ExercisesView = field(default_factory=ExercisesView)
     editor: EditorView = field(default_factory=EditorView)
 
-    def for_another_table(self) -> LessonsView:
+    def keep_for_new_table(self) -> LessonsView:
         """What stays when another table is loaded: nothing in it is about one."""
         steps = StepsView() if self.steps.table == "own" else self.steps
-        return replace(self, projected=False, steps=steps, attack=AttackView())
+        return replace(self, on_projector=False, steps=steps, attack=AttackView())
 
-    read_again = for_another_table
+    reset_after_reread = keep_for_new_table
 
 
-def with_look(work: Work, part: str, **fields: Any) -> Work:
+def update_view(work: SessionState, part: str, **fields: Any) -> SessionState:
     lessons = work.view(LessonsView)
     view = replace(getattr(lessons, part), **fields)
-    return work.with_parts(replace(lessons, **{part: view}))
+    return work.replace_sections(replace(lessons, **{part: view}))
 
 
-def look(part: str, **fields: Any) -> None:
-    state.change(with_look(state.work(), part, **fields).view(LessonsView))
+def apply_view(part: str, **fields: Any) -> None:
+    state.update_sections(update_view(state.get_session(), part, **fields).view(LessonsView))

@@ -5,15 +5,15 @@ from html import escape
 
 import pandas as pd
 
-from kanon.base.formatting import counted
-from kanon.charts.dark import on_dark
-from kanon.charts.lesson_look import class_colour
-from kanon.charts.style import translucent
-from kanon.errors import on_one_line
+from kanon.base.formatting import count_noun
+from kanon.charts.dark import convert_colour_to_dark
+from kanon.charts.lesson_look import get_class_colour
+from kanon.charts.style import add_opacity
+from kanon.errors import join_lines
 from kanon.recoding import Recoding
-from kanon.teaching.lesson import Choice, written
+from kanon.teaching.lesson import Choice, write_number
 from kanon.teaching.small_tables import SmallTable
-from kanon.teaching.tables import arithmetic, class_numbers, records_table
+from kanon.teaching.tables import build_records_table, get_class_numbers, write_arithmetic
 
 STYLE = f"""<style>
 .lesson {{ overflow-x: auto; }}
@@ -31,7 +31,7 @@ STYLE = f"""<style>
 .lesson .class {{ display: inline-block; min-width: 1.6em; padding: 0 0.3em; text-align: center;
     border-radius: 0.3em; border: 2px solid; font-weight: 600; }}
 .lesson .now {{ font-weight: 700; box-shadow: inset 0 0 0 1.5px currentColor; }}
-.lesson .chosen {{ font-weight: 700; background: {translucent("#F0C808", 0.22)}; }}
+.lesson .chosen {{ font-weight: 700; background: {add_opacity("#F0C808", 0.22)}; }}
 .lesson .gone {{ text-decoration: line-through; }}
 </style>"""
 """How they look; drawn once on the page."""
@@ -46,9 +46,9 @@ _NEAREST = 2  # so many candidates besides the chosen one are left out last
 _CHOSEN_MARK = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
 
 
-def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
+def format_records(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
     whole = Recoding.from_targets(table.classes, table.classes.nodes)
-    first, earlier, now = (records_table(table, stage) for stage in (whole, before, recoding))
+    first, earlier, now = (build_records_table(table, stage) for stage in (whole, before, recoding))
     rows = []
     for was, past, cells in zip(
         first.itertuples(index=False, name=None),
@@ -63,7 +63,7 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
         ]
         badge = _format_badge(class_number) if class_number else escape("suppressed")
         tint = (
-            f'style="background: {translucent(class_colour(class_number), 0.1)}"'
+            f'style="background: {add_opacity(get_class_colour(class_number), 0.1)}"'
             if class_number
             else "class=gone"
         )
@@ -74,18 +74,18 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
         )
     names = ["Record", "Class", *map(_escape_text, now.columns[2:])]
     label = "Each record and its class."
-    return sheet("The records after this step", names, rows, label)
+    return format_html_table("The records after this step", names, rows, label)
 
 
-def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
+def format_choice(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
     """All candidates of a choice, best first, with the arithmetic of each.
 
     ``before`` is the table when the choice was made; ``second`` heads the l or t of candidates.
     """
-    numbers = class_numbers(table, before)
-    candidates = choice.ranked
+    numbers = get_class_numbers(table, before)
+    candidates = choice.ranked_candidates
     rule_places = [place for place, rule in enumerate(choice.rules) if rule.column]
-    seconds = any(candidate.second is not None for candidate in candidates)
+    seconds = any(candidate.level_left is not None for candidate in candidates)
     costs = any(candidate.cost is not None for candidate in candidates)
     sums = any(candidate.terms for candidate in candidates)
     has_refused = any(candidate.refused for candidate in candidates)
@@ -99,15 +99,17 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
         ]
         if sums:
             terms = "".join(
-                f"<span class=term>{_escape_text(part)}</span>" for part in arithmetic(candidate)
+                f"<span class=term>{_escape_text(part)}</span>"
+                for part in write_arithmetic(candidate)
             )
             cells.append(f"<td>{_mark_droppable(_DETAIL, terms) if place else terms}</td>")
         if costs:
-            cells.append(f'<td class="number">{written(candidate.cost)}</td>')
+            cells.append(f'<td class="number">{write_number(candidate.cost)}</td>')
         if seconds:
-            cells.append(f'<td class="number">{written(candidate.second)}</td>')
+            cells.append(f'<td class="number">{write_number(candidate.level_left)}</td>')
         cells += [
-            f'<td class="number">{written(candidate.figure(rule))}</td>' for rule in rule_places
+            f'<td class="number">{write_number(candidate.figure(rule))}</td>'
+            for rule in rule_places
         ]
         if has_refused:
             cells.append(f"<td>{_escape_text(candidate.refused)}</td>")
@@ -122,8 +124,8 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
     names += ["Refused"] if has_refused else []
     best = f"Best: {_escape_text(choice.best)}."
     caption = f"{_escape_text(choice.question)} {_mark_droppable(_RULE, best)}"
-    label = counted(len(candidates), "candidate")
-    return sheet(caption, names, rows, label, len(candidates) > _MANY)
+    label = count_noun(len(candidates), "candidate")
+    return format_html_table(caption, names, rows, label, len(candidates) > _MANY)
 
 
 def _format_change(old: object, new: object, is_changed: bool) -> str:
@@ -140,7 +142,7 @@ def _mark_droppable(rank: int, html: str) -> str:
     return f"<span data-rank={rank}>{html}</span>"
 
 
-def sheet(
+def format_html_table(
     caption: str, names: Sequence[str], rows: Iterable[str], label: str, long: bool = False
 ) -> str:
     """A table that scrolls by itself where it is too large, and can be reached by keyboard."""
@@ -156,14 +158,14 @@ def sheet(
 
 
 def _format_badge(number: int) -> str:
-    light = class_colour(number)
-    dark = on_dark(light)  # as in the pictures
+    light = get_class_colour(number)
+    dark = convert_colour_to_dark(light)  # as in the pictures
     return (
         f'<span class="class" style="border-color: light-dark({light}, {dark}); background: '
-        f'light-dark({translucent(light, 0.2)}, {translucent(dark, 0.2)})">{number}</span>'
+        f'light-dark({add_opacity(light, 0.2)}, {add_opacity(dark, 0.2)})">{number}</span>'
     )
 
 
 def _escape_text(text: object) -> str:
     """Text from a table as HTML, on one line; a missing cell is empty."""
-    return "" if pd.isna(text) else escape(on_one_line(text))
+    return "" if pd.isna(text) else escape(join_lines(text))

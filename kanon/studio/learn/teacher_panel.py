@@ -4,42 +4,42 @@ from functools import partial
 
 import streamlit as st
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
-from kanon.studio.learn.exercises import marking_request
-from kanon.studio.learn.set_editor import editor_entry
-from kanon.studio.learn.state import ExercisesView, LessonsView, look
-from kanon.studio.learn.widgets import json_field, small_table
+from kanon.studio.learn.exercises import create_marking_request
+from kanon.studio.learn.set_editor import draw_editor_entry
+from kanon.studio.learn.state import ExercisesView, LessonsView, apply_view
+from kanon.studio.learn.widgets import draw_json_field, draw_small_table
 from kanon.studio.session import state
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import file_button, file_name
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.files import draw_file_button, get_file_name
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.handout import handout
+from kanon.teaching.handout import write_handout
 from kanon.teaching.marks import ClassMarks
-from kanon.teaching.question import heading
+from kanon.teaching.question import format_question_heading
 
 _MOST_LISTED = 20  # so many odd files are named above the table, which has all
 
 
-def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
+def show_teacher_panel(work: SessionState, view: ExercisesView, exercises: ExerciseSet) -> None:
     editor = work.view(LessonsView).editor
     hand_out_place, marking_place = st.columns(2, gap="medium")
     with hand_out_place:
         st.markdown("**Hand out**")
         _draw_hand_out(view, exercises, exercises.fingerprint in editor.own_sets)
-        editor_entry(editor, exercises)
+        draw_editor_entry(editor, exercises)
     with marking_place:
         st.markdown("**Mark a class**")
-        json_field(
+        draw_json_field(
             "Files of answers to this set, any number",
             f"exercise-class-{view.uploads}",
-            lambda files: runner.run(
-                marking_request, exercises, [(file.name, file.getvalue()) for file in files]
+            lambda files: runner.run_request(
+                create_marking_request, exercises, [(file.name, file.getvalue()) for file in files]
             ),
             accept_multiple_files=True,
             disabled="marking" in work.running,
@@ -50,36 +50,37 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 
 
 def _draw_hand_out(view: ExercisesView, exercises: ExerciseSet, has_own_records: bool) -> None:
-    file_button(
+    draw_file_button(
         "Download the exercise set", lambda: exercises.to_json().encode(), "exercises",
         "json", exercises.fingerprint, "exercise-set", has_own_records,
         help="Students open it under “Another exercise set, saved answers”. It holds no answers.",
     )  # fmt: skip
-    into = partial(look, "exercises")
+    into = partial(apply_view, "exercises")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Costs on the handout",
             ["", *METRICS],
-            **bound("exercise-metric", view.metric, "metric", into=into),
+            **attach_widget("exercise-metric", view.metric, "metric", into=into),
             format_func=lambda name: (
                 METRICS[name].card.title if name else "The metrics of the questions"
             ),
             width=280,
         )
         st.checkbox(
-            "With solutions", **bound("exercise-solutions", view.solutions, "solutions", into=into)
+            "With solutions",
+            **attach_widget("exercise-solutions", view.solutions, "solutions", into=into),
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
 
     def create_handout() -> str:
-        return handout(exercises, view.metric or None, solutions=view.solutions)
+        return write_handout(exercises, view.metric or None, solutions=view.solutions)
 
     try:
-        page = state.remembered("handout", about, create_handout)
+        page = state.get_or_compute("handout", about, create_handout)
     except KanonError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
-    file_button(
+    draw_file_button(
         "Download the handout to print", lambda: page.encode(), "handout", "html",
         repr(about), "exercise-handout", has_own_records,
         help="A page that opens offline. Print it from the browser.",
@@ -89,17 +90,17 @@ def _draw_hand_out(view: ExercisesView, exercises: ExerciseSet, has_own_records:
 # --- the marks of a class -------------------------------------------------------------------
 def _show_class_marks(marks: ClassMarks, exercises: ExerciseSet) -> None:
     n_failed = int((marks.files["problem"] != "").sum())
-    marked_text = counted(len(marks.files) - n_failed, "file marked", "files marked")
+    marked_text = count_noun(len(marks.files) - n_failed, "file marked", "files marked")
     st.markdown(f"{marked_text}, {n_failed} not." if n_failed else f"{marked_text}.")
     _show_odd_files(marks)
     _show_files(marks, exercises)
     st.markdown("**Question by question**")
-    small_table(marks.questions.assign(of=marks.questions["of"].map("{:g}".format)))
+    draw_small_table(marks.questions.assign(of=marks.questions["of"].map("{:g}".format)))
     content = table_bytes(marks.files, "csv", neutral=True)
     st.download_button(
         "Download the scores as CSV",
         data=content,
-        file_name=file_name("scores", "csv", content.decode()),
+        file_name=get_file_name("scores", "csv", content.decode()),
         mime="text/csv",
         icon=":material/download:",
         on_click="ignore",
@@ -116,12 +117,12 @@ def _show_odd_files(marks: ClassMarks) -> None:
         for file, student, problem, remark in odd_files[columns].head(_MOST_LISTED).to_numpy()
     ]
     if lines:
-        title = counted(len(odd_files), "file to look at", "files to look at")
+        title = count_noun(len(odd_files), "file to look at", "files to look at")
         st.warning("\n".join([f"{title}:\n", *lines]), icon=":material/flag:")
 
 
 def _join_texts(*parts: str) -> str:
-    return plain(" ".join(filter(None, parts)))
+    return escape_markdown(" ".join(filter(None, parts)))
 
 
 def _show_files(marks: ClassMarks, exercises: ExerciseSet) -> None:
@@ -129,7 +130,10 @@ def _show_files(marks: ClassMarks, exercises: ExerciseSet) -> None:
     column, number = st.column_config.Column, st.column_config.NumberColumn
     questions = {
         f"question {question.id}": number(
-            str(place), help=plain(heading(place, question)), width=42, format="%g"
+            str(place),
+            help=escape_markdown(format_question_heading(place, question)),
+            width=42,
+            format="%g",
         )
         for place, question in enumerate(exercises.questions, start=1)
     }

@@ -8,32 +8,34 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from kanon.studio.session import state
-from kanon.studio.session.text import plain
-from kanon.studio.widgets.controls import upload_field
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.widgets.controls import draw_upload_field
 from kanon.teaching.exercises import MEGABYTES
 
 
-def icon_button(
+def draw_icon_button(
     label: str, icon: str, key: str, press: Callable[..., None], *args: Any, **options: Any
 ) -> None:
     st.button(label, icon=f":material/{icon}:", key=key, on_click=press, args=args, **options)
 
 
-def json_field(label: str, key: str, take: Callable[[Any], object], **options: Any) -> None:
+def draw_json_field(label: str, key: str, take: Callable[[Any], object], **options: Any) -> None:
     def take_file() -> None:
-        file = state.typed(key)
+        file = state.get_widget_value(key)
         if file:
             take(file)
 
-    upload_field(label, MEGABYTES, type="json", key=key, on_change=take_file, **options)
+    draw_upload_field(label, MEGABYTES, type="json", key=key, on_change=take_file, **options)
 
 
-def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> None:
+def draw_small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> None:
     """Draw a table of a few rows, each cell as the text that it is; ``tints`` colours rows."""
     names: list[str] = []
-    for name in map(plain, rows.columns):  # two may look the same, and a styler cannot have that
+    for name in map(
+        escape_markdown, rows.columns
+    ):  # two may look the same, and a styler cannot have that
         names.append(name + "\u200b" * sum(other.rstrip("\u200b") == name for other in names))
-    cells = [[plain(cell) for cell in row] for row in rows.to_numpy().tolist()]
+    cells = [[escape_markdown(cell) for cell in row] for row in rows.to_numpy().tolist()]
     texts = pd.DataFrame(cells, columns=names)
     colours = tints or {}
 

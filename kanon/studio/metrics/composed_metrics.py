@@ -2,22 +2,22 @@
 
 from dataclasses import replace
 
-from kanon.errors import HierarchyError, MetricError, quoted
+from kanon.errors import HierarchyError, MetricError, quote
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric, check_metric_name
-from kanon.plan import MetricPlan, composed_metrics
+from kanon.plan import MetricPlan, build_composed_metrics
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.parts import Message
-from kanon.studio.session.work import Work, metric_called
+from kanon.studio.session.work import SessionState, get_metric
 
 LARGEST_ATTRIBUTE_WEIGHT = 1000  # a column can count so many times at most
 
 
-def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
+def add_composed(work: SessionState, name: str, intermediate: str, multiplier: str) -> SessionState:
     name = " ".join(name.split())
     check_metric_name(name, work.settings.composed)
-    notice = f"{quoted(name)} can now be chosen as a metric on every page, and is compared too."
-    return work.with_parts(
+    notice = f"{quote(name)} can now be chosen as a metric on every page, and is compared too."
+    return work.replace_sections(
         replace(
             work.settings,
             composed={**work.settings.composed, name: _build_metric_plan(intermediate, multiplier)},
@@ -27,15 +27,15 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
     )
 
 
-def of_phases(intermediate: str, multiplier: str) -> Metric:
-    return composed_metrics({"": _build_metric_plan(intermediate, multiplier)})[""]
+def compose_phases(intermediate: str, multiplier: str) -> Metric:
+    return build_composed_metrics({"": _build_metric_plan(intermediate, multiplier)})[""]
 
 
 def _build_metric_plan(intermediate: str, multiplier: str) -> MetricPlan:
     return MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
 
 
-def with_attribute_weight(work: Work, column: str, text: str) -> Work:
+def set_attribute_weight(work: SessionState, column: str, text: str) -> SessionState:
     """Set how much a column counts in the search; the weight is 0 to 1000."""
     try:
         weight = parse_weight(text)
@@ -43,25 +43,25 @@ def with_attribute_weight(work: Work, column: str, text: str) -> Work:
         weight = -1.0
     if not 0 <= weight <= LARGEST_ATTRIBUTE_WEIGHT:
         raise MetricError(
-            f"The weight {quoted(text)} of {quoted(column)} is not allowed; enter a number from "
+            f"The weight {quote(text)} of {quote(column)} is not allowed; enter a number from "
             f"0 to {LARGEST_ATTRIBUTE_WEIGHT}, with a decimal point if needed. The usual weight "
             "is 1."
         )
     weights = {**work.settings.attribute_weights, column: weight}
-    return work.with_parts(replace(work.settings, attribute_weights=weights), Message())
+    return work.replace_sections(replace(work.settings, attribute_weights=weights), Message())
 
 
-def without_composed(work: Work, name: str) -> Work:
+def remove_composed(work: SessionState, name: str) -> SessionState:
     """Remove one of the user's metrics; where it was chosen, the default takes its place."""
     result = work.findings.comparison
     lines = () if result is None else result.comparison.lines
     is_compared = any(line.configuration.metric == name for line in lines)
     notice = (
-        f"Removed {quoted(name)} and the comparison that used it."
+        f"Removed {quote(name)} and the comparison that used it."
         if is_compared
-        else f"Removed {quoted(name)}."
+        else f"Removed {quote(name)}."
     )
-    return work.with_parts(
+    return work.replace_sections(
         MatrixView(),
         replace(
             work.settings,
@@ -79,8 +79,8 @@ def without_composed(work: Work, name: str) -> Work:
     )
 
 
-def equal_metrics(work: Work, metric: Metric) -> list[str]:
-    others = [metric_called(work, name) for name in (*PUBLISHED, *work.settings.composed)]
+def find_equal_metrics(work: SessionState, metric: Metric) -> list[str]:
+    others = [get_metric(work, name) for name in (*PUBLISHED, *work.settings.composed)]
     phases = (metric.intermediate, metric.multiplier)
     return [
         other.card.title for other in others if (other.intermediate, other.multiplier) == phases

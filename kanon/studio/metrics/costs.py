@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import joined
-from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
+from kanon.base.formatting import join_words
+from kanon.charts.matrix import draw_matrices, format_cost_hovers, format_difference_hovers
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import (
     CostMatrix,
@@ -21,8 +21,13 @@ from kanon.hierarchy.cost_matrices import (
 )
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.metrics.state import MatrixView
-from kanon.studio.session.work import Work, counted_records, metric_called, usable_metrics
-from kanon.studio.widgets.tree_edits import picture
+from kanon.studio.session.work import (
+    SessionState,
+    count_records_at_nodes,
+    get_metric,
+    list_usable_metrics,
+)
+from kanon.studio.widgets.tree_edits import build_drawing
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +92,7 @@ class Costs:
             sentences.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
         return sentences
 
-    def explained(self) -> list[str]:
+    def explain_picture(self) -> list[str]:
         sentences = []
         if self.view.mode == "difference":
             first, second = self.titles
@@ -105,7 +110,7 @@ class Costs:
                 )
             )
         if self.view.share:
-            largest = joined(
+            largest = join_words(
                 f"{title} {matrix.written(matrix.largest)}"
                 for title, matrix in zip(self.titles, self.matrices, strict=True)
             )
@@ -119,16 +124,16 @@ class Costs:
         apart = self.view.mode == "difference"
         if apart:
             first, second = self.matrices
-            hovers = [difference_hovers(self.tree, first, second, share=self.view.share)]
+            hovers = [format_difference_hovers(self.tree, first, second, share=self.view.share)]
         else:
             hovers = [
-                cost_hovers(self.tree, weights, matrix, len(self.matrices))
+                format_cost_hovers(self.tree, weights, matrix, len(self.matrices))
                 for weights, matrix in zip(self.weights, self.matrices, strict=True)
             ]
         titles = [metric.card.title for metric in self.metrics]
         if len(titles) == 1:
             titles = [f"{titles[0]}: the cost of raising a value"]
-        return matrix_chart(
+        return draw_matrices(
             self.matrices, titles, hovers, apart, marked_cell=self.cell, share=self.view.share
         )
 
@@ -141,8 +146,8 @@ class Costs:
         by_metric = zip(self.metrics, tables, strict=True)
         return pd.concat([table.assign(metric=metric.name) for metric, table in by_metric])
 
-    def drawing(self, work: Work, column: str) -> dict[str, Any]:
-        data = picture(work, column, work.table.choices[column], editable=False, shown="")
+    def build_drawing(self, work: SessionState, column: str) -> dict[str, Any]:
+        data = build_drawing(work, column, work.table.choices[column], editable=False, shown="")
         return {
             **data,
             "about": f"{data['about']}|costs",
@@ -155,8 +160,8 @@ class Costs:
         }
 
 
-def view_of(work: Work) -> MatrixView:
-    view, usable = work.view(MatrixView), usable_metrics(work)
+def get_matrix_view(work: SessionState) -> MatrixView:
+    view, usable = work.view(MatrixView), list_usable_metrics(work)
     start = work.settings.metric if work.settings.metric in usable else "nllm"
     return replace(
         view,
@@ -166,7 +171,7 @@ def view_of(work: Work) -> MatrixView:
     )
 
 
-def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
+def build_costs(work: SessionState, column: str, view: MatrixView) -> Costs:
     names = [view.first]
     if view.mode != "one":
         names.append(view.second)
@@ -174,9 +179,10 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     tree, place = trees[column], list(trees).index(column)
     focus = tree.node_of.get(view.focus, tree.root)
     nodes = cut(tree, focus)
-    metrics = tuple(metric_called(work, name) for name in names)
+    metrics = tuple(get_metric(work, name) for name in names)
     arguments = [
-        (metric, list(trees.values()), counted_records(work, metric, trees)) for metric in metrics
+        (metric, list(trees.values()), count_records_at_nodes(work, metric, trees))
+        for metric in metrics
     ]
     return Costs(
         tree,
@@ -187,7 +193,7 @@ def costs_of(work: Work, column: str, view: MatrixView) -> Costs:
     )
 
 
-def drillable(tree: Hierarchy, most: int = 500) -> list[str]:
+def list_groups(tree: Hierarchy, most: int = 500) -> list[str]:
     """The groups that a large matrix can be narrowed to, the root first."""
     large = sorted(
         range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_covered[node])

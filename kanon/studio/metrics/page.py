@@ -8,32 +8,37 @@ from typing import Any, TypeGuard
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.formatting import counted
-from kanon.errors import quoted
+from kanon.base.formatting import count_noun
+from kanon.errors import quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import LARGEST_MATRIX
 from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
 from kanon.metrics import MULTIPLIERS
 from kanon.studio.metrics.composed_metrics import (
-    equal_metrics,
-    of_phases,
-    with_attribute_weight,
-    with_composed,
-    without_composed,
+    add_composed,
+    compose_phases,
+    find_equal_metrics,
+    remove_composed,
+    set_attribute_weight,
 )
-from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
+from kanon.studio.metrics.costs import Costs, build_costs, get_matrix_view, list_groups
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.parts import SharedView
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, metric_called, usable_metrics
-from kanon.studio.shell.frame import head, metric_titles, unready
-from kanon.studio.widgets.controls import segments
-from kanon.studio.widgets.how import formula, how_metric
-from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
-from kanon.studio.widgets.tree import tree_editor
-from kanon.studio.widgets.tree_edits import drawable
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.work import SessionState, get_metric, list_usable_metrics
+from kanon.studio.shell.frame import draw_page_head, get_metric_titles, show_unready
+from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.how import explain_metric, format_metric_formula
+from kanon.studio.widgets.picture import (
+    PictureSettings,
+    draw_chart,
+    draw_data_button,
+    draw_picture_links,
+)
+from kanon.studio.widgets.tree import draw_tree_editor
+from kanon.studio.widgets.tree_edits import can_draw
 
 _FOLDER = Path(__file__).parent
 
@@ -59,10 +64,10 @@ MULTIPLIER_NAMES = {
 
 
 def take_view(**fields: Any) -> None:
-    state.change(replace(state.work().view(MatrixView), **fields))
+    state.update_sections(replace(state.get_session().view(MatrixView), **fields))
 
 
-def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int], None]) -> None:
+def draw_cost_matrix(figure: go.Figure, key: str, on_pick: Callable[[int, int], None]) -> None:
     """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell, in either picture.
 
     ``key`` has letters, digits, ``-`` and ``_`` only.
@@ -71,19 +76,19 @@ def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int],
     size, revision = len(figure.data[0].z), figure.layout.uirevision
 
     def pick_cell() -> None:
-        cell = (state.typed(listener) or {}).get("cell")
+        cell = (state.get_widget_value(listener) or {}).get("cell")
         if not isinstance(cell, dict):  # a browser may send anything
             return
         places = [cell.get("row"), cell.get("column")]
         row, column = (place if type(place) is int else -1 for place in places)
         if 0 <= row < size and 0 <= column < size:
-            state.seeded(zoom, cell.get("view"))
+            state.set_widget_value(zoom, cell.get("view"))
             on_pick(row, column)
 
     def clear_zoom() -> None:
-        state.seeded(zoom, None)
+        state.set_widget_value(zoom, None)
 
-    ranges = _get_zoom_ranges(state.typed(zoom), revision, size)
+    ranges = _get_zoom_ranges(state.get_widget_value(zoom), revision, size)
     if ranges:
         figure = go.Figure(figure)
         figure.update_xaxes(range=ranges[0], autorange=False)
@@ -94,7 +99,7 @@ def matrix_with_cells(figure: go.Figure, key: str, on_pick: Callable[[int, int],
         on_cell_change=pick_cell,
         on_out_change=clear_zoom,
     )
-    chart(figure, key)
+    draw_chart(figure, key)
 
 
 def _get_zoom_ranges(view: Any, revision: str, size: int) -> list[list[float]]:
@@ -117,20 +122,20 @@ def _is_range(ends: Any, size: int) -> TypeGuard[list[float]]:
     return all(type(place) in (int, float) and -1 <= place <= size for place in ends)
 
 
-def choices(work: Work, column: str, view: MatrixView) -> None:
+def show_metric_choices(work: SessionState, column: str, view: MatrixView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"costs-column-{work.version}"
         st.selectbox(
             "Quasi-identifier",
             list(work.table.trees),
-            **bound(key, column, "column", into=SharedView),
-            format_func=shortened,
+            **attach_widget(key, column, "column", into=SharedView),
+            format_func=trim_title,
             label_visibility="collapsed",
             width=190,
         )
         options = {"label_visibility": "collapsed", "width": "content"}
-        segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **options)
-        titles, usable = metric_titles(work), usable_metrics(work)
+        draw_segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **options)
+        titles, usable = get_metric_titles(work), list_usable_metrics(work)
         metric_fields = [("first", "Metric", view.first)]
         if view.mode != "one":
             metric_fields = [
@@ -142,7 +147,7 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             st.selectbox(
                 label,
                 usable,
-                **bound(key, chosen_metric, field, into=MatrixView),
+                **attach_widget(key, chosen_metric, field, into=MatrixView),
                 format_func=lambda name: titles[name],
                 label_visibility="collapsed",
                 width=150,
@@ -150,28 +155,28 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
         if view.mode != "one":
             st.toggle(
                 "As shares",
-                **bound("costs-share", view.share, "share", into=MatrixView, read=bool),
+                **attach_widget("costs-share", view.share, "share", into=MatrixView, read=bool),
                 help="Divides each cost by the cost of losing a value completely, so that metrics "
                 "with different units can be compared.",
             )
 
 
-def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None:
+def choose_focus(work: SessionState, column: str, tree: Hierarchy, view: MatrixView) -> None:
     if tree.n_nodes <= LARGEST_MATRIX:
         return
-    groups, key = drillable(tree), f"costs-focus-{work.version}-{column}"
+    groups, key = list_groups(tree), f"costs-focus-{work.version}-{column}"
     focus = view.focus if view.focus in groups else groups[0]
     st.selectbox(
-        f"{counted(tree.n_nodes, 'node')}, more than {LARGEST_MATRIX}: groups stand for their "
+        f"{count_noun(tree.n_nodes, 'node')}, more than {LARGEST_MATRIX}: groups stand for their "
         "values. Zoom in on",
         groups,
-        **bound(key, focus, "focus", into=MatrixView),
-        format_func=lambda name: shortened(name, 60),
+        **attach_widget(key, focus, "focus", into=MatrixView),
+        format_func=lambda name: trim_title(name, 60),
         width=420,
     )
 
 
-def cell_choice(work: Work, costs: Costs) -> None:
+def choose_cell(work: SessionState, costs: Costs) -> None:
     row, column = costs.cell
     labels = costs.labels
     places = range(len(labels))
@@ -180,11 +185,11 @@ def cell_choice(work: Work, costs: Costs) -> None:
             st.selectbox(
                 label,
                 places,
-                **bound(f"costs-cell-{end}-{work.version}", place, take_end, end, costs),
-                format_func=lambda place: shortened(labels[place], 60),
+                **attach_widget(f"costs-cell-{end}-{work.version}", place, take_end, end, costs),
+                format_func=lambda place: trim_title(labels[place], 60),
             )
     for sentence in costs.sentences():
-        st.markdown(plain(sentence))
+        st.markdown(escape_markdown(sentence))
 
 
 def take_end(end: int, costs: Costs, place: int) -> None:
@@ -199,38 +204,40 @@ def pick(row: int, column: int, labels: Sequence[str]) -> None:
     take_view(cell=(labels[row], labels[column]))
 
 
-def matrices(work: Work, column: str, view: MatrixView) -> None:
+def show_matrices(work: SessionState, column: str, view: MatrixView) -> None:
     trees = work.table.trees
     tree = trees[column]
-    narrowed(work, column, tree, view)
+    choose_focus(work, column, tree, view)
     composed, missing = work.settings.composed, work.table.missing
     sources = (tuple(composed.items()), tuple(trees.items()), work.version, missing)
     key = (view, work.settings.metric, column, *sources)
-    costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
-    figure = state.remembered("costs-figure", key, costs.figure)
-    if explanations := costs.explained():
-        st.caption(plain(" ".join(explanations)))
+    costs = state.get_or_compute("costs", key, lambda: build_costs(work, column, view))
+    figure = state.get_or_compute("costs-figure", key, costs.figure)
+    if explanations := costs.explain_picture():
+        st.caption(escape_markdown(" ".join(explanations)))
     # As wide as its labels need; what has no room beside it goes below.
     st.html(_STYLE)
     with st.container(horizontal=view.mode != "two"):
         with st.container(width=int(figure.layout.width)):
-            matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
-            versions = [(name, work.table.history(name).version) for name in trees]
+            draw_cost_matrix(figure, "costs", lambda row, to: pick(row, to, costs.labels))
+            versions = [(name, work.table.get_history(name).version) for name in trees]
             about = f"{view}|{column}|{versions}|{missing}|{composed}"
-            settings = PictureSettings.of_table(work, f"hierarchy of {quoted(column)}")
+            settings = PictureSettings.from_table(work, f"hierarchy of {quote(column)}")
             with st.container(horizontal=True, vertical_alignment="center"):
-                data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
-                picture_links("costs", settings)
+                draw_data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
+                draw_picture_links("costs", settings)
         with st.container(key="costs-beside"):
-            cell_choice(work, costs)
-            if drawable(tree):
-                tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
+            choose_cell(work, costs)
+            if can_draw(tree):
+                draw_tree_editor(
+                    costs.build_drawing(work, column), key="costs-tree", edited=lambda _: None
+                )
     with st.expander("How it is computed"):
         for metric in costs.metrics:
-            st.markdown(how_metric(metric, trees, column))
+            st.markdown(explain_metric(metric, trees, column))
 
 
-def compose(work: Work) -> None:
+def show_composer(work: SessionState) -> None:
     st.subheader("Compose a metric")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         intermediate = st.selectbox(
@@ -250,30 +257,37 @@ def compose(work: Work) -> None:
         field = f"compose-name-{len(work.settings.composed)}"
         st.text_input("Name", key=field, width=180)
         st.button("Save metric", key="compose-keep", on_click=keep_metric, args=(field,))
-    metric = of_phases(intermediate, multiplier)
-    same = equal_metrics(work, metric)
-    sentence = plain(formula(metric))
+    metric = compose_phases(intermediate, multiplier)
+    same = find_equal_metrics(work, metric)
+    sentence = escape_markdown(format_metric_formula(metric))
     if same:
-        sentence = f"{sentence}, which is {plain(', '.join(same))}."
+        sentence = f"{sentence}, which is {escape_markdown(', '.join(same))}."
     st.markdown(sentence)
     for composed in work.settings.composed:
         with st.container(horizontal=True, vertical_alignment="center"):
-            sentence = plain(formula(metric_called(work, composed)))
-            st.markdown(f"**{plain(composed)}**: {sentence}", width="content")
+            sentence = escape_markdown(format_metric_formula(get_metric(work, composed)))
+            st.markdown(f"**{escape_markdown(composed)}**: {sentence}", width="content")
             st.button(
                 "Remove",
                 key=f"compose-remove-{composed}",
                 type="tertiary",
-                on_click=lambda name=composed: state.put(without_composed(state.work(), name)),
+                on_click=lambda name=composed: state.set_session(
+                    remove_composed(state.get_session(), name)
+                ),
             )
 
 
 def keep_metric(field: str) -> None:
-    phases = (state.typed("compose-intermediate"), state.typed("compose-multiplier"))
-    state.attempt(lambda: with_composed(state.work(), state.typed(field) or "", *phases))
+    phases = (
+        state.get_widget_value("compose-intermediate"),
+        state.get_widget_value("compose-multiplier"),
+    )
+    state.try_update(
+        lambda: add_composed(state.get_session(), state.get_widget_value(field) or "", *phases)
+    )
 
 
-def attribute_weights(work: Work) -> None:
+def show_attribute_weights(work: SessionState) -> None:
     st.subheader("How much does losing a column hurt?")
     st.caption(
         "A column with weight 2 counts twice in the search, so less of it is lost. With weight 0 "
@@ -288,7 +302,7 @@ def attribute_weights(work: Work) -> None:
             # The key holds the value: a wrong entry stays in the field, to be corrected.
             key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
             place.text_input(
-                plain(shortened(name)),
+                escape_markdown(trim_title(name)),
                 value=f"{weight:g}",
                 key=key,
                 on_change=take_weight,
@@ -297,20 +311,22 @@ def attribute_weights(work: Work) -> None:
 
 
 def take_weight(name: str, key: str) -> None:
-    state.attempt(lambda: with_attribute_weight(state.work(), name, state.typed(key)))
+    state.try_update(
+        lambda: set_attribute_weight(state.get_session(), name, state.get_widget_value(key))
+    )
 
 
 def page() -> None:
-    work = head("What does blurring cost?", aloud=True)
+    work = draw_page_head("What does blurring cost?", as_toast=True)
     if not work.table.trees:
         st.info("No quasi-identifier has a hierarchy yet, so nothing can be generalised.")
         st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     looked_at = work.looked_at
     column = looked_at if looked_at in work.table.trees else next(iter(work.table.trees))
-    view = view_of(work)
-    unready(work)
-    choices(work, column, view)
-    matrices(work, column, view)
-    compose(work)
-    attribute_weights(work)
+    view = get_matrix_view(work)
+    show_unready(work)
+    show_metric_choices(work, column, view)
+    show_matrices(work, column, view)
+    show_composer(work)
+    show_attribute_weights(work)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 
 @dataclass(frozen=True)
-class MatrixView(SessionPart):
+class MatrixView(StateSection):
     mode: Literal["one", "two", "difference"] = "one"
     first: str = ""  # empty for the metric that guides
     second: str = "total"

@@ -11,79 +11,84 @@ from kanon.charts.privacy import (
     AFTER_COLOUR,
     BEFORE_COLOUR,
     Series,
-    distribution_chart,
-    distribution_table,
+    build_distribution_table,
+    draw_distribution_bars,
 )
 from kanon.charts.style import INK
 from kanon.classes import EquivalenceClasses
-from kanon.measures.linkage import Match, linkage, matching
+from kanon.measures.linkage import Match, find_matches, measure_linkage
 from kanon.run import Run
 from kanon.studio.privacy.attacker import (
     PrivacyView,
-    about_everybody,
-    about_person,
-    baseline_of,
-    facts,
-    known_used,
-    matching_said,
-    occurring,
-    person_used,
-    somebody,
+    choose_person_by,
+    count_matches,
+    describe_all_attacks,
+    describe_attack,
+    get_baseline,
+    get_known_columns,
+    get_person,
+    list_occurring,
+    select_facts,
 )
 from kanon.studio.session import state
-from kanon.studio.session.findings import Result
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import PictureSettings, picture
+from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.picture import PictureSettings, show_picture
 
 
-def attack(
-    work: Work, result: Result, run: Run, column: str | None, k: int
+def show_attack(
+    work: SessionState, result: AnonymisationResult, run: Run, column: str | None, k: int
 ) -> tuple[list[str], dict[str, str]]:
     classes, released = run.prepared.classes, run.recoding.released
-    columns = known_used(work.view(PrivacyView), classes)
+    columns = get_known_columns(work.view(PrivacyView), classes)
     view = work.view(PrivacyView)
-    person = state.remembered(
+    person = state.get_or_compute(
         "person", (result.settings, tuple(columns), tuple(view.person.items())),
-        lambda: person_used(view, classes, columns),
+        lambda: get_person(view, classes, columns),
     )  # fmt: skip
     st.subheader("Try to find a person")
     st.caption(
         "Choose what an attacker knows about one person. The attacker may be a neighbour, a "
         "colleague, or anyone with a list of names."
     )
-    values_by_column = state.remembered(
+    values_by_column = state.get_or_compute(
         "occurring", (result.settings, tuple(columns)),
-        lambda: {name: occurring(classes, name) for name in columns},
+        lambda: {name: list_occurring(classes, name) for name in columns},
     )  # fmt: skip
-    facts_known(work, classes, values_by_column, person)
-    known_facts = facts(person, columns)
-    before, after = matching(classes, known_facts, column), matching(released, known_facts, column)
+    show_fact_fields(work, classes, values_by_column, person)
+    known_facts = select_facts(person, columns)
+    before, after = (
+        find_matches(classes, known_facts, column),
+        find_matches(released, known_facts, column),
+    )
     baseline = None
     if column is not None:
-        baseline = baseline_of(classes.sensitive_named(column))
+        baseline = get_baseline(classes.sensitive_named(column))
     about = result.settings, column, tuple(columns)
-    linked_before = state.remembered(
-        "linkage", about, lambda: linkage(classes, classes, columns, column)
+    linked_before = state.get_or_compute(
+        "linkage", about, lambda: measure_linkage(classes, classes, columns, column)
     )
-    linked_after = state.remembered(
-        "linked", (*about, k), lambda: linkage(classes, released, columns, column)
+    linked_after = state.get_or_compute(
+        "linked", (*about, k), lambda: measure_linkage(classes, released, columns, column)
     )
     text_side, chart_side = st.columns([2, 3], gap="medium")
     with text_side:
-        for sentence in about_person(before, after, baseline, run.recoding.suppressed_records):
+        for sentence in describe_attack(before, after, baseline, run.recoding.suppressed_records):
             st.markdown(sentence)
         if linked_before is not None and linked_after is not None:
-            st.markdown(about_everybody(classes, columns, linked_before, linked_after, baseline))
+            st.markdown(
+                describe_all_attacks(classes, columns, linked_before, linked_after, baseline)
+            )
     if column is not None and baseline is not None:
         with chart_side:
-            attacked(result, k, column, known_facts, classes, before, after, baseline)
+            draw_attack(result, k, column, known_facts, classes, before, after, baseline)
     return columns, person
 
 
-def facts_known(
-    work: Work,
+def show_fact_fields(
+    work: SessionState,
     classes: EquivalenceClasses,
     values_by_column: Mapping[str, Sequence[str]],
     person: Mapping[str, str],
@@ -92,16 +97,16 @@ def facts_known(
     st.multiselect(
         "Known",
         list(classes.attributes),
-        **bound(f"privacy-known-{work.version}", columns, know_of, person),
+        **attach_widget(f"privacy-known-{work.version}", columns, set_known_columns, person),
         placeholder="Nothing is known",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, values in values_by_column.items():
             field = f"privacy-fact-{work.version}-{classes.attributes.index(name)}"
             st.selectbox(
-                plain(name),
+                escape_markdown(name),
                 values if person[name] in values else [person[name], *values],
-                **bound(field, person[name], know, person, name),
+                **attach_widget(field, person[name], set_fact, person, name),
                 width=190,
             )
         st.button(
@@ -114,24 +119,24 @@ def facts_known(
         )
 
 
-def look(**fields: Any) -> None:
-    state.change(replace(state.work().view(PrivacyView), **fields))
+def set_privacy_view(**fields: Any) -> None:
+    state.update_sections(replace(state.get_session().view(PrivacyView), **fields))
 
 
-def know_of(person: Mapping[str, str], value: Any) -> None:
-    look(known=tuple(value), person=person)
+def set_known_columns(person: Mapping[str, str], value: Any) -> None:
+    set_privacy_view(known=tuple(value), person=person)
 
 
-def know(person: Mapping[str, str], name: str, value: Any) -> None:
-    look(person={**person, name: value})
+def set_fact(person: Mapping[str, str], name: str, value: Any) -> None:
+    set_privacy_view(person={**person, name: value})
 
 
 def take_random(classes: EquivalenceClasses, columns: Sequence[str]) -> None:
-    look(person=somebody(classes, columns, np.random.default_rng()))
+    set_privacy_view(person=choose_person_by(classes, columns, np.random.default_rng()))
 
 
-def attacked(
-    result: Result,
+def draw_attack(
+    result: AnonymisationResult,
     k: int,
     column: str,
     known_facts: Mapping[str, str],
@@ -142,17 +147,17 @@ def attacked(
 ) -> None:
     sensitive = classes.sensitive_named(column)
     series = {"table": baseline.counts, "before": before.counts, "after": after.counts}
-    table = distribution_table(sensitive.values, sensitive.numeric, series, most=12)
+    table = build_distribution_table(sensitive.values, sensitive.numeric, series, most=12)
     bars = [
-        Series("before", BEFORE_COLOUR, f"before: {matching_said(before)}"),
-        Series("after", AFTER_COLOUR, f"after: {matching_said(after)}"),
+        Series("before", BEFORE_COLOUR, f"before: {count_matches(before)}"),
+        Series("after", AFTER_COLOUR, f"after: {count_matches(after)}"),
     ]
     about = "|".join([result.settings, str(k), column, *map(repr, known_facts.items())])
-    picture(
-        distribution_chart(
+    show_picture(
+        draw_distribution_bars(
             table, Series("table", INK, "whole table"), bars,
             "How sure is an attacker, before and after?", "Share of the matching records",
         ),
         lambda: table, "privacy-attack", about,
-        PictureSettings.of_run(state.work(), result.prepared, k), original=True,
+        PictureSettings.from_run(state.get_session(), result.prepared, k), original=True,
     )  # fmt: skip

@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import (
-    best_guess,
-    chance,
-    different_values,
-    found_with,
-    mean_chance,
-    mean_chance_in_persons,
-    number_said,
-    records_said,
+    describe_best_guess,
+    describe_chance,
+    describe_distinct_l,
+    describe_highest_risk,
+    describe_mean_risk,
+    describe_mean_risk_in_persons,
+    write_records,
+    write_records_or_persons,
 )
 from kanon.classes import EquivalenceClasses
 from kanon.measures.privacy import class_measures
@@ -31,9 +31,9 @@ from kanon.privacy.model import ClassMeasure, rounded
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.run import Run
 from kanon.sensitive import Sensitive
-from kanon.studio.privacy.attacker import facts
-from kanon.studio.session.text import plain, shortened
-from kanon.studio.widgets.numbers import Number, worst
+from kanon.studio.privacy.attacker import select_facts
+from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.widgets.numbers import Number, list_worst_numbers
 
 _how = Sections(__file__)
 
@@ -49,7 +49,7 @@ LEVELS: Mapping[str, ClassMeasure] = {
 """The measures that sort classes; t is the total variation distance, half of norm 1."""
 
 
-def levels_offered(sensitive: Sensitive) -> list[str]:
+def list_class_measures(sensitive: Sensitive) -> list[str]:
     first = ["entropy_l", "t_variational", "alpha"]
     return [
         name
@@ -58,7 +58,7 @@ def levels_offered(sensitive: Sensitive) -> list[str]:
     ]
 
 
-def number_format(measure: ClassMeasure) -> str:
+def get_number_format(measure: ClassMeasure) -> str:
     return "%.1f" if measure.unit == "%" else "%d" if measure.whole else "%g"
 
 
@@ -75,7 +75,7 @@ def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:
     )
 
 
-def worst_classes(
+def find_worst_classes(
     released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
 ) -> tuple[np.ndarray, pd.DataFrame]:
     """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them."""
@@ -106,7 +106,7 @@ def _find_most_frequent(sensitive: Sensitive) -> list[str]:
     return [sensitive.values[place] for place in sensitive.value[most_first[sensitive.start[:-1]]]]
 
 
-def class_named(
+def find_class_position(
     released: EquivalenceClasses, labels: tuple[str, ...] | None, order: np.ndarray
 ) -> int:
     if labels is not None and len(labels) == len(released.hierarchies):
@@ -121,52 +121,52 @@ def class_named(
 
 
 # --- sentences ------------------------------------------------------------------------------
-def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
+def describe_class(released: EquivalenceClasses, column: str, position: int) -> str:
     sensitive = released.sensitive_named(column).folded
     of_class = sensitive.only(np.array([position]))
     size, most = int(of_class.sizes[0]), int(of_class.count.max())
     value = int(of_class.value[of_class.count.argmax()])
-    name = plain(shortened(sensitive.values[value]))
-    overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
+    name = escape_markdown(trim_title(sensitive.values[value]))
+    overall = write_percent(100 * sensitive.total[value] / sensitive.total.sum())
     if most == size:
         return (
-            f"All {thin(size)} have the same {plain(column)}: anyone who knows that a person is in "
+            f"All {write_count(size)} have the same {escape_markdown(column)}: anyone who knows that a person is in "
             f"this class is certain of “{name}”. In the whole table, {overall} have it."
         )
     return (
-        f"{thin(most)} of {thin(size)} have the same {plain(column)}: anyone who knows that a "
-        f"person is in this class is {percent(100 * most / size)} sure of “{name}”. In the whole "
+        f"{write_count(most)} of {write_count(size)} have the same {escape_markdown(column)}: anyone who knows that a "
+        f"person is in this class is {write_percent(100 * most / size)} sure of “{name}”. In the whole "
         f"table, {overall} have it."
     )
 
 
-def what_it_means(released: EquivalenceClasses, column: str) -> str:
+def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
     sensitive = released.sensitive_named(column).folded
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
     if np.count_nonzero(sensitive.total) == 1:
-        return f"All records have the same {plain(column)}, so nothing can be learnt."
+        return f"All records have the same {escape_markdown(column)}, so nothing can be learnt."
     if certain.any():
         classes, records = int(certain.sum()), int(released.counts[certain].sum())
         usual = int(sensitive.total.argmax())
         alike = sensitive.only(np.flatnonzero(certain))
         others = int(alike.count[alike.value != usual].sum())
-        commonest = plain(shortened(sensitive.values[usual]))
+        commonest = escape_markdown(trim_title(sensitive.values[usual]))
         where = (
-            f"In {counted(classes, 'class', 'classes')} with "
-            f"{records_said(records)} ({percent(100 * records / released.n_records)} of all), "
-            f"everyone has the same {plain(column)}."
+            f"In {count_noun(classes, 'class', 'classes')} with "
+            f"{write_records(records)} ({write_percent(100 * records / released.n_records)} of all), "
+            f"everyone has the same {escape_markdown(column)}."
         )
         place = "that class" if classes == 1 else "one of these classes"
         certainly = (
             f"Anyone who knows that a person is in {place} knows this value for certain, although "
-            f"at least {thin(int(released.counts.min()))} records look alike."
+            f"at least {write_count(int(released.counts.min()))} records look alike."
         )
         whom = "none" if others else "all"
         which = f"It is “{commonest}”, the most frequent value of the table, for {whom} of them."
         if 0 < others < records:
             which = (
-                f"For {thin(others)} of the {thin(records)} it is not “{commonest}”, the most "
+                f"For {write_count(others)} of the {write_count(records)} it is not “{commonest}”, the most "
                 "frequent value of the table."
             )
         return f"{where} {certainly} {which}"
@@ -176,78 +176,78 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
     most = int(sensitive.only(np.array([position])).count.max())
     return (
         "No class gives the value away for certain. The surest guess is in a class where "
-        f"{thin(most)} of {thin(size)} records have the same {plain(column)}: anyone who knows "
-        f"that a person is in it is {percent(100 * float(surest[position]))} sure of this value."
+        f"{write_count(most)} of {write_count(size)} records have the same {escape_markdown(column)}: anyone who knows "
+        f"that a person is in it is {write_percent(100 * float(surest[position]))} sure of this value."
     )
 
 
 # --- numbers --------------------------------------------------------------------------------
-def of_attribute(run: Run, column: str) -> list[Number]:
+def build_attribute_numbers(run: Run, column: str) -> list[Number]:
     sensitive = run.recoding.released.sensitive_named(column).folded
     values = int(np.count_nonzero(sensitive.total))
     fewest = int(distinct_l_diversity.each(sensitive).min())
     surest = float(alpha_k_anonymity.each(sensitive).max())
     return [
-        *worst(run, column),
+        *list_worst_numbers(run, column),
         Number(
             "Different values ↑ better",
-            f"{thin(fewest)} of {thin(values)}",
-            different_values(fewest, values, plain(column)),
+            f"{write_count(fewest)} of {write_count(values)}",
+            describe_distinct_l(fewest, values, escape_markdown(column)),
         ),
-        Number("Surest guess ↓ better", percent(100 * surest), best_guess(surest)),
+        Number("Surest guess ↓ better", write_percent(100 * surest), describe_best_guess(surest)),
     ]
 
 
-def threshold_text(threshold: float) -> str:
+def write_threshold(threshold: float) -> str:
     """A threshold as the size of a class.
 
-    >>> threshold_text(0.2)
+    >>> write_threshold(0.2)
     '1/5'
     """
-    return f"1/{thin(round(1 / threshold))}"
+    return f"1/{write_count(round(1 / threshold))}"
 
 
-def of_risk(
+def build_risk_numbers(
     released: EquivalenceClasses, original: EquivalenceClasses, threshold: float
 ) -> list[Number]:
     risk = prosecutor(released, threshold)
     if risk is None:
         return []
-    limit = threshold_text(risk.threshold)
+    limit = write_threshold(risk.threshold)
     return [
         Number(
             "Highest risk ↓ better",
-            percent(100 * risk.highest),
-            chance(risk.highest, int(released.hiding.min())),
+            write_percent(100 * risk.highest),
+            describe_highest_risk(risk.highest, int(released.hiding.min())),
         ),
         Number(
             "Mean risk ↓ better",
-            percent(100 * risk.mean),
-            mean_chance(risk.mean, released.n_classes, released.n_records)
+            write_percent(100 * risk.mean),
+            describe_mean_risk(risk.mean, released.n_classes, released.n_records)
             if released.persons is None
-            else mean_chance_in_persons(risk.mean),
+            else describe_mean_risk_in_persons(risk.mean),
         ),
         Number(
             f"Risk above {limit} ↓ better",
-            percent(100 * risk.share_above),
-            f"{percent(100 * risk.share_above)} of the records are in classes of fewer than "
+            write_percent(100 * risk.share_above),
+            f"{write_percent(100 * risk.share_above)} of the records are in classes of fewer than "
             f"{limit.removeprefix('1/')}.",
         ),
         Number(
             "Unique records ↓ better" if released.of == "records" else "Unique persons ↓ better",
-            f"{thin(released.unique)}, before {thin(original.unique)}",
-            one_or_many(
+            f"{write_count(released.unique)}, before {write_count(original.unique)}",
+            choose_plural(
                 released.unique,
                 "{count} of {all} ({share}) looks like no other in the release.",
                 "{count} of {all} ({share}) look like no other in the release.",
-                all=number_said(released.highest_k, released.of),
-                share=percent(100 * released.unique / released.highest_k),
+                all=write_records_or_persons(released.highest_k, released.of),
+                share=write_percent(100 * released.unique / released.highest_k),
             ),
         ),
     ]
 
 
-def of_population(
+def build_population_numbers(
     released: EquivalenceClasses, people: np.ndarray, threshold: float
 ) -> list[Number]:
     risk, recognised = journalist(released, people, threshold), marketer(released, people)
@@ -256,8 +256,8 @@ def of_population(
     return [
         Number(
             "Journalist, highest ↓ better",
-            percent(100 * risk.highest),
-            found_with(
+            write_percent(100 * risk.highest),
+            describe_chance(
                 risk.highest,
                 "Someone who has the population, but does not know whether a person is in the "
                 "table, finds the person who is easiest to find with",
@@ -265,30 +265,30 @@ def of_population(
         ),
         Number(
             "Journalist, mean ↓ better",
-            percent(100 * risk.mean),
-            found_with(
+            write_percent(100 * risk.mean),
+            describe_chance(
                 risk.mean,
                 "Someone who starts from the population or the release, whichever reveals more, "
                 "recognises a person on average with",
             ),
         ),
         Number(
-            f"Journalist, above {threshold_text(threshold)} ↓ better",
-            percent(100 * risk.share_above),
-            f"{percent(100 * risk.share_above)} of the records are in classes to which fewer "
-            f"than {threshold_text(threshold).removeprefix('1/')} people of the population belong.",
+            f"Journalist, above {write_threshold(threshold)} ↓ better",
+            write_percent(100 * risk.share_above),
+            f"{write_percent(100 * risk.share_above)} of the records are in classes to which fewer "
+            f"than {write_threshold(threshold).removeprefix('1/')} people of the population belong.",
         ),
         Number(
             "Marketer ↓ better",
-            percent(100 * recognised),
+            write_percent(100 * recognised),
             "Someone who matches all records with the population recognises "
-            f"{percent(100 * recognised)} of them on average.",
+            f"{write_percent(100 * recognised)} of them on average.",
         ),
     ]
 
 
 # --- how it is computed -----------------------------------------------------------------------
-def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
+def explain_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
     """l, t and the surest guess of one class, with at most ``most`` terms written out."""
     sensitive = released.sensitive_named(column)
     of_class = sensitive.only(np.array([position]))
@@ -297,7 +297,7 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     places = [int(place) for place in np.argsort(-counts, kind="stable") if counts[place]]
     class_counts = sorted(of_class.folded.count.tolist(), reverse=True)
     entropy = " + ".join(
-        f"{thin(count)}/{thin(size)} · ln {thin(count)}/{thin(size)}"
+        f"{write_count(count)}/{write_count(size)} · ln {write_count(count)}/{write_count(size)}"
         for count in class_counts[:most]
     ) + (" + …" if len(class_counts) > most else "")
     gaps = np.argsort(-np.abs(shares - overall), kind="stable")
@@ -306,7 +306,7 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
         f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps[:most]
     ) + (" + …" if len(gaps) > most else "")
     values = ", ".join(
-        f"{plain(shortened(sensitive.values[place], 24))} {thin(int(counts[place]))}"
+        f"{escape_markdown(trim_title(sensitive.values[place], 24))} {write_count(int(counts[place]))}"
         for place in places[:most]
     ) + (", …" if len(places) > most else "")
     l_level, t_level = (
@@ -319,38 +319,38 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     )
     return _how(
         "class",
-        size=thin(size),
+        size=write_count(size),
         values=values,
-        records=thin(n),
-        l_formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_text}",
+        records=write_count(n),
+        l_formula=f"exp(−Σ p ln p) = exp(−({escape_markdown(entropy or '0')})) = {l_text}",
         l=rounded(l_level, up=False),
-        t_formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_text}",
+        t_formula=f"½ · Σ |p − q| = ½ · ({escape_markdown(differences or '0')}) = {t_text}",
         t=rounded(t_level, up=True),
-        share=f"{thin(class_counts[0])}/{thin(size)}",
-        sources=plain(sources),
+        share=f"{write_count(class_counts[0])}/{write_count(size)}",
+        sources=escape_markdown(sources),
     )
 
 
-def how_found(released: EquivalenceClasses, threshold: float) -> str:
+def explain_risk(released: EquivalenceClasses, threshold: float) -> str:
     risk = prosecutor(released, threshold)
     if risk is None:
         return ""
     smallest, n = int(released.hiding.min()), released.n_records
     mean, persons = write_decimals(risk.mean, 4), ""
     if released.persons is None:
-        mean = f"classes / records = {thin(released.n_classes)}/{thin(n)} = {mean}"
+        mean = f"classes / records = {write_count(released.n_classes)}/{write_count(n)} = {mean}"
     else:
-        mean = f"Σ records / persons of the classes, over {thin(n)} records, = {mean}"
+        mean = f"Σ records / persons of the classes, over {write_count(n)} records, = {mean}"
         persons = (
             " Here the size of a class is the number of its persons: records of the same person "
             "do not hide that person."
         )
     return _how(
         "found",
-        highest=f"1/{thin(smallest)} = {write_decimals(risk.highest, 4)}",
+        highest=f"1/{write_count(smallest)} = {write_decimals(risk.highest, 4)}",
         mean=mean,
         persons=persons,
-        source=plain(_extract_source(reidentification.__doc__ or "")),
+        source=escape_markdown(_extract_source(reidentification.__doc__ or "")),
     )
 
 
@@ -358,9 +358,9 @@ def _extract_source(docstring: str) -> str:
     return " ".join(docstring.partition(".. [1]")[2].split()).rstrip(".")
 
 
-def how_attacked(person: dict[str, str], columns: Sequence[str]) -> str:
+def explain_attack(person: dict[str, str], columns: Sequence[str]) -> str:
     facts_text = ", ".join(
-        f"{plain(name)} = {plain(shortened(value))}"
-        for name, value in facts(person, columns).items()
+        f"{escape_markdown(name)} = {escape_markdown(trim_title(value))}"
+        for name, value in select_facts(person, columns).items()
     )
     return _how("attacked", facts=facts_text or "nothing")

@@ -10,36 +10,41 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import counted, write_number
+from kanon.base.formatting import count_noun, write_number
 from kanon.errors import KanonError, SettingsError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
-from kanon.release.record import record_file, recorded
-from kanon.report.contents import Report, record_of
-from kanon.report.origin import Origin, canonical_plan
+from kanon.release.record import get_record_file, read_recorded_releases
+from kanon.report.contents import Report, build_report_record
+from kanon.report.origin import Origin, write_canonical_plan
 from kanon.report.public import PublicReport
-from kanon.report.rendering import measures_csv, numbers_json, rendered
-from kanon.report.words import ASKED, Words, words_given
+from kanon.report.rendering import render_report, write_measures_csv, write_numbers_json
+from kanon.report.words import FIELD_HELP, Words, select_filled_words
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.reporting import fingerprint_of_table, reporting
+from kanon.studio.jobs.reporting import get_table_fingerprint, request_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.parts import TEXT_TITLES, RunSettings
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work, classes_kept, said_kept
-from kanon.studio.shell.frame import head, unready
-from kanon.studio.widgets.controls import segments
-from kanon.studio.widgets.files import (
-    file_button,
-    file_name,
-    plan_button,
-    publish_choice,
-    save_button,
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import (
+    JobRequest,
+    SessionState,
+    count_classes_in_engine,
+    describe_classes_in_engine,
 )
-from kanon.studio.widgets.result import fade, name_in_files
+from kanon.studio.shell.frame import draw_page_head, show_unready
+from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.files import (
+    draw_file_button,
+    draw_plan_button,
+    draw_publish_choice,
+    draw_save_button,
+    get_file_name,
+)
+from kanon.studio.widgets.result import fade_old_result, format_plan_for_file
 
 IN_ENGINE = (
     "A report checks the released rows again, which needs the table in memory, but this table "
@@ -61,94 +66,94 @@ ABOUT_FORM = {
 LONG = ("purpose", "remarks")
 
 
-def plan_of_report(work: Work) -> Plan:
+def plan_report(work: SessionState) -> Plan:
     if work.table.records.in_engine:
         raise TableError(IN_ENGINE)
-    return plan_of(work)
+    return build_plan(work)
 
 
-def report_request(work: Work) -> Request:
-    context, people = context_of_report(work)
-    plan = plan_of_report(work)
-    return reporting(work, plan, context, people, people_of_report(work))
+def build_report_request(work: SessionState) -> JobRequest:
+    context, people = get_report_context(work)
+    plan = plan_report(work)
+    return request_report(work, plan, context, people, get_report_people(work))
 
 
-def outdated_report(work: Work) -> bool:
-    if work.findings.reported is None:
+def is_report_outdated(work: SessionState) -> bool:
+    if work.findings.report is None:
         return False
-    report = work.findings.reported
+    report = work.findings.report
     context = report.decision and report.decision.context
     try:
-        return report_depends_on(work) != (report.plan, context, work.findings.reported_people)
+        return get_report_inputs(work) != (report.plan, context, work.findings.report_population)
     except KanonError:
         return True
 
 
-def report_depends_on(work: Work) -> tuple[str, Context | None, Origin | None]:
-    context, _ = context_of_report(work)
-    return canonical_plan(plan_of_report(work)), context, people_of_report(work)
+def get_report_inputs(work: SessionState) -> tuple[str, Context | None, Origin | None]:
+    context, _ = get_report_context(work)
+    return write_canonical_plan(plan_report(work)), context, get_report_people(work)
 
 
-def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
+def get_report_context(work: SessionState) -> tuple[Context | None, pd.DataFrame | None]:
     if not work.view(ReportView).in_context:
         return None, None
-    return work.purpose.context, work.purpose.people_counted
+    return work.purpose.context, work.purpose.counted_population
 
 
-def people_of_report(work: Work) -> Origin | None:
+def get_report_people(work: SessionState) -> Origin | None:
     """The fingerprint of the population that the report uses; None without one."""
-    _, people = context_of_report(work)
+    _, people = get_report_context(work)
     return None if people is None else work.purpose.population_origin
 
 
-def handed_out(work: Work, report: Report) -> tuple[str, tuple[str, str]] | None:
+def find_released_file(work: SessionState, report: Report) -> tuple[str, tuple[str, str]] | None:
     """The last downloaded file of the release, and its fingerprint; None without one."""
-    releases = (*work.kept.handed, *work.kept.made)
+    releases = (*work.kept.earlier_releases, *work.kept.made)
     return next(
         (item.file for item in reversed(releases) if item.file and item.plan == report.plan), None
     )
 
 
-def form_of(work: Work, report: Report, words: Words) -> Report | PublicReport:
-    file, view = handed_out(work, report), work.view(ReportView)
+def build_form(work: SessionState, report: Report, words: Words) -> Report | PublicReport:
+    file, view = find_released_file(work, report), work.view(ReportView)
     release = report.public.release if file is None else file[1]
     if not view.public:
         return replace(report, words=words, hashes=(*report.hashes[:-1], release))
     public = replace(report.public, words=words, release=release)
-    return public.with_figures(report.figures, view.publish)
+    return public.add_figures(report.figures, view.publish)
 
 
-def words_file(words: Words) -> str:
+def write_words(words: Words) -> str:
     """The user's texts as the file ``WORDS.json``; empty without any.
 
-    >>> words_file(Words())
+    >>> write_words(Words())
     ''
     """
-    words_by_name = words_given(words)
+    words_by_name = select_filled_words(words)
     return json.dumps(words_by_name, ensure_ascii=False, indent=1) + "\n" if words_by_name else ""
 
 
-def what_is_in_it(report: Report) -> str:
+def list_report_contents(report: Report) -> str:
     attempts = [*report.alternatives.metrics, *report.alternatives.algorithms]
     others = sum(not attempt.chosen for attempt in attempts)
-    hierarchies = counted(len(report.hierarchies), "hierarchy", "hierarchies")
-    curves = counted(len(report.curves), "curve")
+    hierarchies = count_noun(len(report.hierarchies), "hierarchy", "hierarchies")
+    curves = count_noun(len(report.curves), "curve")
     return (
-        f"Contents: your texts; the table, {counted(len(report.profile), 'column')}; "
+        f"Contents: your texts; the table, {count_noun(len(report.profile), 'column')}; "
         f"{hierarchies}, drawn; the plan; the guarantees; risks before and after; "
-        f"{counted(len(report.lost), 'measure')} of loss; {curves} around k; "
-        f"{counted(others, 'other release')} for comparison; versions and fingerprints."
+        f"{count_noun(len(report.lost), 'measure')} of loss; {curves} around k; "
+        f"{count_noun(others, 'other release')} for comparison; versions and fingerprints."
     )
 
 
-def handed_over(work: Work, reported: Report, form: Report | PublicReport) -> bytes:
-    record, records = record_of(reported), work.kept.reports
+def export_report(work: SessionState, reported: Report, form: Report | PublicReport) -> bytes:
+    record, records = build_report_record(reported), work.kept.reports
     if not records or records[-1] != record:
         records.append(record)
-    return rendered(form)
+    return render_report(form)
 
 
-def command(
+def write_command(
     plan: str,
     table: str,
     public: bool,
@@ -158,7 +163,7 @@ def command(
 ) -> str:
     """The command that makes the same report again.
 
-    >>> command("plan.json", "my table.csv", public=True, words="")
+    >>> write_command("plan.json", "my table.csv", public=True, words="")
     "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"
     """
     if table.startswith("-"):
@@ -172,40 +177,43 @@ def command(
 
 
 def take_text(name: str, value: str) -> None:
-    state.change(
-        replace(state.work().purpose, texts={**state.work().purpose.texts, name: value or ""})
+    state.update_sections(
+        replace(
+            state.get_session().purpose,
+            texts={**state.get_session().purpose.texts, name: value or ""},
+        )
     )
 
 
-def field(name: str) -> None:
-    text = state.work().purpose.texts.get(name, "")
-    options = {**bound(f"report-{name}", text, take_text, name), "help": ASKED[name]}
+def show_field(name: str) -> None:
+    text = state.get_session().purpose.texts.get(name, "")
+    options = {**attach_widget(f"report-{name}", text, take_text, name), "help": FIELD_HELP[name]}
     if name in LONG:
         st.text_area(TEXT_TITLES[name], height=110, **options)
     else:
         st.text_input(TEXT_TITLES[name], **options)
 
 
-def texts() -> Words | None:
+def show_text_fields() -> Words | None:
     main_side, other_side = st.columns(2)
     with main_side:
-        field("title")
-        field("purpose")
-        field("remarks")
+        show_field("title")
+        show_field("purpose")
+        show_field("remarks")
     with other_side:
         for name in ("responsible", "recipient", "legal_basis", "retention"):
-            field(name)
+            show_field(name)
     try:
-        return state.work().purpose.words()
+        return state.get_session().purpose.words()
     except KanonError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
         return None
 
 
-def choices(work: Work, fresh: bool) -> None:
+def show_report_choices(work: SessionState, fresh: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         public = work.view(ReportView).public
-        segments("Form", FORMS, "report-public", public, "public", ReportView)
+        draw_segments("Form", FORMS, "report-public", public, "public", ReportView)
         most = max(2, work.table.records.n_records)
         st.number_input(
             "k, records per class at least"
@@ -213,7 +221,9 @@ def choices(work: Work, fresh: bool) -> None:
             else "k, persons per class at least",
             min_value=2,
             max_value=most,
-            **bound("report-k", min(work.settings.k, most), "k", into=RunSettings, read=int),
+            **attach_widget(
+                "report-k", min(work.settings.k, most), "k", into=RunSettings, read=int
+            ),
             width=240,
             help="The report describes the release for this k.",
         )
@@ -222,84 +232,86 @@ def choices(work: Work, fresh: bool) -> None:
             type="secondary" if fresh else "primary",
             icon=":material/description:",
             disabled="reporting" in work.running or work.table.records.in_engine,
-            on_click=runner.run,
-            args=(report_request,),
+            on_click=runner.run_request,
+            args=(build_report_request,),
             key="report-make",
         )
     view = work.view(ReportView)
     st.caption(ABOUT_FORM[view.public])
     if view.public:
-        options = bound(
+        options = attach_widget(
             "report-publish", list(view.publish), "publish", into=ReportView, read=tuple
         )
-        publish_choice(**options)
+        draw_publish_choice(**options)
     st.checkbox(
         "Check the release against its purpose",
-        **bound(
+        **attach_widget(
             "report-in-context", work.view(ReportView).in_context, "in_context", into=ReportView
         ),
         help="Choose the recipient, the thresholds and their sources on the page Decide.",
     )
 
 
-def notice(work: Work, stale: bool) -> None:
+def show_report_notice(work: SessionState, stale: bool) -> None:
     making = "reporting" in work.running
     with st.container():  # always there, so that the report stays where it is
-        class_count = classes_kept(work)
+        class_count = count_classes_in_engine(work)
         if class_count is not None:
             st.info(
-                f"{said_kept(class_count)} A report needs all of them, so there is none. You can "
+                f"{describe_classes_in_engine(class_count)} A report needs all of them, so there is none. You can "
                 "download the measures of the release and its plan on the page Anonymise."
             )
         elif work.table.records.in_engine:
             st.info(IN_ENGINE)
-        elif work.findings.reported is None and not making:
+        elif work.findings.report is None and not making:
             st.info("There is no report of this table yet; press Make the report.")
-        since = partial(changed_since, work, "reporting", report_depends_on)
-        fade("report-shown", "Make the report", stale, making, since)
+        since = partial(list_changed_labels, work, "reporting", get_report_inputs)
+        fade_old_result("report-shown", "Make the report", stale, making, since)
 
 
-def verdict(report: Report | PublicReport) -> None:
-    st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
+def show_report_verdict(report: Report | PublicReport) -> None:
+    st.markdown(f"**{escape_markdown(report.title)}.** {escape_markdown(report.verdict)}")
     st.table(
         {
-            "Required": [plain(rule.required) for rule in report.guarantees],
-            "Reached": [plain(rule.reached) for rule in report.guarantees],
-            "Unit": [plain(f"{rule.unit} {rule.arrow}") for rule in report.guarantees],
+            "Required": [escape_markdown(rule.required) for rule in report.guarantees],
+            "Reached": [escape_markdown(rule.reached) for rule in report.guarantees],
+            "Unit": [escape_markdown(f"{rule.unit} {rule.arrow}") for rule in report.guarantees],
             "Verdict": ["met" if rule.holds else "not met" for rule in report.guarantees],
         }
     )
-    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.in_words))
+    st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in report.plain_sentences))
     if report.decision:
-        st.markdown(plain(report.decision.sentence))
+        st.markdown(escape_markdown(report.decision.sentence))
     if isinstance(report, PublicReport):
         return
     if report.changes:
         with st.expander("Changed since the last report", icon=":material/difference:"):
-            st.markdown("\n".join(f"- {plain(sentence)}" for sentence in report.changes))
-    st.caption(plain(what_is_in_it(report)))
+            st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in report.changes))
+    st.caption(escape_markdown(list_report_contents(report)))
 
 
-def downloads(
-    work: Work, reported: Report, report: Report | PublicReport, words: Words, stale: bool
+def show_report_downloads(
+    work: SessionState, reported: Report, report: Report | PublicReport, words: Words, stale: bool
 ) -> None:
-    view, file = work.view(ReportView), handed_out(work, reported)
+    view, file = work.view(ReportView), find_released_file(work, reported)
     about = f"{reported.plan}|{reported.made}|{words}|{view.public}|{view.publish}|{file}"
     form = "publication" if view.public else "internal"
-    plan, words_content = reported.plan, words_file(words)
-    base_name = state.remembered("plan-called", plan, lambda: name_in_files(Plan.from_json(plan)))
-    plan_name = file_name(f"plan-{base_name}", "json", plan)  # as on every other page
-    words_name = file_name("words", "json", words_content) if words_content else ""
+    plan, words_content = reported.plan, write_words(words)
+    base_name = state.get_or_compute(
+        "plan-called", plan, lambda: format_plan_for_file(Plan.from_json(plan))
+    )
+    plan_name = get_file_name(f"plan-{base_name}", "json", plan)  # as on every other page
+    words_name = get_file_name("words", "json", words_content) if words_content else ""
     decision, since = report.decision, None if view.public else reported.last
     context = decision.context.to_json() if decision else ""
-    context_name = file_name("context", "json", context) if decision else ""
-    people = work.findings.reported_people
+    context_name = get_file_name("context", "json", context) if decision else ""
+    people = work.findings.report_population
     last = since.model_dump_json(indent=1) + "\n" if since else ""
-    last_name = file_name("last-report", "json", last) if last else ""
+    last_name = get_file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        file_button(
+        draw_file_button(
             "Report (old settings)" if stale else "Report",
-            lambda: handed_over(work, reported, report),
+            lambda: export_report(work, reported, report),
             f"report-{form}",
             "html",
             about,
@@ -308,12 +320,12 @@ def downloads(
             help="One file that opens offline and prints on A4.",
         )
         if isinstance(report, Report):
-            measures, stem = partial(measures_csv, report), f"measures-{form}"
-            file_button("Measures as CSV", measures, stem, "csv", about, "report-csv")
-        numbers, stem = partial(numbers_json, report), f"numbers-{form}"
-        file_button("All numbers as JSON", numbers, stem, "json", about, "report-json")
+            measures, stem = partial(write_measures_csv, report), f"measures-{form}"
+            draw_file_button("Measures as CSV", measures, stem, "csv", about, "report-csv")
+        numbers, stem = partial(write_numbers_json, report), f"numbers-{form}"
+        draw_file_button("All numbers as JSON", numbers, stem, "json", about, "report-json")
         repeat = "With this plan and the table, you can make the release and its report again."
-        plan_button(plan, f"plan-{base_name}", "report-plan", help=repeat)
+        draw_plan_button(plan, f"plan-{base_name}", "report-plan", help=repeat)
         for label, data, name, key, argument in (
             ("Your texts", words_content, words_name, "words", "WORDS"),
             ("Purpose file (JSON)", context, context_name, "context", "CONTEXT"),
@@ -321,7 +333,7 @@ def downloads(
         ):
             if data:
                 about_it = f"{argument}.json for the command line."
-                save_button(label, data, name, f"report-{key}", "description", help=about_it)
+                draw_save_button(label, data, name, f"report-{key}", "description", help=about_it)
     files = {
         "words": words_name, "context": context_name, "last": last_name,
         "population": people.name if people and not view.public else "",
@@ -329,7 +341,7 @@ def downloads(
     }  # fmt: skip
     st.caption("To make the same report from the command line, in the folder with these files:")
     st.code(
-        command(
+        write_command(
             plan_name, work.table.file.name, view.public, view.publish, reported.closely, **files
         ),
         "bash",
@@ -337,29 +349,33 @@ def downloads(
     )
 
 
-def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
+def show_report_preview(work: SessionState, report: Report | PublicReport, about: Hashable) -> None:
     st.toggle(
         "Preview",
-        **bound("report-preview", work.view(ReportView).preview, "preview", into=ReportView),
+        **attach_widget(
+            "report-preview", work.view(ReportView).preview, "preview", into=ReportView
+        ),
         help="The report as it opens in a browser. Its security policy blocks all downloads.",
     )
     if work.view(ReportView).preview:
-        page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
+        page = state.get_or_compute(
+            "report-page", about, lambda: render_report(report).decode("utf-8")
+        )
         st.iframe(page, height=640, alt="The report")
 
 
-def earlier_releases(work: Work) -> None:
+def show_recorded_releases(work: SessionState) -> None:
     """The recorded releases of this table, newest first; nothing without a record."""
-    if record_file() is None or work.table.records.in_engine:
+    if get_record_file() is None or work.table.records.in_engine:
         return
-    table = state.remembered(
-        "table-fingerprint", work.table.digest, lambda: fingerprint_of_table(work)
+    table = state.get_or_compute(
+        "table-fingerprint", work.table.digest, lambda: get_table_fingerprint(work)
     )
     st.subheader("Releases of this table")
     try:
-        lines = recorded(table)
+        lines = read_recorded_releases(table)
     except SettingsError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
     st.caption(
         "This server records releases: who had one, when, and what was reached, but no cells and "
@@ -374,11 +390,11 @@ def earlier_releases(work: Work) -> None:
 
 def _build_record_row(line: Mapping[str, Any]) -> dict[str, str]:
     return {
-        "When (UTC)": plain(line["when"][:19].replace("T", " ")),
-        "Who": plain(line["who"]),
-        "By": plain(line["by"]),
+        "When (UTC)": escape_markdown(line["when"][:19].replace("T", " ")),
+        "Who": escape_markdown(line["who"]),
+        "By": escape_markdown(line["by"]),
         "k": str(line["k"]),
-        "Required and reached": plain("; ".join(map(_describe_model, line["models"]))),
+        "Required and reached": escape_markdown("; ".join(map(_describe_model, line["models"]))),
         "Release (SHA-256)": (line["release"] or "–")[:12],
         "Plan (SHA-256)": line["plan"][:12],
     }
@@ -390,17 +406,19 @@ def _describe_model(model: Mapping[str, Any]) -> str:
 
 
 def page() -> None:
-    work = head("What goes on file about this release?")
-    unready(work)
-    stale = outdated_report(work)
-    words = texts()
-    choices(work, work.findings.reported is not None and not stale)
-    notice(work, stale)
-    if work.findings.reported is not None and words is not None:
+    work = draw_page_head("What goes on file about this release?")
+    show_unready(work)
+    stale = is_report_outdated(work)
+    words = show_text_fields()
+    show_report_choices(work, work.findings.report is not None and not stale)
+    show_report_notice(work, stale)
+    if work.findings.report is not None and words is not None:
         with st.container(key="report-shown"):
-            form = form_of(work, work.findings.reported, words)
-            verdict(form)
-            downloads(work, work.findings.reported, form, words, stale)
-            file = handed_out(work, work.findings.reported)
-            preview(work, form, (work.findings.reported, words, work.view(ReportView), file))
-    earlier_releases(work)
+            form = build_form(work, work.findings.report, words)
+            show_report_verdict(form)
+            show_report_downloads(work, work.findings.report, form, words, stale)
+            file = find_released_file(work, work.findings.report)
+            show_report_preview(
+                work, form, (work.findings.report, words, work.view(ReportView), file)
+            )
+    show_recorded_releases(work)

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 
 @dataclass(frozen=True)
-class ReportView(SessionPart):
+class ReportView(StateSection):
     public: bool = False  # the form for publication, else the internal one
     publish: tuple[str, ...] = ()  # the names of the published figures of the table
     preview: bool = False  # whether the report is shown on the page

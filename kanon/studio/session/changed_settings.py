@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from kanon.errors import KanonError
-from kanon.studio.session.findings import Findings
-from kanon.studio.session.parts import Collection, SessionPart
-from kanon.studio.session.work import Work
+from kanon.studio.session.findings import SessionResults
+from kanon.studio.session.parts import SavedItems, StateSection
+from kanon.studio.session.work import SessionState
 
 
 @dataclass(frozen=True)
@@ -16,18 +16,20 @@ class SettingsChange:
 
     version: int  # Of the state then
     # The old and the new value, by the class of a section and the name of its field.
-    changed: Mapping[tuple[type[SessionPart], str], tuple[Any, Any]]
+    changed: Mapping[tuple[type[StateSection], str], tuple[Any, Any]]
 
-    def undo(self, work: Work) -> Work:
+    def undo(self, work: SessionState) -> SessionState:
         for (kind, name), (before, _) in self.changed.items():
-            work = work.with_parts(replace(work.view(kind), **{name: before}))
+            work = work.replace_sections(replace(work.view(kind), **{name: before}))
         return work
 
 
-def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -> SettingsChange:
+def describe_change(
+    work: SessionState, earlier: SettingsChange | None, *parts: StateSection
+) -> SettingsChange:
     """Describe a change of settings, merged with the one the same button made just before."""
-    first = earlier.changed if earlier is not None and still_stands(work, earlier) else {}
-    changed: dict[tuple[type[SessionPart], str], tuple[Any, Any]] = {}
+    first = earlier.changed if earlier is not None and is_still_current(work, earlier) else {}
+    changed: dict[tuple[type[StateSection], str], tuple[Any, Any]] = {}
     for part in parts:
         current = work.view(type(part))
         for name in (field.name for field in fields(part)):
@@ -38,7 +40,7 @@ def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -
     return SettingsChange(work.version, changed)
 
 
-def still_stands(work: Work, change: SettingsChange | None) -> bool:
+def is_still_current(work: SessionState, change: SettingsChange | None) -> bool:
     """Whether nothing was changed since, so that going back loses nothing."""
     if change is None or change.version != work.version or not change.changed:
         return False
@@ -46,12 +48,16 @@ def still_stands(work: Work, change: SettingsChange | None) -> bool:
     return all(getattr(work.view(kind), name) == after for (kind, name), (_, after) in changes)
 
 
-def made_with(work: Work, job_name: str, began: Work) -> Work:
-    start_work = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
+def record_start_state(work: SessionState, job_name: str, began: SessionState) -> SessionState:
+    start_work = replace(
+        began, findings=SessionResults(), running={}, made_with={}, kept=SavedItems()
+    )
     return replace(work, made_with={**work.made_with, job_name: start_work})
 
 
-def changed_since(work: Work, job_name: str, get_inputs: Callable[[Work], object]) -> list[str]:
+def list_changed_labels(
+    work: SessionState, job_name: str, get_inputs: Callable[[SessionState], object]
+) -> list[str]:
     """The labels of what was changed since a calculation began, if it depends on them."""
     before = work.made_with.get(job_name)
     if before is None or before.version != work.version:
@@ -65,25 +71,30 @@ def changed_since(work: Work, job_name: str, get_inputs: Callable[[Work], object
     return list(dict.fromkeys(labels))
 
 
-def _compute_or_explain(depends: Callable[[Work], object], work: Work) -> object:
+def _compute_or_explain(depends: Callable[[SessionState], object], work: SessionState) -> object:
     try:
         return depends(work)
     except KanonError as error:
         return error.sentence
 
 
-def _iterate_reversions(before: Work, work: Work) -> Iterator[tuple[str, Work]]:
+def _iterate_reversions(
+    before: SessionState, work: SessionState
+) -> Iterator[tuple[str, SessionState]]:
     """Each difference, with the current state in which it alone is as before."""
     for column, role in before.table.roles.items():
         if work.table.roles.get(column) is not role:
             roles = {**work.table.roles, column: role}
-            yield f"Role of {column}", work.with_parts(replace(work.table, roles=roles))
+            yield f"Role of {column}", work.replace_sections(replace(work.table, roles=roles))
     for column, choice in before.table.choices.items():
         if work.table.choices.get(column) is not choice:
             choices = {**work.table.choices, column: choice}
-            yield f"Hierarchy of {column}", work.with_parts(replace(work.table, choices=choices))
+            yield (
+                f"Hierarchy of {column}",
+                work.replace_sections(replace(work.table, choices=choices)),
+            )
     for kind in {**before.parts, **work.parts}:
         for name, label in kind.LABELS.items():
             value = getattr(before.view(kind), name)
             if getattr(work.view(kind), name) != value:
-                yield label, work.with_parts(replace(work.view(kind), **{name: value}))
+                yield label, work.replace_sections(replace(work.view(kind), **{name: value}))

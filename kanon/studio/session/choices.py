@@ -6,16 +6,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from kanon.base.formatting import counted
-from kanon.base.kinds import ColumnKind, sizes
-from kanon.base.sentences import records_said
+from kanon.base.formatting import count_noun
+from kanon.base.kinds import ColumnKind, compute_sort_sizes
+from kanon.base.sentences import write_records
 from kanon.base.values import MISSING_LABEL, ValueCounts
-from kanon.errors import HierarchyError, KanonError, listing, quoted
+from kanon.errors import HierarchyError, KanonError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
-from kanon.hierarchy.codes import CodeRange, parse_ranges, ranges_text
+from kanon.hierarchy.codes import CodeRange, parse_ranges, write_ranges
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
-from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
+from kanon.hierarchy.frequencies import build_by_frequency, build_quantile_intervals
 from kanon.hierarchy.plans import (
     AgesPlan,
     CodesPlan,
@@ -29,7 +29,7 @@ from kanon.hierarchy.plans import (
     describe_ranges,
 )
 from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
-from kanon.sources.coverage import lacking_values, with_missing_leaf
+from kanon.sources.coverage import add_missing_leaf, find_uncovered_values
 
 
 class BuilderField(NamedTuple):
@@ -37,13 +37,13 @@ class BuilderField(NamedTuple):
     label: str
     kind: Literal["text", "lines", "choice"] = "text"
     options: tuple[str, ...] = ()
-    about: str = ""
-    fine: bool = False
+    help_text: str = ""
+    is_advanced: bool = False
 
 
 class Builder(NamedTuple):
     title: str
-    about: str
+    description: str
     parameters: tuple[BuilderField, ...] = ()
 
 
@@ -56,7 +56,9 @@ BUILDERS: Mapping[str, Builder] = {
         "Puts numbers into nested intervals of equal width.",
         (
             BuilderField("widths", "Widths, each a multiple of the one before"),
-            BuilderField("origin", "Count bounds from", about="0 if left empty.", fine=True),
+            BuilderField(
+                "origin", "Count bounds from", help_text="0 if left empty.", is_advanced=True
+            ),
             BuilderField("lowest", "One group below"),
             BuilderField("highest", "One group above"),
         ),
@@ -74,8 +76,8 @@ BUILDERS: Mapping[str, Builder] = {
             BuilderField(
                 "step",
                 "Or characters masked at a time",
-                about="Counts only if the field before is empty.",
-                fine=True,
+                help_text="Counts only if the field before is empty.",
+                is_advanced=True,
             ),
             BuilderField("side", "Side that stays", "choice", ("left", "right")),
         ),
@@ -84,19 +86,21 @@ BUILDERS: Mapping[str, Builder] = {
         "Parts of codes",
         "Cuts codes at their separators, then shortens them, then joins ranges of them.",
         (
-            BuilderField("separators", "Cut at", about="Such as . or .-; nothing if left empty."),
+            BuilderField(
+                "separators", "Cut at", help_text="Such as . or .-; nothing if left empty."
+            ),
             BuilderField(
                 "prefixes",
                 "Characters kept of the first part",
-                about="Counted before the first separator, level by level, such as 3, 2.",
+                help_text="Counted before the first separator, level by level, such as 3, 2.",
             ),
             BuilderField(
                 "ranges",
                 "Ranges above, one per line: from;to;name",
                 "lines",
-                about="Such as J40;J47;Chronic lower respiratory diseases. A range may lie inside "
+                help_text="Such as J40;J47;Chronic lower respiratory diseases. A range may lie inside "
                 "a wider one, such as a block in a chapter.",
-                fine=True,
+                is_advanced=True,
             ),
         ),
     ),
@@ -107,7 +111,7 @@ BUILDERS: Mapping[str, Builder] = {
             BuilderField(
                 "levels",
                 "Periods: some of day, month, quarter, year, decade",
-                about="For times also hour and part of day, which is six hours.",
+                help_text="For times also hour and part of day, which is six hours.",
             ),
         ),
     ),
@@ -116,10 +120,10 @@ BUILDERS: Mapping[str, Builder] = {
         "Turns dates of birth into ages on a day, in nested intervals.",
         (
             BuilderField(
-                "day", "Age on the day", about="Such as the day of the extract: 2026-11-25."
+                "day", "Age on the day", help_text="Such as the day of the extract: 2026-11-25."
             ),
             BuilderField("widths", "Widths in years, each a multiple of the one before"),
-            BuilderField("lowest", "One group below", fine=True),
+            BuilderField("lowest", "One group below", is_advanced=True),
             BuilderField("highest", "One group above"),
         ),
     ),
@@ -128,7 +132,9 @@ BUILDERS: Mapping[str, Builder] = {
         "Puts values into your order; neighbours share a group.",
         (
             BuilderField("sizes", "Members per group, level by level"),
-            BuilderField("order", "The values in their order, one per line", "lines", fine=True),
+            BuilderField(
+                "order", "The values in their order, one per line", "lines", is_advanced=True
+            ),
         ),
     ),
     "frequency": Builder(
@@ -161,7 +167,7 @@ class HierarchyChoice:
     lacking: Mapping[str, int] = field(default_factory=dict)  # Of the values without a place
 
     @property
-    def unused(self) -> list[str]:
+    def unused_values(self) -> list[str]:
         if self.tree is None:
             return []
         leaves = self.tree.labels[: self.tree.n_leaves]
@@ -184,8 +190,8 @@ class FileReview:
     problem: str | None  # Why it cannot be used at all
 
 
-def choose(
-    builder: str, typed: Mapping[str, Any], column: str, values: ValueCounts
+def build_choice(
+    builder: str, parameters: Mapping[str, Any], column: str, values: ValueCounts
 ) -> HierarchyChoice:
     """Build the tree of a choice; a mistake becomes its problem."""
     counts, missing = values.counts, values.missing
@@ -193,39 +199,41 @@ def choose(
     plan: HierarchyPlan | None = None
     try:
         if builder == "file":
-            if "content" not in typed and "imported" not in typed:
+            if "content" not in parameters and "imported" not in parameters:
                 hint = "Choose a CSV or JSON file of the hierarchy."
-                return HierarchyChoice(builder, typed, hint=hint, counts=counts)
-            file: HierarchyFile | None = typed.get("imported")
-            file = file or read_hierarchy(typed["content"], str(typed["name"]))
+                return HierarchyChoice(builder, parameters, hint=hint, counts=counts)
+            file: HierarchyFile | None = parameters.get("imported")
+            file = file or read_hierarchy(parameters["content"], str(parameters["name"]))
             tree, notes = file.hierarchy, file.notes
         elif builder == "drawn":
-            tree = typed["drawn"]
+            tree = parameters["drawn"]
         elif builder in _TREES:
-            tree = _TREES[builder](typed, values)
+            tree = _TREES[builder](parameters, values)
         else:
-            plan = _PLANS[builder](typed, counts)
+            plan = _PLANS[builder](parameters, counts)
             tree = build_hierarchy(column, plan, values.texts, Path(), values.chosen)
         if missing:  # they count as a value: a run would give them a place too
-            tree = with_missing_leaf(column, counts, tree)
+            tree = add_missing_leaf(column, counts, tree)
             counts = {**counts, MISSING_LABEL: missing}
     except KanonError as error:
-        return HierarchyChoice(builder, typed, problem=error.sentence, counts=counts)
-    choice = HierarchyChoice(builder, typed, counts=counts, notes=notes, plan=plan)
+        return HierarchyChoice(builder, parameters, problem=error.sentence, counts=counts)
+    choice = HierarchyChoice(builder, parameters, counts=counts, notes=notes, plan=plan)
     return _match_values(choice, tree)
 
 
-def remade(choice: HierarchyChoice, column: str, values: ValueCounts) -> HierarchyChoice:
-    new_choice = choose(choice.builder, choice.typed, column, values)
+def build_choice_again(
+    choice: HierarchyChoice, column: str, values: ValueCounts
+) -> HierarchyChoice:
+    new_choice = build_choice(choice.builder, choice.typed, column, values)
     return replace(new_choice, notes=tuple(dict.fromkeys([*choice.notes, *new_choice.notes])))
 
 
 def _match_values(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
-    lacking = lacking_values(choice.counts, tree)
+    lacking = find_uncovered_values(choice.counts, tree)
     if lacking:
         problem = (
-            f"This hierarchy lacks {counted(len(lacking), 'distinct value')} ({listing(lacking)}) "
-            f"of {records_said(sum(lacking.values()))}; add what is missing on the page "
+            f"This hierarchy lacks {count_noun(len(lacking), 'distinct value')} ({list_names(lacking)}) "
+            f"of {write_records(sum(lacking.values()))}; add what is missing on the page "
             "Hierarchies, or to the file."
         )
         return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
@@ -233,7 +241,9 @@ def _match_values(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     return replace(choice, tree=tree, lacking={}, problem=None, hint=None, plan=plan)
 
 
-def drawn(choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> HierarchyChoice:
+def set_drawn_tree(
+    choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ()
+) -> HierarchyChoice:
     """The same choice with a drawn tree; the typed parameters stay."""
     typed = {**choice.typed, "drawn": tree}
     return _match_values(
@@ -241,41 +251,43 @@ def drawn(choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ())
     )
 
 
-def imported(name: str, file: HierarchyFile, column: str, values: ValueCounts) -> HierarchyChoice:
-    return choose("file", {"name": name, "imported": file}, column, values)
+def build_imported_choice(
+    name: str, file: HierarchyFile, column: str, values: ValueCounts
+) -> HierarchyChoice:
+    return build_choice("file", {"name": name, "imported": file}, column, values)
 
 
-def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
+def suggest_first_choice(column: str, values: ValueCounts) -> HierarchyChoice:
     texts = values.texts
     builder = suggest_builder(texts, values.chosen).builder
-    choice = choose(builder, starting_text(builder, values), column, values)
+    choice = build_choice(builder, get_start_parameters(builder, values), column, values)
     if choice.tree is None:
-        choice = choose("suppression", {}, column, values)
+        choice = build_choice("suppression", {}, column, values)
     odd = strays(texts)
     if not odd:
         return choice
     note = (
-        f"All other values are numbers. If {listing(odd)} stands for missing, add it to the cells "
+        f"All other values are numbers. If {list_names(odd)} stands for missing, add it to the cells "
         "that count as missing under 'How it was read'."
     )
     return replace(choice, notes=(*choice.notes, note))
 
 
-def as_started(choice: HierarchyChoice, column: str, kind: ColumnKind | None) -> bool:
+def is_first_choice(choice: HierarchyChoice, column: str, kind: ColumnKind | None) -> bool:
     counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
-    first = start_with(column, ValueCounts(counts, chosen=kind))
+    first = suggest_first_choice(column, ValueCounts(counts, chosen=kind))
     return (first.builder, first.typed) == (choice.builder, choice.typed)
 
 
-def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
+def suggest_choice(column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy suggested from the values, with the reason as its note."""
     proposal = propose(values.counts, values.chosen)
     typed = {name: _format_parameter(value) for name, value in proposal.parameters.items()}
-    choice = choose(proposal.builder, typed, column, values)
+    choice = build_choice(proposal.builder, typed, column, values)
     return replace(choice, notes=(proposal.reason, *choice.notes))
 
 
-def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
+def get_start_parameters(builder: str, values: ValueCounts) -> dict[str, str]:
     texts = values.texts
     if builder == "ordered":
         return {"sizes": "3, 2", "order": "\n".join(_order_texts(texts, values.chosen))}
@@ -291,13 +303,13 @@ def _format_parameter(value: object) -> str:
     if not isinstance(value, list | tuple):
         return str(value)
     if value and isinstance(value[0], CodeRange):
-        return ranges_text(value)
+        return write_ranges(value)
     return ", ".join(map(str, value))
 
 
 def _order_texts(texts: Sequence[str], kind: ColumnKind | None) -> list[str]:
     """Numbers by size, dates by time, other texts by name."""
-    numbers = sizes(texts, kind)
+    numbers = compute_sort_sizes(texts, kind)
     if numbers is None:
         return sorted(texts, key=str.casefold)
     return [text for _, text in sorted(zip(numbers, texts, strict=True))]
@@ -347,7 +359,7 @@ def _plan_dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarch
     if unknown or not levels:
         raise HierarchyError(
             f"Periods are {', '.join(DATE_LEVELS)}, separated by commas, not "
-            f"{quoted(unknown[0] if unknown else '')}."
+            f"{quote(unknown[0] if unknown else '')}."
         )
     return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
 
@@ -358,7 +370,7 @@ def _plan_ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy
         date.fromisoformat(day)
     except ValueError:
         raise HierarchyError(
-            f"Write the day of the ages like 2026-11-25, not {quoted(day)}."
+            f"Write the day of the ages like 2026-11-25, not {quote(day)}."
         ) from None
     return AgesPlan(
         build="ages",
@@ -381,7 +393,7 @@ _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyP
 
 def _build_quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     parts = _parse_whole_numbers("Numbers of intervals", typed.get("parts", ""), "8, 4, 2")
-    return quantile_intervals(values.counts, parts, values.chosen)
+    return build_quantile_intervals(values.counts, parts, values.chosen)
 
 
 def _build_ordered_tree(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
@@ -394,7 +406,7 @@ def _build_ordered_tree(typed: Mapping[str, Any], values: ValueCounts) -> Hierar
 
 def _build_frequency(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     least = _parse_whole_numbers("The number of records", typed.get("least", ""), "10")
-    return by_frequency(values.counts, least[0])
+    return build_by_frequency(values.counts, least[0])
 
 
 _TREES: Mapping[str, Callable[[Mapping[str, Any], ValueCounts], Hierarchy]] = {
@@ -411,7 +423,7 @@ def _parse_numbers(subject: str, text: object, example: str) -> list[float]:
     except ValueError:
         numbers = []
     if not numbers:
-        instead = f", not {quoted(text)}" if str(text).strip() else ""
+        instead = f", not {quote(text)}" if str(text).strip() else ""
         raise HierarchyError(
             f"{subject} are numbers separated by commas, such as {example}{instead}."
         )
@@ -431,4 +443,4 @@ def _parse_number(subject: str, text: object) -> float | None:
     try:
         return float(str(text))
     except ValueError:
-        raise HierarchyError(f"{subject} is a number or left empty, not {quoted(text)}.") from None
+        raise HierarchyError(f"{subject} is a number or left empty, not {quote(text)}.") from None

@@ -25,11 +25,11 @@ from kanon.release.remark_kinds import Remark
 from kanon.report.contents import Report
 from kanon.report.origin import Origin
 from kanon.run import PreparedRun, Run, release_at
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 
 @dataclass(frozen=True, eq=False)
-class EngineFindings:
+class EngineReleaseFacts:
     """All that a worker tells of a release that an engine wrote."""
 
     measures: Mapping[str, Any]  # What the command line writes into ``M.json``
@@ -50,13 +50,13 @@ class EngineFindings:
 class EngineRelease:
     plan: Plan
     settings: str
-    found: EngineFindings
+    found: EngineReleaseFacts
     place: str  # Where it is
     seconds: float  # How long all of it took
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class AnonymisationResult:
     prepared: PreparedRun
     solution: Solution
     settings: str
@@ -103,7 +103,7 @@ class GreatestKResult:
     settings: str
 
 
-AskedOfWays = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
+AdviceRequirements = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
 """The k that the advisor averages over, and the required least k and l and largest t."""
 
 
@@ -112,12 +112,12 @@ class AdviceResult:
     comparison: Comparison
     settings: str  # A fingerprint of all that it depends on
     # The loss of repeated runs, by what was required and the place of a line.
-    again: Mapping[tuple[AskedOfWays, int], RepeatedLoss]
+    repeated_losses: Mapping[tuple[AdviceRequirements, int], RepeatedLoss]
 
 
 @dataclass(frozen=True, eq=False)
 class LatticeResult:
-    explored: Exploration
+    exploration: Exploration
     settings: str
 
 
@@ -126,37 +126,37 @@ class MeasuredRun:
     """A run of a comparison, kept so that others need not repeat it."""
 
     numbers: Curves | Points  # The criteria over k
-    measured: frozenset[str]  # What each metric was that its releases were measured in
+    metric_ids: frozenset[str]  # What each metric was that its releases were measured in
     n_records: int  # n; the number of persons, where k counts them
     best_l: Mapping[str, float]  # See :class:`kanon.experiments.comparison.Line`
 
 
 @dataclass(frozen=True)
-class FoundBound:
+class LowerBoundResult:
     bound: LowerBound
     closely: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Findings(SessionPart):
+class SessionResults(StateSection):
     """All results for a table, replaced whole with it."""
 
-    result: Result | None = None  # Of each kind the last one
+    result: AnonymisationResult | None = None  # Of each kind the last one
     engine_release: EngineRelease | None = None
     comparison: ComparisonResult | None = None
-    searched: SearchesResult | None = None
-    greatest: GreatestKResult | None = None
-    advised: AdviceResult | None = None
+    searches: SearchesResult | None = None
+    greatest_k: GreatestKResult | None = None
+    advice: AdviceResult | None = None
     what_if: tuple[ComparisonResult, ComparisonResult] | None = None  # Before and after an edit
     together: tuple[str, CombinedReleases] | None = None  # With a fingerprint of the releases
-    found_lattice: LatticeResult | None = None
-    reported: Report | None = None
-    reported_people: Origin | None = None  # The population that the report counted, if any
+    lattice: LatticeResult | None = None
+    report: Report | None = None
+    report_population: Origin | None = None  # The population that the report counted, if any
     # By a fingerprint of all that each depends on; a cancelled study leaves what it found.
     runs: Mapping[str, MeasuredRun] = field(default_factory=dict)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    predicted: Mapping[str, tuple[ReleaseMeasures | LearntScores, ...]] = field(
+    predictions: Mapping[str, tuple[ReleaseMeasures | LearntScores, ...]] = field(
         default_factory=dict
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
-    bounds: Mapping[str, FoundBound] = field(default_factory=dict)
+    bounds: Mapping[str, LowerBoundResult] = field(default_factory=dict)

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import thin
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import write_count
 from kanon.charts.layout import Layout
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
@@ -18,7 +18,7 @@ from kanon.plan import MetricPlan, Plan
 from kanon.privacy.model import SensitiveModel
 from kanon.release.common_classes import Release
 from kanon.release.context import Context
-from kanon.release.drift import Finding
+from kanon.release.drift import DriftFinding
 from kanon.report.changes import ReportRecord
 from kanon.report.origin import Origin
 from kanon.report.words import LONGEST, TERMS, Words, parse_words
@@ -30,22 +30,22 @@ TEXT_TITLES: Mapping[str, str] = {"title": "Title", **TERMS}  # the label of eac
 
 
 @dataclass(frozen=True, eq=False)
-class SessionPart:
+class StateSection:
     """A section of a session's state; a session has one of each class and only replaces it."""
 
     # The labels of the fields that results may depend on.
     LABELS: ClassVar[Mapping[str, str]] = {}
 
-    def for_another_table(self) -> SessionPart | None:
+    def keep_for_new_table(self) -> StateSection | None:
         """What stays of it when another table is opened; None if nothing does."""
         return None
 
-    def read_again(self) -> SessionPart:
+    def reset_after_reread(self) -> StateSection:
         return self
 
 
 @dataclass(frozen=True, eq=False)
-class Message(SessionPart):
+class Message(StateSection):
     """The last problem or notice, until something else is tried."""
 
     problem: str | None = None  # A sentence each
@@ -54,17 +54,17 @@ class Message(SessionPart):
 
 
 @dataclass(frozen=True, eq=False)
-class SharedView(SessionPart):
+class SharedView(StateSection):
     column: str | None = None  # The column that the pages Hierarchies and Metrics show
     tree_view: Literal["tree", "levels", "edges"] = "tree"
     shown: str = ""  # The weights on the edges: a metric's name, the drawn ones, or none
     uploads: int = 0  # Counts uploads, so that their field is empty again
-    started: bool = False  # Whether the first run has started by itself
+    first_run_started: bool = False  # Whether the first run has started by itself
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
 
 
 @dataclass(frozen=True, eq=False)
-class RunSettings(SessionPart):
+class RunSettings(StateSection):
     LABELS: ClassVar[Mapping[str, str]] = {
         "algorithm": "Algorithm",
         "metric": "Metric",
@@ -106,7 +106,7 @@ class RunSettings(SessionPart):
 
 
 @dataclass(frozen=True, eq=False)
-class CompareSettings(SessionPart):
+class CompareSettings(StateSection):
     LABELS: ClassVar[Mapping[str, str]] = {
         "compared": "Metrics",
         "algorithms": "Algorithms",
@@ -122,17 +122,20 @@ class CompareSettings(SessionPart):
     bands: bool = False  # Whether each line runs under several tie seeds
     rounded: bool = False  # Whether percentages are ranked rounded
     interval: tuple[int, int] | None = None  # The k of areas; None for all that fit
-    counted_k: str = "fourteen"  # A name in ``K_PRESETS``
-    table_shown: Literal[
+    k_preset: str = "fourteen"  # A name in ``K_PRESETS``
+    visible_table: Literal[
         "areas", "places", "alterations", "closeness", "difference", "searches"
     ] = "areas"
     pair: tuple[str, str] = ("", "")  # The names of two lines whose difference is shown
     layout: Layout | None = None  # The panels of the board; None for those that fit
-    larger: tuple[str, str] = ("mean_alteration", "l_percent")  # The measures of large charts
+    large_chart_measures: tuple[str, str] = (
+        "mean_alteration",
+        "l_percent",
+    )  # The measures of large charts
 
 
 @dataclass(frozen=True, eq=False)
-class Purpose(SessionPart):
+class Purpose(StateSection):
     """What the release is for, how its risk is measured, and what a report says of it."""
 
     LABELS: ClassVar[Mapping[str, str]] = {
@@ -147,7 +150,7 @@ class Purpose(SessionPart):
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def people_counted(self) -> pd.DataFrame | None:
+    def counted_population(self) -> pd.DataFrame | None:
         """The population of the page Privacy, unless the attacker knows who is in the table."""
         if self.context.attacker == "prosecutor" or self.population is None:
             return None
@@ -157,8 +160,8 @@ class Purpose(SessionPart):
         for name, text in self.texts.items():
             if len(text) > LONGEST:
                 raise PlanError(
-                    f"{TEXT_TITLES[name]} has {thin(len(text))} characters; a report takes up to "
-                    f"{thin(LONGEST)}, so shorten it."
+                    f"{TEXT_TITLES[name]} has {write_count(len(text))} characters; a report takes up to "
+                    f"{write_count(LONGEST)}, so shorten it."
                 )
         return parse_words(dict(self.texts), "The report")
 
@@ -175,17 +178,17 @@ class EarlierRelease:
     @classmethod
     def of(cls, settings: str, title: str, run: Run) -> EarlierRelease:
         plan = run.prepared.plan
-        key = fingerprint_of(settings, plan.privacy, plan.order)
+        key = compute_fingerprint(settings, plan.privacy, plan.order)
         return cls(key, title, Release.of(run))
 
 
 @dataclass(frozen=True, eq=False)
-class NamedConfiguration:
+class SavedConfiguration:
     title: str  # Its name
     plan: Plan  # All that it is, and its hierarchies as they were then
     trees: Mapping[str, Hierarchy]
     shown: bool = True  # Whether comparisons include it
-    findings: tuple[Finding, ...] = ()  # What is new for it in another table
+    findings: tuple[DriftFinding, ...] = ()  # What is new for it in another table
 
     @property
     def fits(self) -> bool:
@@ -193,15 +196,17 @@ class NamedConfiguration:
 
 
 @dataclass(frozen=True, eq=False)
-class Collection(SessionPart):
+class SavedItems(StateSection):
     """What stays while settings change: saved configurations and earlier releases."""
 
-    pinned: tuple[NamedConfiguration, ...] = ()
-    unpinned: NamedConfiguration | None = None  # The one that was deleted last
+    configurations: tuple[SavedConfiguration, ...] = ()
+    deleted_configuration: SavedConfiguration | None = None  # The one that was deleted last
     # The hierarchies that measure all releases: "" for those in use, the name of a saved
     # configuration, None for each release's own.
-    yardstick: str | None = ""
-    handed: tuple[EarlierRelease, ...] = ()  # The releases that were downloaded or written
+    measuring_hierarchies: str | None = ""
+    earlier_releases: tuple[
+        EarlierRelease, ...
+    ] = ()  # The releases that were downloaded or written
     # Two lists that are changed: releases just downloaded, and the downloaded reports.
     made: list[EarlierRelease] = field(default_factory=list)
     reports: list[ReportRecord] = field(default_factory=list)

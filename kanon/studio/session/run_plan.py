@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from kanon.algorithms.catalogue import unused_settings, uses
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import one_or_many
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import choose_plural
 from kanon.base.values import ValueCounts
-from kanon.errors import PlanError, listing, quoted
+from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.codes import ranges_text
+from kanon.hierarchy.codes import write_ranges
 from kanon.hierarchy.files import HierarchyFile
 from kanon.hierarchy.plans import (
     AgesPlan,
@@ -31,13 +31,23 @@ from kanon.plan import VERSION, Plan, RecordsPlan
 from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
-from kanon.studio.session.choices import HierarchyChoice, choose, imported, start_with
-from kanon.studio.session.hierarchy_choices import with_choice, with_choices
+from kanon.studio.session.choices import (
+    HierarchyChoice,
+    build_choice,
+    build_imported_choice,
+    suggest_first_choice,
+)
+from kanon.studio.session.hierarchy_choices import set_hierarchy, update_hierarchies
 from kanon.studio.session.parts import Message, RunSettings
-from kanon.studio.session.work import Work, check_classes_here, missing_undecided, undecided_columns
+from kanon.studio.session.work import (
+    SessionState,
+    check_classes_loadable,
+    count_undecided_records,
+    list_undecided_columns,
+)
 
 
-def plan_of(work: Work, in_engine: bool = False) -> Plan:
+def build_plan(work: SessionState, in_engine: bool = False) -> Plan:
     """The plan of all that was chosen; PlanError says what is still to be decided."""
     unfit = [
         column
@@ -47,19 +57,19 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
     if unfit:
         have = "has" if len(unfit) == 1 else "have"
         raise PlanError(
-            f"{listing(unfit)} {have} no usable hierarchy yet; see the page Hierarchies."
+            f"{list_names(unfit)} {have} no usable hierarchy yet; see the page Hierarchies."
         )
     coarsened = work.table.coarsened
-    for column in work.table.coarse_columns:
+    for column in work.table.columns_to_coarsen:
         if column not in coarsened:
             raise PlanError(
-                f"{quoted(column)} should be coarsened, but its hierarchy cannot be used. Fix it "
+                f"{quote(column)} should be coarsened, but its hierarchy cannot be used. Fix it "
                 "on the page Data, or release the column as it is."
             )
-    incomplete = missing_undecided(work)
+    incomplete = count_undecided_records(work)
     if incomplete:  # never dropped, and never kept, in silence
         raise PlanError(
-            one_or_many(
+            choose_plural(
                 incomplete,
                 "{count} record lacks a quasi-identifier; choose on the page Data what happens to "
                 "it.",
@@ -73,31 +83,31 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
         )
     if work.table.undecided:  # never released in silence
         raise PlanError(
-            one_or_many(
+            choose_plural(
                 len(work.table.undecided),
                 "{columns} has no role yet; choose its role on the page Data.",
                 "{columns} have no roles yet; choose their roles on the page Data.",
-                columns=listing(undecided_columns(work), most=12),
+                columns=list_names(list_undecided_columns(work), most=12),
             )
         )
     if not work.table.quasi_identifiers:
         raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
-    for model in work.models_lost:  # never dropped in silence: somebody asked for it
+    for model in work.unmeetable_models:  # never dropped in silence: somebody asked for it
         raise PlanError(
             f"{model.sentence} is required, but that column is no longer sensitive. Make it "
             "sensitive on the page Data, or remove the requirement on the page Anonymise."
         )
-    if work.table.person is not None and work.table.person_known is None:
+    if work.table.person is not None and work.table.usable_person is None:
         raise PlanError(
-            f"{quoted(work.table.person)} identifies the person, but it is no longer an "
+            f"{quote(work.table.person)} identifies the person, but it is no longer an "
             "identifier. Make it one on the page Data, or choose there that k counts records."
         )
     if not in_engine:
-        check_classes_here(work)
-    return Plan.from_content(plan_content(work))
+        check_classes_loadable(work)
+    return Plan.from_content(build_plan_content(work))
 
 
-def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
+def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]:
     """All that was chosen, in the form of a plan, even if it cannot be run."""
     columns: dict[str, object] = {}
     coarsened = work.table.coarsened
@@ -128,14 +138,14 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "algorithm": {
             "name": work.settings.algorithm,
             "metric": work.settings.metric,
-            "strategy": work.strategy_used,
+            "strategy": work.usable_strategy,
             "scope": work.settings.scope,
             # A single one need not be named.
             "sensitive": work.focus if len(work.table.sensitive_columns) > 1 else None,
             "cost": work.settings.cost,
             "tie_seed": work.settings.tie_seed,
             "seed": work.settings.seed,
-            **chosen_for(work, work.settings.algorithm),
+            **get_algorithm_options(work, work.settings.algorithm),
             "attribute_weights": {
                 column: weight
                 for column, weight in work.settings.attribute_weights.items()
@@ -149,7 +159,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
             {"model": "k-anonymity", "k": work.settings.k},
             *({"model": model.card.name, **vars(model)} for model in work.settings.models),
         ],
-        "suppression_limit": suppression_used(work, work.settings.algorithm),
+        "suppression_limit": get_suppression_limit(work, work.settings.algorithm),
         "suppressed": (
             "keep"
             if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression")
@@ -160,29 +170,29 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
     }
 
 
-def suppression_used(work: Work, algorithm: str) -> float | None:
+def get_suppression_limit(work: SessionState, algorithm: str) -> float | None:
     """The share of records that an algorithm may suppress; None for its own default."""
     return work.settings.suppression if uses(algorithm, "suppression") else None
 
 
-def node_used(work: Work) -> dict[str, int] | None:
+def get_picked_levels(work: SessionState) -> dict[str, int] | None:
     node, trees = work.settings.node, work.table.trees
     if node is None or {*node} != {*work.table.quasi_identifiers} or not {*node} <= {*trees}:
         return None
     return dict(node) if all(node[name] < trees[name].height for name in node) else None
 
 
-def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
+def get_algorithm_options(work: SessionState, algorithm: str) -> dict[str, Any]:
     options: dict[str, Any] = dict(work.settings.options.get(algorithm, {}))
     if uses(algorithm, "node"):
-        options["node"] = node_used(work)
+        options["node"] = get_picked_levels(work)
     return options
 
 
-def without_lost(work: Work) -> Work:
+def drop_unmeetable_models(work: SessionState) -> SessionState:
     """Leave out models that no run can meet, as comparisons run over k alone."""
-    models = tuple(model for model in work.settings.models if model not in work.models_lost)
-    return work.with_parts(replace(work.settings, models=models))
+    models = tuple(model for model in work.settings.models if model not in work.unmeetable_models)
+    return work.replace_sections(replace(work.settings, models=models))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +230,7 @@ class TreeInputs:
         return cls(tree.labels, tree.parent, tree.weight if weighted else None)
 
 
-def settings_of(work: Work, plan: Plan) -> str:
+def hash_run_inputs(work: SessionState, plan: Plan) -> str:
     """The fingerprint of all that a result depends on except k."""
     content = plan.model_dump(mode="json")
     led = content["algorithm"]
@@ -234,19 +244,19 @@ def settings_of(work: Work, plan: Plan) -> str:
     content["order"] = None  # of the rows of a file
     trees = _get_tree_inputs(work, [plan.algorithm.metric])
     content["columns"] = _drop_hierarchies(content, trees)
-    return fingerprint_of(ReleaseInputs(work.table.digest, work.version, content, trees))
+    return compute_fingerprint(ReleaseInputs(work.table.digest, work.version, content, trees))
 
 
-def release_settings(work: Work, plan: Plan) -> str:
-    return fingerprint_of(settings_of(work, plan), plan.k)
+def hash_release_inputs(work: SessionState, plan: Plan) -> str:
+    return compute_fingerprint(hash_run_inputs(work, plan), plan.k)
 
 
-def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
+def hash_comparison_inputs(work: SessionState, plan: Plan, metrics: Iterable[str]) -> str:
     content = plan.model_dump(mode="json")
     led, composed = content["algorithm"], content["metrics"]
     guides = {name: composed.get(name) for name in metrics}
     trees = _get_tree_inputs(work, guides)
-    return fingerprint_of(
+    return compute_fingerprint(
         ComparisonInputs(
             work.table.digest,
             work.version,
@@ -262,7 +272,7 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     )
 
 
-def _get_tree_inputs(work: Work, metrics: Iterable[str]) -> dict[str, TreeInputs]:
+def _get_tree_inputs(work: SessionState, metrics: Iterable[str]) -> dict[str, TreeInputs]:
     weighted = "custom" in metrics
     return {column: TreeInputs.of(tree, weighted) for column, tree in work.table.trees.items()}
 
@@ -276,10 +286,10 @@ def _drop_hierarchies(
     }
 
 
-def with_plan(work: Work, plan: Plan) -> Work:
+def apply_plan(work: SessionState, plan: Plan) -> SessionState:
     """Apply a plan; what it does not mention stays."""
     roles = plan.roles.roles
-    settings = settings_said(work, plan)
+    settings = read_plan_settings(work, plan)
     table = replace(
         work.table,
         roles={column: roles.get(column, Role.INSENSITIVE) for column in work.table.roles},
@@ -294,15 +304,17 @@ def with_plan(work: Work, plan: Plan) -> Work:
         person=plan.person,
     )
     composed = {**work.settings.composed, **plan.metrics}
-    work = with_choices(work.with_parts(table, replace(settings, composed=composed), Message()))
+    work = update_hierarchies(
+        work.replace_sections(table, replace(settings, composed=composed), Message())
+    )
     for column in work.table.hierarchy_columns:
         values = work.table.complete_records.counted(column)
         choice = _choose_hierarchy(column, plan.columns[column].hierarchy, values)
-        work = with_choice(work, column, choice)
+        work = set_hierarchy(work, column, choice)
     return work
 
 
-def settings_said(work: Work, plan: Plan) -> RunSettings:
+def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
     algorithm, limit = plan.algorithm, plan.suppression_limit
     if isinstance(limit, RecordsPlan):
         limit = min(1.0, limit.records / work.table.records.n_records)
@@ -331,12 +343,12 @@ def _choose_hierarchy(
     column: str, part: HierarchyPlan | None, values: ValueCounts
 ) -> HierarchyChoice:
     if part is None:
-        return start_with(column, values)
+        return suggest_first_choice(column, values)
     for kind, (builder, typed) in _TYPED.items():
         if isinstance(part, kind):
-            return choose(builder, typed(part), column, values)
+            return build_choice(builder, typed(part), column, values)
     tree = build_hierarchy(column, part, values.texts, Path(), values.chosen)
-    return imported("the plan", HierarchyFile(tree), column, values)
+    return build_imported_choice("the plan", HierarchyFile(tree), column, values)
 
 
 def _describe_intervals(part: Any) -> dict[str, str]:
@@ -348,7 +360,7 @@ def _describe_intervals(part: Any) -> dict[str, str]:
 def _describe_codes(part: Any) -> dict[str, str]:
     prefixes = ", ".join(map(str, part.prefixes))
     typed = {"separators": part.separators, "prefixes": prefixes}
-    return {**typed, "ranges": ranges_text(part.ranges)}
+    return {**typed, "ranges": write_ranges(part.ranges)}
 
 
 _TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {

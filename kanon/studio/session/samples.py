@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kanon.base.own_files import own_file
+from kanon.base.own_files import find_own_file
 from kanon.schema import Role
 from kanon.teaching.presets import PRESETS
 
@@ -26,7 +26,7 @@ class Sample:
 
     @property
     def path(self) -> Path:
-        return own_file("sample_data", f"{self.name}.csv")
+        return find_own_file("sample_data", f"{self.name}.csv")
 
 
 def _build_small_sample(name: str) -> Sample:
@@ -55,10 +55,10 @@ SAMPLES: Mapping[str, Sample] = {
 }  # fmt: skip
 
 
-def bundled_file(folder: str, column: str) -> Path | None:
+def find_bundled_file(folder: str, column: str) -> Path | None:
     """The hierarchy file that comes with kanon for a column of that name, if any."""
     # A column's name must not lead out of the folder.
-    for path in sorted(own_file("hierarchies", folder).glob("*.*")):
+    for path in sorted(find_own_file("hierarchies", folder).glob("*.*")):
         if path.stem == column:
             return path
     return None

@@ -7,12 +7,12 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kanon.release.record import LOCAL
-from kanon.settings import settings
-from kanon.studio.session.session_store import Desks
+from kanon.settings import get_settings
+from kanon.studio.session.session_store import SessionStore
 
 
 @st.cache_resource(show_spinner=False)
-def imports_set_aside() -> None:
+def set_imports_aside() -> None:
     """Have the collector of garbage pass over what the imports made.
 
     Streamlit runs it after every script, and every look at 200,000 objects of modules would take a
@@ -23,42 +23,42 @@ def imports_set_aside() -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def desks() -> Desks:
-    limits = settings()
-    return Desks(60 * limits.keep_minutes, limits.kept_sessions)
+def get_session_store() -> SessionStore:
+    limits = get_settings()
+    return SessionStore(60 * limits.keep_minutes, limits.kept_sessions)
 
 
-def owner() -> str:
+def get_owner() -> str:
     """The unique id of the logged-in person; "" where there is no login."""
     return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
 
 
-def login_name() -> str:
+def get_login_name() -> str:
     """The logged-in person's name in the operator's record; ``local`` where there is no login."""
     if not st.user.get("is_logged_in"):  # Streamlit makes somebody up then
         return LOCAL
     claims = ("email", "preferred_username", "name")
-    return next((str(st.user[part]) for part in claims if st.user.get(part)), owner())
+    return next((str(st.user[part]) for part in claims if st.user.get(part)), get_owner())
 
 
 @dataclass(frozen=True)
-class Seat:
+class SessionConnection:
     """Notices the end of a session or of its connection."""
 
-    desks: Desks
+    store: SessionStore
     session: str
 
-    def leave(self) -> None:
-        self.desks.leave(self.session)
+    def end_session(self) -> None:
+        self.store.mark_abandoned(self.session)
 
 
-def ticking() -> bool:
+def is_fragment_run() -> bool:
     """Whether only a fragment of the page is drawn again, by its own timer."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
-@st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
-def seat() -> Seat:
+@st.cache_resource(show_spinner=False, scope="session", on_release=SessionConnection.end_session)
+def get_connection() -> SessionConnection:
     context = get_script_run_ctx()
-    return Seat(desks(), context.session_id if context else "")
+    return SessionConnection(get_session_store(), context.session_id if context else "")

@@ -10,23 +10,23 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kanon.base.formatting import counted
-from kanon.studio.session.work import Work
+from kanon.base.formatting import count_noun
+from kanon.studio.session.work import SessionState
 
 
-def new_token() -> str:
+def create_token() -> str:
     return secrets.token_urlsafe(32)
 
 
 @dataclass(frozen=True, eq=False)
-class Desk:
-    work: Work | None = None  # None until something was begun
+class StoredSession:
+    work: SessionState | None = None  # None until something was begun
     memory: dict[str, Any] = field(default_factory=dict)  # Cached results, by name
     # The secret in the names of its downloads.
     salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
-    begun: bool = True  # Whether anything was chosen; a mere visit is deleted first
+    has_user_changes: bool = True  # Whether anything was chosen; a mere visit is deleted first
 
-    def copied(self) -> Desk:
+    def copy_state(self) -> StoredSession:
         """The same state for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
@@ -35,9 +35,9 @@ class Desk:
                 running={},
                 kept=replace(work.kept, made=[*work.kept.made], reports=[*work.kept.reports]),
             )
-        return Desk(work)
+        return StoredSession(work)
 
-    def cleared(self) -> None:
+    def clear_all(self) -> None:
         if self.work is not None:
             for calculation in self.work.running.values():
                 calculation.job.cancel()
@@ -46,14 +46,14 @@ class Desk:
 
 @dataclass
 class _StoredPlace:
-    desk: Desk
+    desk: StoredSession
     session: str
     owner: str
     group: object
     end_timer: threading.Timer | None = None
 
 
-class Desks:
+class SessionStore:
     """What all sessions own, by their tokens. Every thread may call."""
 
     def __init__(self, seconds: float, most: int) -> None:
@@ -63,47 +63,47 @@ class Desks:
         self._lock = threading.RLock()
 
     @property
-    def lasting(self) -> str:
+    def keep_time_text(self) -> str:
         """How long an abandoned session is kept, in words.
 
-        >>> Desks(1800, 1).lasting, Desks(90, 1).lasting
+        >>> SessionStore(1800, 1).lasting, SessionStore(90, 1).lasting
         ('30 minutes', '90 seconds')
         """
         minutes, rest = divmod(self.seconds, 60)
         if rest:
-            return counted(round(self.seconds), "second")
-        return counted(int(minutes), "minute")
+            return count_noun(round(self.seconds), "second")
+        return count_noun(int(minutes), "minute")
 
     @property
-    def any_left(self) -> bool:
+    def has_abandoned_sessions(self) -> bool:
         with self._lock:
             return any(place.end_timer is not None for place in self._places.values())
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def put(self, token: str, session: str, desk: Desk, owner: str = "") -> None:
+    def store_session(self, token: str, session: str, desk: StoredSession, owner: str = "") -> None:
         with self._lock:
             before = self._places.get(token)
             self._stop_timer(before)
             group = owner or (before.group if before is not None else object())
             self._places[token] = _StoredPlace(desk, session, owner, group)
 
-    def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
+    def take(self, token: str, session: str, owner: str = "") -> tuple[str, StoredSession] | None:
         """Give a stored session to the page that names its token; None if there is none."""
         with self._lock:
             place = self._places.get(token)
             if place is None or place.owner != owner:
                 return None
             if place.end_timer is None and place.session != session:
-                token, copy = new_token(), place.desk.copied()
+                token, copy = create_token(), place.desk.copy_state()
                 self._places[token] = _StoredPlace(copy, session, owner, place.group)
                 return token, copy
             self._stop_timer(place)
             place.session = session
             return token, place.desk
 
-    def leave(self, session: str) -> None:
+    def mark_abandoned(self, session: str) -> None:
         """Note that a session has left; what it owns is kept for a while."""
         with self._lock:
             for token, place in list(self._places.items()):
@@ -115,7 +115,7 @@ class Desks:
                 place.end_timer.start()
                 self._places[token] = self._places.pop(token)
             away = [token for token, place in self._places.items() if place.end_timer is not None]
-            away.sort(key=lambda token: self._places[token].desk.begun)
+            away.sort(key=lambda token: self._places[token].desk.has_user_changes)
             for token in away[: max(0, len(away) - self._most_away)]:
                 self.clear(token)
 
@@ -124,9 +124,9 @@ class Desks:
             place = self._places.pop(token, None)
             self._stop_timer(place)
         if place is not None:
-            place.desk.cleared()
+            place.desk.clear_all()
 
-    def forget(self, token: str) -> None:
+    def delete_all_of_owner(self, token: str) -> None:
         """Delete a session at once, and those that the same owner or its copies left behind."""
         with self._lock:
             if token in self._places:

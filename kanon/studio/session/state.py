@@ -14,14 +14,25 @@ from streamlit import runtime
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from kanon.errors import KanonError
-from kanon.studio.session.named_configurations import carried
-from kanon.studio.session.parts import Message, SessionPart
+from kanon.studio.session.named_configurations import move_configurations
+from kanon.studio.session.parts import Message, StateSection
 from kanon.studio.session.samples import FIRST
-from kanon.studio.session.server import desks, owner, seat, ticking
-from kanon.studio.session.session_store import Desk, new_token
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, begun_since, called, for_another_table, is_same
+from kanon.studio.session.server import (
+    get_connection,
+    get_owner,
+    get_session_store,
+    is_fragment_run,
+)
+from kanon.studio.session.session_store import StoredSession, create_token
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import (
+    SessionState,
+    get_job_title,
+    has_user_changes,
+    is_same_section,
+    keep_user_sections,
+)
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
@@ -31,28 +42,28 @@ _SAID_ON = "said-on"  # remembers the page on which the last message was first r
 T = TypeVar("T")
 
 
-def work() -> Work:
+def get_session() -> SessionState:
     """The state of this session; at first the census sample."""
     if _WORK not in st.session_state:
-        st.session_state[_WORK] = st.session_state[_FIRST] = sample_work(FIRST)
-    stored: Work = st.session_state[_WORK]
+        st.session_state[_WORK] = st.session_state[_FIRST] = open_sample(FIRST)
+    stored: SessionState = st.session_state[_WORK]
     return stored
 
 
-def put(new: Work, carry: bool = True) -> None:
+def set_session(new: SessionState, keep_user_items: bool = True) -> None:
     """Replace the state; calculations on an old table are stopped, and a notice says so."""
     old = st.session_state.get(_WORK)
     if old is not None:
         new = _cancel_missing(old, new)
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)
-        if carry:  # the metrics, board, answers, configurations and entries of the user
-            new = carried(old, for_another_table(old, new))
+        if keep_user_items:  # the metrics, board, answers, configurations and entries of the user
+            new = move_configurations(old, keep_user_sections(old, new))
     st.session_state[_WORK] = new
-    lay_down()
+    store_session()
 
 
-def _cancel_missing(old: Work, new: Work) -> Work:
+def _cancel_missing(old: SessionState, new: SessionState) -> SessionState:
     """Cancel what the new state does not run, and say so of what was begun by hand."""
     ended = [
         doing
@@ -62,68 +73,68 @@ def _cancel_missing(old: Work, new: Work) -> Work:
     unfinished = [doing for doing in ended if not old.running[doing].job.finished]
     for doing in ended:
         old.running[doing].job.cancel()
-    titles = [called(doing) for doing in unfinished if (doing, old.version) != ("run", 0)]
+    titles = [get_job_title(doing) for doing in unfinished if (doing, old.version) != ("run", 0)]
     if not titles:
         return new
     sentence = f"Stopped because another table was opened: {', '.join(titles)}."
-    return new.with_notice(" ".join(filter(None, [new.message.notice, sentence])))
+    return new.add_notice(" ".join(filter(None, [new.message.notice, sentence])))
 
 
-def enter() -> None:
+def mark_entered() -> None:
     st.session_state[_ENTERED] = True
 
 
-def entered() -> bool:
+def is_from_app() -> bool:
     return _ENTERED in st.session_state
 
 
-def change(*parts: SessionPart) -> None:
+def update_sections(*parts: StateSection) -> None:
     """Replace sections of the state and clear the message."""
-    if not all(is_same(work().view(type(part)), part) for part in parts):
-        put(silent().with_parts(*parts))
+    if not all(is_same_section(get_session().view(type(part)), part) for part in parts):
+        set_session(get_session_without_message().replace_sections(*parts))
 
 
-def silent() -> Work:
-    return work().with_parts(Message())
+def get_session_without_message() -> SessionState:
+    return get_session().replace_sections(Message())
 
 
-def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
+def try_update(make: Callable[[], SessionState], problem_at: str = "", carry: bool = True) -> bool:
     """Replace the state by what ``make`` returns, or show the problem that the user can fix."""
     try:
         new = make()
     except KanonError as error:
-        change(Message(problem=error.sentence, problem_at=at))
+        update_sections(Message(problem=error.sentence, problem_at=problem_at))
         return False
-    put(new, carry)
+    set_session(new, carry)
     return True
 
 
-def said_here(at: str) -> None:
-    current = work()
+def show_message_at(at: str) -> None:
+    current = get_session()
     if current.message.problem_at != at:
         return
     if current.message.problem:
-        st.error(plain(current.message.problem), icon=":material/error:")
+        st.error(escape_markdown(current.message.problem), icon=":material/error:")
     elif current.message.notice:
-        st.success(plain(current.message.notice), icon=":material/check:")
+        st.success(escape_markdown(current.message.notice), icon=":material/check:")
 
 
-def leave_behind(page: str) -> None:
-    message = work().message
+def clear_message_of_other_page(page: str) -> None:
+    message = get_session().message
     if not (message.problem or message.notice):
-        forget(_SAID_ON)
-    elif remembered(_SAID_ON, message, lambda: page) != page:
-        forget(_SAID_ON)
-        put(silent())
+        clear_cache_entry(_SAID_ON)
+    elif get_or_compute(_SAID_ON, message, lambda: page) != page:
+        clear_cache_entry(_SAID_ON)
+        set_session(get_session_without_message())
 
 
-def seeded(key: str, value: object) -> str:
+def set_widget_value(key: str, value: object) -> str:
     """Set the value that a widget shows, and return its key."""
     st.session_state[key] = value
     return key
 
 
-def typed(key: str) -> Any:
+def get_widget_value(key: str) -> Any:
     """The user's entry in a widget; for callbacks."""
     value = st.session_state.get(key)
     if isinstance(value, list):
@@ -131,7 +142,7 @@ def typed(key: str) -> Any:
     return None if isinstance(value, DeletedFile) else value
 
 
-def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
+def get_or_compute(name: str, key: Hashable, make: Callable[[], T]) -> T:
     """The result of ``make``, kept in this session until ``key`` changes."""
     memory: dict[str, tuple[Hashable, Any]] = st.session_state.setdefault(_MEMORY, {})
     if name not in memory or memory[name][0] != key:
@@ -140,45 +151,47 @@ def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
     return result
 
 
-def first_time(name: str, key: Hashable) -> bool:
+def is_first_time(name: str, key: Hashable) -> bool:
     mark = object()
-    return remembered(name, key, lambda: mark) is mark
+    return get_or_compute(name, key, lambda: mark) is mark
 
 
-def forget(name: str) -> None:
+def clear_cache_entry(name: str) -> None:
     st.session_state.get(_MEMORY, {}).pop(name, None)
 
 
-def salt() -> str:
+def get_download_secret() -> str:
     """A secret of this session, for file names that no other session may share."""
     if _SALT not in st.session_state:
-        st.session_state[_SALT] = Desk().salt
+        st.session_state[_SALT] = StoredSession().salt
     secret: str = st.session_state[_SALT]
     return secret
 
 
-def bound(
+def attach_widget(
     key: str,
     value: object,
     take: str | Callable[..., object],
     *args: Any,
-    into: type[SessionPart] | Callable[..., object] = change,
+    into: type[StateSection] | Callable[..., object] = update_sections,
     read: Callable[[Any], Any] = lambda value: value,
     keep: bool = False,
 ) -> dict[str, Any]:
-    seeded(key, value)
+    set_widget_value(key, value)
 
     def changed() -> None:
-        if ticking():  # the browser has not drawn the new value yet: nobody chose the old one
+        if (
+            is_fragment_run()
+        ):  # the browser has not drawn the new value yet: nobody chose the old one
             return
-        value_typed = typed(key)
+        value_typed = get_widget_value(key)
         if keep and value_typed is None:
             return
         new = read(value_typed)
         if callable(take):
             take(*args, new)
         elif isinstance(into, type):
-            change(replace(work().view(into), **{take: new}))
+            update_sections(replace(get_session().view(into), **{take: new}))
         else:
             into(**{take: new})
 
@@ -186,59 +199,59 @@ def bound(
 
 
 # --- what outlives the page -----------------------------------------------------------------
-def token() -> str:
+def get_token() -> str:
     if _TOKEN not in st.session_state:
-        st.session_state[_TOKEN] = new_token()
+        st.session_state[_TOKEN] = create_token()
     secret: str = st.session_state[_TOKEN]
     return secret
 
 
-def visitor() -> str:
+def get_visitor() -> str:
     """The owner in the queue of jobs: the logged-in person, or else this tab."""
-    return owner() or token()
+    return get_owner() or get_token()
 
 
-def settled() -> bool:
+def is_tab_known() -> bool:
     """Whether the page was drawn once, so that its tab could name an earlier session."""
     return _SETTLED in st.session_state
 
 
-def lose() -> None:
+def mark_lost() -> None:
     st.session_state[_LOST] = True
 
 
-def lost() -> bool:
+def has_lost_state() -> bool:
     return _LOST in st.session_state
 
 
-def begin_anew() -> None:
+def start_again() -> None:
     st.session_state.pop(_LOST, None)
-    settle()
+    mark_settled()
 
 
-def settle() -> None:
+def mark_settled() -> None:
     st.session_state[_SETTLED] = True
-    lay_down()
+    store_session()
 
 
-def lay_down() -> None:
+def store_session() -> None:
     """Store all that this session owns on the server; without a server do nothing."""
     if runtime.exists():
         memory = st.session_state.setdefault(_MEMORY, {})
         work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
-        begun = work is not None and (first is None or begun_since(first, work))
-        desk = Desk(work, memory, salt(), begun)
-        desks().put(token(), seat().session, desk, owner())
+        begun = work is not None and (first is None or has_user_changes(first, work))
+        desk = StoredSession(work, memory, get_download_secret(), begun)
+        get_session_store().store_session(get_token(), get_connection().session, desk, get_owner())
 
 
-def come_back(earlier_token: str) -> bool:
+def restore_session(earlier_token: str) -> bool:
     """Take over the stored session of a token; False if there is none."""
-    if earlier_token == token():
+    if earlier_token == get_token():
         return True  # sent twice: it has it already
-    stored = desks().take(earlier_token, seat().session, owner())
+    stored = get_session_store().take(earlier_token, get_connection().session, get_owner())
     if stored is None:
         return False
-    desks().clear(token())
+    get_session_store().clear(get_token())
     st.session_state[_TOKEN], desk = stored
     st.session_state[_MEMORY], st.session_state[_SALT] = desk.memory, desk.salt
     st.session_state.pop(_WORK, None)
@@ -247,18 +260,18 @@ def come_back(earlier_token: str) -> bool:
     return True
 
 
-def forget_everything() -> None:
+def delete_all_data() -> None:
     """Delete all of this session: its state, runs, files and widgets."""
     work = st.session_state.get(_WORK)
-    Desk(work, st.session_state.get(_MEMORY, {})).cleared()
+    StoredSession(work, st.session_state.get(_MEMORY, {})).clear_all()
     if runtime.exists():
-        session = seat().session
-        desks().forget(token())
+        session = get_connection().session
+        get_session_store().delete_all_of_owner(get_token())
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
         runtime.get_instance().media_file_mgr.clear_session_refs(session)
     st.session_state.clear()
     st.session_state[_FORGOTTEN] = True
 
 
-def forgotten() -> bool:
+def has_deleted_data() -> bool:
     return _FORGOTTEN in st.session_state

@@ -3,57 +3,61 @@
 import hashlib
 from dataclasses import replace
 
-from kanon.errors import quoted
+from kanon.errors import quote
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
-from kanon.sources.limits import of_our_own
+from kanon.sources.limits import lift_size_limits
 from kanon.sources.opening import ADULT_NAME, OpenedTable, fetch_adult, open_in_doubt, open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile, read_table
-from kanon.studio.session.choices import as_started
-from kanon.studio.session.findings import Findings
-from kanon.studio.session.hierarchy_choices import with_choices
+from kanon.studio.session.choices import is_first_choice
+from kanon.studio.session.findings import SessionResults
+from kanon.studio.session.hierarchy_choices import update_hierarchies
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_state import TableState
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import SessionState
 
 
-def sample_work(name: str, version: int = 0) -> Work:
+def open_sample(name: str, version: int = 0) -> SessionState:
     sample = SAMPLES[name]
     content = sample.path.read_bytes()
-    with of_our_own():
+    with lift_size_limits():
         file = read_table(content, sample.path.name)
     work = _build_work(file, content, sample.title, name, version)
     reasons = dict.fromkeys(sample.roles, "")
     table = replace(work.table, roles=sample.roles, reasons=reasons, undecided=frozenset())
-    return with_choices(work.with_parts(table, replace(work.settings, k=sample.k)), folder=name)
+    return update_hierarchies(
+        work.replace_sections(table, replace(work.settings, k=sample.k)), folder=name
+    )
 
 
-def uploaded_work(
+def open_uploaded_table(
     content: bytes, name: str, version: int, settings: ReadSettings | None = None
-) -> Work:
+) -> SessionState:
     file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
         return _build_adult_work(file, version)
-    return _check_new_table(with_choices(_build_work(file, content, name, "upload", version)))
+    return _check_new_table(update_hierarchies(_build_work(file, content, name, "upload", version)))
 
 
-def adult_work(version: int) -> Work:
+def open_adult(version: int) -> SessionState:
     return _build_adult_work(fetch_adult(), version)
 
 
-def opened_work(file: OpenedTable, version: int) -> Work:
-    return _check_new_table(with_choices(_build_work(file, None, file.name, "place", version)))
+def start_with_table(file: OpenedTable, version: int) -> SessionState:
+    return _check_new_table(
+        update_hierarchies(_build_work(file, None, file.name, "place", version))
+    )
 
 
-def reread(work: Work) -> Work:
+def reread_table(work: SessionState) -> SessionState:
     """Read the same file as asked for; roles and hierarchies stay where columns do."""
     if work.table.content is None:
         return work
-    again = uploaded_work(work.table.content, work.table.file.name, 0, work.table.asked)
-    return read_again(work, again)
+    again = open_uploaded_table(work.table.content, work.table.file.name, 0, work.table.asked)
+    return take_over_reread(work, again)
 
 
-def read_again(work: Work, again: Work) -> Work:
+def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
     """Take over the same table, read in another way; roles stay where columns do.
 
     A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
@@ -65,7 +69,7 @@ def read_again(work: Work, again: Work) -> Work:
         choices={
             column: choice
             for column, choice in old.choices.items()
-            if not as_started(choice, column, old.kinds.get(column))
+            if not is_first_choice(choice, column, old.kinds.get(column))
         },
         file=new.file,
         digest=new.digest,
@@ -78,24 +82,24 @@ def read_again(work: Work, again: Work) -> Work:
         ),
         imports=(),
     )
-    return with_choices(
+    return update_hierarchies(
         replace(
             work,
             version=work.version + 1,
             running={},
-            findings=Findings(),
+            findings=SessionResults(),
             made_with={},
-            views=work.views_read_again,
+            views=work.views_after_reread,
             table=table,
             kept=collection
             if new.digest == old.digest
-            else replace(collection, handed=(), made=[]),
+            else replace(collection, earlier_releases=(), made=[]),
             message=replace(work.message, problem=again.message.problem),
         )
     )
 
 
-def settings_shown(work: Work) -> ReadSettings:
+def get_read_settings_to_show(work: SessionState) -> ReadSettings:
     """How the file was read; after a mistake, what was asked for, so that it can be fixed."""
     if not work.message.problem:
         return work.table.file.settings
@@ -103,24 +107,24 @@ def settings_shown(work: Work) -> ReadSettings:
     return replace(work.table.file.settings, **wanted)
 
 
-def _build_adult_work(file: TableFile, version: int) -> Work:
+def _build_adult_work(file: TableFile, version: int) -> SessionState:
     """As in the papers: all nine columns as quasi-identifiers, incomplete records dropped."""
     work = _build_work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
     reasons = dict.fromkeys(roles, "As in the papers.")
     table = replace(work.table, roles=roles, reasons=reasons, undecided=frozenset())
-    return with_choices(work.with_parts(replace(table, missing="drop-records")))
+    return update_hierarchies(work.replace_sections(replace(table, missing="drop-records")))
 
 
-def _check_new_table(work: Work) -> Work:
+def _check_new_table(work: SessionState) -> SessionState:
     columns = [column for column in work.table.roles if column.casefold() == SUPPRESSED]
     problem = None
     if columns:
         problem = (
-            f"The table has a column {quoted(columns[0])}. Releases mark suppressed records in a "
+            f"The table has a column {quote(columns[0])}. Releases mark suppressed records in a "
             "column of that name, so rename yours before you anonymise."
         )
-    return work.with_parts(
+    return work.replace_sections(
         replace(work.settings, k=min(work.settings.k, max(2, work.table.records.n_records))),
         replace(work.message, problem=problem),
     )
@@ -128,7 +132,7 @@ def _check_new_table(work: Work) -> Work:
 
 def _build_work(
     file: TableFile | OpenedTable, content: bytes | None, title: str, origin: str, version: int
-) -> Work:
+) -> SessionState:
     distinct = file.records.distinct()
     suggestions = suggest_roles(distinct)
     roles = {column: suggestion.role for column, suggestion in suggestions.items()}
@@ -155,4 +159,4 @@ def _build_work(
         undecided=frozenset(name for name, role in suggestions.items() if not role.decided),
         person=person,
     )
-    return Work(version, table)
+    return SessionState(version, table)

@@ -16,14 +16,14 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
 from kanon.sources.tables import Table
 from kanon.studio.session.choices import FileReview, HierarchyChoice
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000
 """The most steps to undo, the least, and the most nodes of all their trees together."""
 
 
 @dataclass(frozen=True, eq=False)
-class ChangedChoice:
+class PastChoice:
     choice: HierarchyChoice
     # The same object for all columns that one press changed: they are undone together.
     press: object
@@ -32,8 +32,8 @@ class ChangedChoice:
 @dataclass(frozen=True, eq=False)
 class History:
     # The choices to undo and to redo, the next one last; each only with what it is built from.
-    past: tuple[ChangedChoice, ...] = ()
-    future: tuple[ChangedChoice, ...] = ()
+    past: tuple[PastChoice, ...] = ()
+    future: tuple[PastChoice, ...] = ()
     version: int = 0  # Rises with every change; an edit names the version it saw
     answered: str = ""  # The id of the last operation of the browser; sent twice, it is done once
     said: str = ""  # The message about it
@@ -42,20 +42,18 @@ class History:
 
     def after(self, old: HierarchyChoice, press: object) -> History:
         most = NODES // old.tree.n_nodes if old.tree is not None else STEPS
-        past = (*self.past, ChangedChoice(_strip_choice(old), press))[
-            -min(STEPS, max(LEAST, most)) :
-        ]
+        past = (*self.past, PastChoice(_strip_choice(old), press))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
 
-    def back(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
+    def step_back(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         last = self.past[-1]
-        future = (*self.future, ChangedChoice(_strip_choice(current), last.press))
+        future = (*self.future, PastChoice(_strip_choice(current), last.press))
         changed = replace(self, past=self.past[:-1], future=future, version=self.version + 1)
         return last.choice, replace(changed, said="", refused=False, select=())
 
-    def forward(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
+    def step_forward(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         next_ = self.future[-1]
-        past = (*self.past, ChangedChoice(_strip_choice(current), next_.press))
+        past = (*self.past, PastChoice(_strip_choice(current), next_.press))
         changed = replace(self, past=past, future=self.future[:-1], version=self.version + 1)
         return next_.choice, replace(changed, said="", refused=False, select=())
 
@@ -72,7 +70,7 @@ Missing = Literal["drop-records", "as-value"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableState(SessionPart):
+class TableState(StateSection):
     LABELS: ClassVar[Mapping[str, str]] = {
         "person": "Which column identifies the person?",
         "missing": "What happens to records with a missing value",
@@ -101,7 +99,7 @@ class TableState(SessionPart):
 
     @property
     def records(self) -> Table:
-        return self.file.records.with_kinds(self.kinds) if self.kinds else self.file.records
+        return self.file.records.set_kinds(self.kinds) if self.kinds else self.file.records
 
     @property
     def can_be_reread(self) -> bool:
@@ -116,13 +114,13 @@ class TableState(SessionPart):
         return [name for name, role in self.roles.items() if role is Role.SENSITIVE]
 
     @property
-    def person_known(self) -> str | None:
+    def usable_person(self) -> str | None:
         """The chosen column of the person, while it is an identifier."""
         return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
 
     @cached_property
-    def person_counted(self) -> str | None:
-        person = self.person_known
+    def person_for_k(self) -> str | None:
+        person = self.usable_person
         if person is None or self.complete_records.incomplete([person]):
             return None
         return person
@@ -130,10 +128,10 @@ class TableState(SessionPart):
     @cached_property
     def highest_k(self) -> int:
         """The number of persons or records: the k of one class with everything."""
-        person = self.person_counted
+        person = self.person_for_k
         if person is None:
             return self.complete_records.n_records
-        return self.complete_records.distinct_of(person).values
+        return self.complete_records.count_distinct(person).values
 
     @property
     def trees(self) -> dict[str, Hierarchy]:
@@ -141,19 +139,19 @@ class TableState(SessionPart):
         return {name: tree for name, tree in trees.items() if tree is not None}
 
     @property
-    def coarse_columns(self) -> list[str]:
+    def columns_to_coarsen(self) -> list[str]:
         """The sensitive columns to coarsen, whether or not their hierarchies allow it."""
         return [name for name in self.sensitive_columns if name in self.levels]
 
     @property
     def hierarchy_columns(self) -> list[str]:
         """The quasi-identifiers, then the coarsened columns."""
-        return [*self.quasi_identifiers, *self.coarse_columns]
+        return [*self.quasi_identifiers, *self.columns_to_coarsen]
 
     @property
     def coarsened(self) -> dict[str, Coarsening]:
         coarsenings = {}
-        for name in self.coarse_columns:
+        for name in self.columns_to_coarsen:
             choice = self.choices.get(name)
             tree = None if choice is None or choice.plan is None else choice.tree
             if tree is not None and tree.height > 1:
@@ -161,10 +159,10 @@ class TableState(SessionPart):
         return coarsenings
 
     @property
-    def coarse_records(self) -> Table:
+    def released_level_records(self) -> Table:
         return self.complete_records.coarsened([*self.coarsened.values()])
 
-    def history(self, column: str) -> History:
+    def get_history(self, column: str) -> History:
         return self.histories.get(column, History())
 
     @property

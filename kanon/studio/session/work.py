@@ -9,61 +9,64 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 
 from kanon.algorithms.catalogue import serves_every_k, uses
-from kanon.base.formatting import thin
+from kanon.base.formatting import write_count
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import PAPER_K
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
-from kanon.plan import composed_metrics
+from kanon.plan import build_composed_metrics
 from kanon.privacy.model import SensitiveModel
-from kanon.settings import settings
+from kanon.settings import get_settings
 from kanon.sources.stored import StoredTable
 from kanon.strategies import STRATEGIES, needs_sensitive
-from kanon.studio.session.findings import Findings
+from kanon.studio.session.findings import SessionResults
 from kanon.studio.session.parts import (
-    Collection,
     CompareSettings,
     Message,
     Purpose,
     RunSettings,
-    SessionPart,
+    SavedItems,
     SharedView,
+    StateSection,
 )
 from kanon.studio.session.table_state import TableState
 
-AnyPart = TypeVar("AnyPart", bound=SessionPart)
+AnyPart = TypeVar("AnyPart", bound=StateSection)
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class SessionState:
     """The state of a session. Every change makes a new one."""
 
     version: int  # Rises with every new table, so that no widget keeps an answer about another one
     table: TableState  # The table, with the roles and hierarchies of its columns
     settings: RunSettings = field(default_factory=RunSettings)
     compare: CompareSettings = field(default_factory=CompareSettings)
-    kept: Collection = field(default_factory=Collection)
+    kept: SavedItems = field(default_factory=SavedItems)
     purpose: Purpose = field(default_factory=Purpose)
-    findings: Findings = field(default_factory=Findings)
-    running: Mapping[str, CalculationState] = field(default_factory=dict)
+    findings: SessionResults = field(default_factory=SessionResults)
+    running: Mapping[str, RunningJob] = field(default_factory=dict)
     # The state when the last calculation of each name began, without its results.
-    made_with: Mapping[str, Work] = field(default_factory=dict)
+    made_with: Mapping[str, SessionState] = field(default_factory=dict)
     message: Message = field(default_factory=Message)
     shared: SharedView = field(default_factory=SharedView)  # What several pages show
     # What each page shows, by the class of its section.
-    views: Mapping[type[SessionPart], SessionPart] = field(default_factory=dict)
+    views: Mapping[type[StateSection], StateSection] = field(default_factory=dict)
 
     @property
-    def parts(self) -> dict[type[SessionPart], SessionPart]:
+    def parts(self) -> dict[type[StateSection], StateSection]:
         """All sections by class, except those of pages that are unchanged."""
         own = (getattr(self, item.name) for item in fields(self))
-        return {**{type(part): part for part in own if isinstance(part, SessionPart)}, **self.views}
+        return {
+            **{type(part): part for part in own if isinstance(part, StateSection)},
+            **self.views,
+        }
 
     def view(self, kind: type[AnyPart]) -> AnyPart:
         part = self.views.get(kind) or self.parts.get(kind)
         return part if isinstance(part, kind) else kind()
 
-    def with_parts(self, *parts: SessionPart) -> Work:
+    def replace_sections(self, *parts: StateSection) -> SessionState:
         field_of = {type(getattr(self, item.name)): item.name for item in fields(self)}
         own: dict[str, Any] = {
             field_of[type(part)]: part for part in parts if type(part) in field_of
@@ -71,24 +74,28 @@ class Work:
         views = {type(part): part for part in parts if type(part) not in field_of}
         return replace(self, **own, views={**self.views, **views})
 
-    def with_notice(self, notice: str | None) -> Work:
-        return self.with_parts(replace(self.message, notice=notice))
+    def add_notice(self, notice: str | None) -> SessionState:
+        return self.replace_sections(replace(self.message, notice=notice))
 
     @property
-    def views_read_again(self) -> dict[type[SessionPart], SessionPart]:
-        return {kind: view.read_again() for kind, view in self.views.items()}
+    def views_after_reread(self) -> dict[type[StateSection], StateSection]:
+        return {kind: view.reset_after_reread() for kind, view in self.views.items()}
 
     @property
     def focus(self) -> str | None:
         return _pick_or_first(self.settings.sensitive, self.table.sensitive_columns)
 
     @property
-    def strategy_used(self) -> str:
+    def usable_strategy(self) -> str:
         """The chosen strategy; S1 while that one cannot be used."""
-        return self.settings.strategy if self.settings.strategy in usable_strategies(self) else "s1"
+        return (
+            self.settings.strategy
+            if self.settings.strategy in list_usable_strategies(self)
+            else "s1"
+        )
 
     @property
-    def models_lost(self) -> list[SensitiveModel]:
+    def unmeetable_models(self) -> list[SensitiveModel]:
         """The models about columns that are no longer sensitive: no run meets them."""
         sensitive = self.table.sensitive_columns
         return [model for model in self.settings.models if model.column not in sensitive]
@@ -106,17 +113,17 @@ def _pick_or_first(wanted: str | None, columns: list[str]) -> str | None:
     return wanted if wanted in columns else next(iter(columns), None)
 
 
-def is_same(first: SessionPart, second: SessionPart) -> bool:
+def is_same_section(first: StateSection, second: StateSection) -> bool:
     pairs = ((getattr(first, item.name), getattr(second, item.name)) for item in fields(first))
     return all(before is after or before == after for before, after in pairs)
 
 
-def for_another_table(old: Work, new: Work) -> Work:
+def keep_user_sections(old: SessionState, new: SessionState) -> SessionState:
     """Keep what belongs to the user: own metrics, the board, what pages keep."""
     staying = [
-        view.for_another_table() for kind, view in old.views.items() if kind not in new.views
+        view.keep_for_new_table() for kind, view in old.views.items() if kind not in new.views
     ]
-    return new.with_parts(
+    return new.replace_sections(
         *(view for view in staying if view is not None),
         replace(new.settings, composed=old.settings.composed),
         replace(new.compare, layout=old.compare.layout),
@@ -124,7 +131,7 @@ def for_another_table(old: Work, new: Work) -> Work:
     )
 
 
-def usable_strategies(work: Work) -> list[str]:
+def list_usable_strategies(work: SessionState) -> list[str]:
     """All strategies with GAA, those on l and t only with a sensitive column; else S1."""
     strategies = STRATEGIES if uses(work.settings.algorithm, "strategy") else ["s1"]
     return [
@@ -132,7 +139,7 @@ def usable_strategies(work: Work) -> list[str]:
     ]
 
 
-def begun_since(first: Work, current: Work) -> bool:
+def has_user_changes(first: SessionState, current: SessionState) -> bool:
     """Whether the user chose anything since, beyond what the app does by itself."""
     if first.version != current.version or dict(first.views) != dict(current.views):
         return True
@@ -161,7 +168,7 @@ OPENINGS = ("uploading", "opening", "reading", "project", "people")
 """These open a file. A session opens one at a time, the last requested, to save memory."""
 
 
-def called(doing: str) -> str:
+def get_job_title(doing: str) -> str:
     return {
         "advising": "The advisor",
         "bound": "The lower bound",
@@ -190,7 +197,7 @@ def called(doing: str) -> str:
     }[doing]
 
 
-class Calculation(Protocol):
+class JobHandle(Protocol):
     """A :class:`kanon.studio.jobs.job.Job`, as sessions and pages see it."""
 
     @property
@@ -215,58 +222,64 @@ class Calculation(Protocol):
     def cancel(self) -> None: ...
 
 
-def cancelled_run(work: Work) -> Work:
-    return work.with_notice("The run was cancelled; nothing was changed.")
+def add_run_cancelled_notice(work: SessionState) -> SessionState:
+    return work.add_notice("The run was cancelled; nothing was changed.")
 
 
-def opening_cancelled(work: Work) -> Work:
-    return work.with_notice("Opening was cancelled; nothing was changed.")
+def add_opening_cancelled_notice(work: SessionState) -> SessionState:
+    return work.add_notice("Opening was cancelled; nothing was changed.")
 
 
-def reading_cancelled(work: Work) -> Work:
-    return work.with_notice("Reading was cancelled; nothing was changed.")
+def add_reading_cancelled_notice(work: SessionState) -> SessionState:
+    return work.add_notice("Reading was cancelled; nothing was changed.")
 
 
-def said_on_page(work: Work, sentence: str) -> Work:
+def add_problem(work: SessionState, sentence: str) -> SessionState:
     """Add a problem to those at the head of the page."""
-    return work.with_parts(
+    return work.replace_sections(
         replace(work.message, problem=" ".join(filter(None, [work.message.problem, sentence])))
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
-    doing: str  # A key of :func:`called`; a session runs each once at a time
+class JobRequest:
+    job_name: str  # A key of :func:`called`; a session runs each once at a time
     function: Callable[..., object]  # What a worker calls, after its progress
     arguments: tuple[object, ...]
     # Stores the result in the state; None for a study that ended early, whose partial results are
     # the parts of the job.
-    then: Callable[[Work, Any], Work]
+    store_result: Callable[[SessionState, Any], SessionState]
     limit: Limit = "job_minutes"
     lane: Lane = "short"  # A short one may be begun twice, so one that writes is never short
-    begins: Callable[[Work], Work] = lambda work: work  # Changes the state at the start
+    begins: Callable[[SessionState], SessionState] = lambda work: (
+        work
+    )  # Changes the state at the start
     after: Callable[[], object] = lambda: None  # Called on the server, however it ended
-    cancelled: Callable[[Work], Work] = cancelled_run  # Changes the state after a cancel
-    failed: Callable[[Work, str], Work] = said_on_page  # Stores why it failed
-    died: str = ""  # The message where its worker died
-    studying: str = ""  # The fingerprint under which a study's results are kept
-    carry: bool = True  # Whether the user's own metrics and configurations come along
+    cancelled: Callable[[SessionState], SessionState] = (
+        add_run_cancelled_notice  # Changes the state after a cancel
+    )
+    handle_failure: Callable[[SessionState, str], SessionState] = (
+        add_problem  # Stores why it failed
+    )
+    death_message: str = ""  # The message where its worker died
+    study_key: str = ""  # The fingerprint under which a study's results are kept
+    keep_user_items: bool = True  # Whether the user's own metrics and configurations come along
 
 
 @dataclass(frozen=True, eq=False)
-class CalculationState:
-    job: Calculation
-    request: Request
-    began: Work
+class RunningJob:
+    job: JobHandle
+    request: JobRequest
+    began: SessionState
 
 
 # --- choices: metrics, k, missing values ------------------------------------
-def metric_called(work: Work, name: str) -> Metric:
-    return metric_named(name, composed_metrics(work.settings.composed))
+def get_metric(work: SessionState, name: str) -> Metric:
+    return metric_named(name, build_composed_metrics(work.settings.composed))
 
 
-def counted_records(
-    work: Work, metric: Metric, trees: Mapping[str, Hierarchy]
+def count_records_at_nodes(
+    work: SessionState, metric: Metric, trees: Mapping[str, Hierarchy]
 ) -> tuple[np.ndarray, ...] | None:
     """The records at or below each node, per column, for a metric that counts records."""
     if not metric.counts_records:  # hierarchies can be large
@@ -278,28 +291,28 @@ def counted_records(
     )
 
 
-def incomplete_records(work: Work) -> int:
+def count_incomplete_records(work: SessionState) -> int:
     """The number of records that lack a quasi-identifier."""
     columns = work.table.quasi_identifiers
     return work.table.records.incomplete(columns) if columns else 0
 
 
-def missing_undecided(work: Work) -> int:
+def count_undecided_records(work: SessionState) -> int:
     """The number of incomplete records while it is undecided what happens to them; else 0."""
-    return incomplete_records(work) if work.table.missing is None else 0
+    return count_incomplete_records(work) if work.table.missing is None else 0
 
 
-def undecided_columns(work: Work) -> list[str]:
+def list_undecided_columns(work: SessionState) -> list[str]:
     return [name for name in work.table.roles if name in work.table.undecided]
 
 
-def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
+def set_algorithm_option(work: SessionState, algorithm: str, name: str, value: str) -> SessionState:
     own_options = {**work.settings.options.get(algorithm, {}), name: value}
     options = {**work.settings.options, algorithm: own_options}
-    return work.with_parts(replace(work.settings, options=options), Message())
+    return work.replace_sections(replace(work.settings, options=options), Message())
 
 
-def usable_metrics(work: Work) -> list[str]:
+def list_usable_metrics(work: SessionState) -> list[str]:
     """The metrics to choose from; drawn weights only where all hierarchies have them."""
     choices = work.table.choices
     trees = [choices[name].tree for name in work.table.quasi_identifiers if name in choices]
@@ -307,22 +320,22 @@ def usable_metrics(work: Work) -> list[str]:
     return [*PUBLISHED, *BESIDE, *work.settings.composed, *(["custom"] if all_drawn else [])]
 
 
-def compared_metrics(work: Work) -> list[str]:
-    return [name for name in usable_metrics(work) if name in work.compare.compared]
+def list_compared_metrics(work: SessionState) -> list[str]:
+    return [name for name in list_usable_metrics(work) if name in work.compare.compared]
 
 
-def shown_k(algorithm: str, n_records: int, also: int) -> list[int]:
+def list_comparison_k(algorithm: str, n_records: int, also: int) -> list[int]:
     """The k of a comparison: all of a slider, or the papers' where each k is a run of its own."""
     if serves_every_k(algorithm):
-        return k_grid(n_records, also)
+        return list_slider_k(n_records, also)
     most = max(2, n_records)
     return sorted({*(k for k in PAPER_K if k <= most), min(also, most)})
 
 
-def k_grid(n_records: int, also: int) -> list[int]:
+def list_slider_k(n_records: int, also: int) -> list[int]:
     """The k of a slider: every small one, then evenly spaced on a log scale.
 
-    >>> k_grid(20, also=7)[:4], k_grid(20, also=7)[-1]
+    >>> list_slider_k(20, also=7)[:4], list_slider_k(20, also=7)[-1]
     ([2, 3, 4, 5], 20)
     """
     if n_records <= 2:
@@ -332,7 +345,7 @@ def k_grid(n_records: int, also: int) -> list[int]:
 
 
 # --- whether the classes of a table in an engine are loaded -------------------------------------
-def counted_table(work: Work) -> StoredTable | None:
+def get_countable_table(work: SessionState) -> StoredTable | None:
     """The stored table of a run, if it may have more classes than kanon loads."""
     table = work.table
     if not table.records.in_engine or not table.quasi_identifiers:
@@ -340,42 +353,48 @@ def counted_table(work: Work) -> StoredTable | None:
     try:
         stored = table.complete_records
         assert isinstance(stored, StoredTable)
-        return stored if stored.most_classes(table.quasi_identifiers) > settings().classes else None
+        return (
+            stored
+            if stored.estimate_most_classes(table.quasi_identifiers) > get_settings().classes
+            else None
+        )
     except KanonError:  # the page says it where it asks for the values
         return None
 
 
-def counted_by(work: Work) -> str:
+def describe_class_count_inputs(work: SessionState) -> str:
     table = work.table
     return repr((work.version, table.dropped > 0, table.quasi_identifiers))
 
 
-def uncounted(work: Work) -> bool:
+def needs_class_count(work: SessionState) -> bool:
     """Whether the classes must be counted first, which may take long."""
-    table = counted_table(work)
-    return table is not None and table.known_classes(work.table.quasi_identifiers) is None
+    table = get_countable_table(work)
+    return table is not None and table.get_known_class_count(work.table.quasi_identifiers) is None
 
 
-def classes_kept(work: Work) -> int | None:
+def count_classes_in_engine(work: SessionState) -> int | None:
     """The number of classes that stay in the engine; None if they are loaded, or unknown."""
-    table = counted_table(work)
-    number = None if table is None else table.known_classes(work.table.quasi_identifiers)
-    return number if number is not None and number > settings().classes else None
+    table = get_countable_table(work)
+    number = None if table is None else table.get_known_class_count(work.table.quasi_identifiers)
+    return number if number is not None and number > get_settings().classes else None
 
 
-def said_kept(number: int) -> str:
+def describe_classes_in_engine(number: int) -> str:
     return (
-        f"The quasi-identifiers of this table have {thin(number)} different combinations of "
-        f"values. kanon loads at most {thin(settings().classes)} (setting classes), so they stay "
+        f"The quasi-identifiers of this table have {write_count(number)} different combinations of "
+        f"values. kanon loads at most {write_count(get_settings().classes)} (setting classes), so they stay "
         "in the table's engine, which counts, merges and writes."
     )
 
 
-def check_classes_here(work: Work) -> None:
-    if uncounted(work):
+def check_classes_loadable(work: SessionState) -> None:
+    if needs_class_count(work):
         raise PlanError(
             "The classes of this table are not counted yet; there may be too many to load."
         )
-    number = classes_kept(work)
+    number = count_classes_in_engine(work)
     if number is not None:
-        raise PlanError(f"{said_kept(number)} Release such a table on the page Anonymise.")
+        raise PlanError(
+            f"{describe_classes_in_engine(number)} Release such a table on the page Anonymise."
+        )

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from kanon.base.formatting import counted
-from kanon.studio.session.text import plain
-from kanon.teaching.glossary import Term, glossary, looked_up
+from kanon.base.formatting import count_noun
+from kanon.studio.session.text import escape_markdown
+from kanon.teaching.glossary import Term, find_terms, load_glossary
 
 _MOST_TERMS = 12  # words; who finds more types more
 
 
-def glossary_control() -> None:
+def draw_glossary() -> None:
     """Draw the control below the navigation; while it is closed, nothing is looked up."""
     with st.sidebar:
         _draw_control()
@@ -34,22 +34,24 @@ def _search_terms() -> None:
     )
     with st.container(height=420, border=False):
         if not (typed or "").strip():
-            st.caption(" · ".join(plain(name) for name in glossary()))
+            st.caption(" · ".join(escape_markdown(name) for name in load_glossary()))
             return
-        terms = looked_up(typed)
+        terms = find_terms(typed)
         if not terms:
             st.info("There is no such word here; try part of it, or another word.")
         for term in terms[:_MOST_TERMS]:
             st.markdown(_format_term(term))
         if len(terms) > _MOST_TERMS:
-            st.caption(f"And {counted(len(terms) - _MOST_TERMS, 'more word')}: type more letters.")
+            st.caption(
+                f"And {count_noun(len(terms) - _MOST_TERMS, 'more word')}: type more letters."
+            )
 
 
 def _format_term(term: Term) -> str:
     parts = [f"Used on {', '.join(term.where)}."]
-    if term.see:
-        parts.append(f"See {'; '.join(term.see)}.")
+    if term.related_terms:
+        parts.append(f"See {'; '.join(term.related_terms)}.")
     if term.source:
         parts.append(f"Source: {term.source}.")
-    name, explanation = plain(term.name), plain(term.told)
-    return f"**{name}**: {explanation}  \n:small[{plain(' '.join(parts))}]"
+    name, explanation = escape_markdown(term.name), escape_markdown(term.told)
+    return f"**{name}**: {explanation}  \n:small[{escape_markdown(' '.join(parts))}]"

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config, file_util
 
-from kanon.report.scripts import allowed
+from kanon.report.scripts import compute_script_hashes
 
 
 def _list_inline_scripts() -> list[str]:
@@ -30,7 +30,7 @@ def _list_inline_scripts() -> list[str]:
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        f"script-src 'self' blob: {' '.join(_list_inline_scripts())} {allowed()}",
+        f"script-src 'self' blob: {' '.join(_list_inline_scripts())} {compute_script_hashes()}",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "font-src 'self' data:",

@@ -15,22 +15,22 @@ from kanon.studio.session import state
 from kanon.studio.shell.navigation import set_up_page
 
 
-def login_required(environment: Mapping[str, str] = os.environ) -> bool:
+def needs_login(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether the operator asks for a login; a misspelt wish counts as one.
 
-    >>> login_required({"KANON_LOGIN": "required"}), login_required({"KANON_LOGIN": "yes"})
+    >>> needs_login({"KANON_LOGIN": "required"}), needs_login({"KANON_LOGIN": "yes"})
     (True, True)
-    >>> login_required({"KANON_LOGIN": "off"}), login_required({})
+    >>> needs_login({"KANON_LOGIN": "off"}), needs_login({})
     (False, False)
     """
     return environment.get("KANON_LOGIN", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
-def admit() -> bool:
+def check_login() -> bool:
     """Whether the pages may be drawn; if not, draw the login page."""
     # Streamlit says True or False where a login is set up, and nothing where none is.
     logged_in = st.user.get("is_logged_in")
-    if logged_in is None and not login_required():
+    if logged_in is None and not needs_login():
         return True
     if logged_in:
         with st.sidebar:
@@ -63,5 +63,5 @@ def _log_in() -> None:
 
 def _log_out() -> None:
     """Delete all for the next user of this tab."""
-    state.forget_everything()
+    state.delete_all_data()
     st.logout()

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from kanon.errors import KanonError
-from kanon.studio.session.text import plain
+from kanon.studio.session.text import escape_markdown
 
 # The groups, in the order of the work: the file of each page, and its icon.
 _PAGES = {
@@ -29,7 +29,7 @@ def set_up_page() -> None:
     st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
 
 
-def chosen_page() -> StreamlitPage:
+def select_page() -> StreamlitPage:
     set_up_page()
     return st.navigation(
         {
@@ -53,4 +53,4 @@ def run_page(page: StreamlitPage) -> None:
     try:
         page.run()
     except KanonError as error:
-        st.error(plain(error.sentence), icon=":material/error:")
+        st.error(escape_markdown(error.sentence), icon=":material/error:")

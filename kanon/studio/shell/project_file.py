@@ -7,39 +7,43 @@ from typing import Any
 
 from kanon import __version__
 from kanon.base.checked_json import read_json
-from kanon.errors import KanonError, PlanError, listing, quoted
+from kanon.errors import KanonError, PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import HierarchyFile, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
-from kanon.plan import Plan, of_this_version
+from kanon.plan import Plan, update_plan_version
 from kanon.release.context import Context
 from kanon.report.changes import ReportRecord, parse_record
-from kanon.report.words import parse_words, words_given
+from kanon.report.words import parse_words, select_filled_words
 from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
-from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, choose
-from kanon.studio.session.findings import Findings
-from kanon.studio.session.hierarchy_choices import with_choices
-from kanon.studio.session.named_configurations import carried, check_whole, checked_title
-from kanon.studio.session.parts import NamedConfiguration
-from kanon.studio.session.run_plan import plan_content, settings_said
-from kanon.studio.session.table_loading import read_again, reread
+from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, build_choice
+from kanon.studio.session.findings import SessionResults
+from kanon.studio.session.hierarchy_choices import update_hierarchies
+from kanon.studio.session.named_configurations import (
+    check_configuration_title,
+    check_names_no_file,
+    move_configurations,
+)
+from kanon.studio.session.parts import SavedConfiguration
+from kanon.studio.session.run_plan import build_plan_content, read_plan_settings
+from kanon.studio.session.table_loading import reread_table, take_over_reread
 from kanon.studio.session.table_state import History
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import SessionState
 
 _FORMAT = 1
 
 
-def check_savable(work: Work) -> dict[str, Any]:
+def check_savable(work: SessionState) -> dict[str, Any]:
     """Check that the project could be opened again; returns its plan."""
-    content = plan_content(work, trees=False)
+    content = build_plan_content(work, trees=False)
     Plan.from_content(content)
     work.purpose.words()
     return content
 
 
-def saved_project(work: Work) -> str:
+def export_project(work: SessionState) -> str:
     content = check_savable(work)
     project = {
         "project": _FORMAT,
@@ -51,7 +55,7 @@ def saved_project(work: Work) -> str:
             for column, choice in work.table.choices.items()
             if work.table.roles.get(column) is not Role.IDENTIFIER
         },
-        "levels": {name: work.table.levels[name] for name in work.table.coarse_columns},
+        "levels": {name: work.table.levels[name] for name in work.table.columns_to_coarsen},
         "compared": {
             "compared": [
                 name
@@ -67,16 +71,16 @@ def saved_project(work: Work) -> str:
                 "shown": saved.shown,
                 "plan": _drop_identifiers(saved.plan, work),
             }
-            for saved in work.kept.pinned
+            for saved in work.kept.configurations
         ],
         "reports": [saved.model_dump() for saved in work.kept.reports],
-        "words": words_given(work.purpose.words()),
+        "words": select_filled_words(work.purpose.words()),
         "context": work.purpose.context.content,
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
 
-def _drop_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
+def _drop_identifiers(plan: Plan, work: SessionState) -> dict[str, Any]:
     """Leave out the hierarchies of identifiers, which list their values."""
     content = plan.model_dump(mode="json", exclude_none=True)
     for column, part in content["columns"].items():
@@ -85,46 +89,48 @@ def _drop_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
     return content
 
 
-def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
+def get_project_reading(work: SessionState, content: bytes) -> ReadSettings | None:
     """How the project wants the uploaded table read; None if as it was read."""
     document = _parse_document(content)
-    plan = _parse_plan(of_this_version(document["plan"])[0], "The project file")
+    plan = _parse_plan(update_plan_version(document["plan"])[0], "The project file")
     return None if work.table.content is None else _compare_reading(work, plan)
 
 
-def opened_project(work: Work, content: bytes, again: Work | None = None) -> Work:
+def open_project(
+    work: SessionState, content: bytes, again: SessionState | None = None
+) -> SessionState:
     document = _parse_document(content)
-    plan_content, change = of_this_version(document["plan"])
+    plan_content, change = update_plan_version(document["plan"])
     plan = _parse_plan(plan_content, "The project file")
     earlier = [
         part["plan"] for part in document["kept"] if isinstance(part, dict) and "plan" in part
     ]
     change = change or next(
-        filter(None, (of_this_version(earlier_plan)[1] for earlier_plan in earlier)), ""
+        filter(None, (update_plan_version(earlier_plan)[1] for earlier_plan in earlier)), ""
     )
     if "words" in document:  # earlier files have none
         words = parse_words(document["words"], "The project file: the key words")
-        work = work.with_parts(replace(work.purpose, texts=words_given(words)))
+        work = work.replace_sections(replace(work.purpose, texts=select_filled_words(words)))
     if "context" in document:
         try:
             context = Context.from_content(document["context"])
         except PlanError as error:
-            raise error.within("The project file") from None
-        work = work.with_parts(replace(work.purpose, context=context))
-    work = _apply_reading(work.with_parts(replace(work.message, problem=None)), plan, again)
-    configurations: list[NamedConfiguration] = []
+            raise error.add_place("The project file") from None
+        work = work.replace_sections(replace(work.purpose, context=context))
+    work = _apply_reading(work.replace_sections(replace(work.message, problem=None)), plan, again)
+    configurations: list[SavedConfiguration] = []
     for part in document["kept"]:
         configurations.append(
             _parse_configuration(part, [earlier_plan.title for earlier_plan in configurations])
         )
     levels = _parse_levels(document.get("levels", {}))  # earlier files have none
-    work = work.with_parts(replace(work.table, levels=levels))
-    opened = _set_choices(with_choices(work), document["hierarchies"])
+    work = work.replace_sections(replace(work.table, levels=levels))
+    opened = _set_choices(update_hierarchies(work), document["hierarchies"])
     opened = _apply_settings(opened, plan, document["compared"])
     reports = _parse_reports(document.get("reports", []))
-    return carried(
-        opened.with_parts(replace(opened.kept, pinned=tuple(configurations))),
-        opened.with_parts(
+    return move_configurations(
+        opened.replace_sections(replace(opened.kept, configurations=tuple(configurations))),
+        opened.replace_sections(
             replace(opened.kept, reports=reports),
             replace(opened.message, notice=_describe_opening(work, opened, plan, change)),
         ),
@@ -165,7 +171,7 @@ def _parse_levels(levels: Any) -> dict[str, int]:
     return levels
 
 
-def _describe_opening(work: Work, opened: Work, plan: Plan, change: str) -> str:
+def _describe_opening(work: SessionState, opened: SessionState, plan: Plan, change: str) -> str:
     beyond = [name for name in work.table.roles if name not in plan.columns]
     lost = [name for name in plan.columns if name not in work.table.roles]
     lacking = [
@@ -173,11 +179,11 @@ def _describe_opening(work: Work, opened: Work, plan: Plan, change: str) -> str:
     ]
     sentences = ["The project was opened on this table."]
     if beyond:
-        sentences.append(f"It says nothing about {listing(beyond)}.")
+        sentences.append(f"It says nothing about {list_names(beyond)}.")
     if lost:
-        sentences.append(f"The table lacks {listing(lost)}, so no release can have it.")
+        sentences.append(f"The table lacks {list_names(lost)}, so no release can have it.")
     if lacking:
-        sentences.append(f"Fix on the page Hierarchies: {listing(lacking)}.")
+        sentences.append(f"Fix on the page Hierarchies: {list_names(lacking)}.")
     if change:
         sentences.append(change)
     return " ".join(sentences)
@@ -187,20 +193,20 @@ def _parse_plan(content: Any, where: str) -> Plan:
     try:
         return Plan.from_content(content)
     except PlanError as error:
-        raise error.within(where) from None
+        raise error.add_place(where) from None
 
 
-def _parse_configuration(part: Any, before: Sequence[str]) -> NamedConfiguration:
+def _parse_configuration(part: Any, before: Sequence[str]) -> SavedConfiguration:
     where = f"The project file: entry {len(before) + 1} of kept"
     if not isinstance(part, dict) or not isinstance(part.get("title"), str):
         raise PlanError(f"{where} has no title.")
-    plan = _parse_plan(of_this_version(part.get("plan"))[0], where)
+    plan = _parse_plan(update_plan_version(part.get("plan"))[0], where)
     try:
-        check_whole(plan)
-        title = checked_title(part["title"], before)
+        check_names_no_file(plan)
+        title = check_configuration_title(part["title"], before)
     except PlanError as error:
-        raise error.within(where) from None
-    return NamedConfiguration(title, plan, {}, bool(part.get("shown", True)))
+        raise error.add_place(where) from None
+    return SavedConfiguration(title, plan, {}, bool(part.get("shown", True)))
 
 
 # --- hierarchies ----------------------------------------------------------------------------
@@ -219,20 +225,20 @@ def _export_choice(choice: HierarchyChoice) -> dict[str, Any]:
     return content
 
 
-def _set_choices(work: Work, hierarchies: Mapping[str, Any]) -> Work:
+def _set_choices(work: SessionState, hierarchies: Mapping[str, Any]) -> SessionState:
     choices, histories = dict(work.table.choices), dict(work.table.histories)
     for column, part in hierarchies.items():
         if column not in work.table.roles:
             continue  # of a column that has no role in the plan either
         builder, typed = _parse_choice(column, part)
         values = work.table.complete_records.counted(column)
-        choices[column] = choose(builder, typed, column, values)
-        histories[column] = History(version=work.table.history(column).version + 1)
-    return work.with_parts(replace(work.table, choices=choices, histories=histories))
+        choices[column] = build_choice(builder, typed, column, values)
+        histories[column] = History(version=work.table.get_history(column).version + 1)
+    return work.replace_sections(replace(work.table, choices=choices, histories=histories))
 
 
 def _parse_choice(column: str, part: Any) -> tuple[str, dict[str, Any]]:
-    where = f"The project file: the hierarchy of {quoted(column)}"
+    where = f"The project file: the hierarchy of {quote(column)}"
     if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
         builders = ", ".join(BUILDERS)
         raise PlanError(f"{where} has no builder; known are {builders}.")
@@ -259,11 +265,11 @@ def _parse_tree(nodes: Any, where: str) -> Hierarchy:
     try:
         return parse_nodes(nodes)
     except KanonError as error:
-        raise error.within(where) from None
+        raise error.add_place(where) from None
 
 
 # --- settings -------------------------------------------------------------------------------
-def _compare_reading(work: Work, plan: Plan) -> ReadSettings | None:
+def _compare_reading(work: SessionState, plan: Plan) -> ReadSettings | None:
     read = plan.read
     current = work.table.file.settings
     wanted = ReadSettings(
@@ -281,22 +287,22 @@ def _compare_reading(work: Work, plan: Plan) -> ReadSettings | None:
     return wanted if differ else None
 
 
-def _apply_reading(work: Work, plan: Plan, again: Work | None) -> Work:
+def _apply_reading(work: SessionState, plan: Plan, again: SessionState | None) -> SessionState:
     wanted = _compare_reading(work, plan)
     if wanted is not None and work.table.content is not None:
-        to_read = work.with_parts(replace(work.table, asked=wanted))
-        work = reread(to_read) if again is None else read_again(to_read, again)
+        to_read = work.replace_sections(replace(work.table, asked=wanted))
+        work = reread_table(to_read) if again is None else take_over_reread(to_read, again)
     needed = (name for name, part in plan.columns.items() if part.role is not Role.IDENTIFIER)
     missing = [name for name in needed if name not in work.table.roles]
     if missing:
         raise PlanError(
-            f"The project needs {listing(missing)}, which this table lacks. Load the table that it "
+            f"The project needs {list_names(missing)}, which this table lacks. Load the table that it "
             "was saved with, or a later one with the same columns."
         )
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.table.roles.items()}  # fmt: skip
     reasons = dict.fromkeys(plan.columns, "As in the project.")
-    work = work.with_parts(
+    work = work.replace_sections(
         replace(
             work.table,
             roles=roles,
@@ -306,10 +312,10 @@ def _apply_reading(work: Work, plan: Plan, again: Work | None) -> Work:
             kinds=plan.read.column_kinds,
         )
     )
-    return with_choices(work)
+    return update_hierarchies(work)
 
 
-def _apply_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
+def _apply_settings(work: SessionState, plan: Plan, compared: Mapping[str, Any]) -> SessionState:
     kinds = {"compared": [*METRICS, *plan.metrics], "strategies": STRATEGIES, "scopes": SCOPES}
     compared_names: dict[str, Any] = {
         name: _parse_names(name, compared[name], among)
@@ -320,12 +326,12 @@ def _apply_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work
         work,
         version=work.version + 1,
         table=replace(work.table, imports=(), previews={}, person=plan.person),
-        settings=replace(settings_said(work, plan), composed=dict(plan.metrics)),
+        settings=replace(read_plan_settings(work, plan), composed=dict(plan.metrics)),
         compare=replace(work.compare, **compared_names),
         running={},
-        findings=Findings(),
+        findings=SessionResults(),
         made_with={},
-        views=work.views_read_again,
+        views=work.views_after_reread,
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit import runtime
 
 from kanon.studio.session import state
-from kanon.studio.session.server import desks, seat
+from kanon.studio.session.server import get_connection, get_session_store
 
 _KEY = "tab"
 
@@ -15,24 +15,24 @@ _tab = st.components.v2.component(
 )
 
 
-def welcome() -> None:
+def restore_or_start() -> None:
     if not runtime.exists():  # a test: no tab, and nothing that outlives it
         return
-    seat()  # so that the end of this connection is noticed
-    if state.forgotten():
+    get_connection()  # so that the end of this connection is noticed
+    if state.has_deleted_data():
         _tab(key=_KEY, data={"forgotten": True})
         st.caption("All your data are deleted. Reload the page to start again.")
         st.stop()
-    if desks().seconds:
-        waiting = not state.settled() and desks().any_left
-        tab_data = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
+    if get_session_store().seconds:
+        waiting = not state.is_tab_known() and get_session_store().has_abandoned_sessions
+        tab_data = {"token": state.get_token(), "settled": state.is_tab_known(), "waiting": waiting}
         _tab(key=_KEY, data=tab_data, on_before_change=_receive_token)
         if waiting:
             st.caption("Looking for the earlier work of this tab …")
-            st.button("Start again", on_click=state.settle)
+            st.button("Start again", on_click=state.mark_settled)
             st.stop()
-    state.settle()
-    if state.lost():
+    state.mark_settled()
+    if state.has_lost_state():
         _warn_of_loss()
         st.stop()
 
@@ -40,20 +40,24 @@ def welcome() -> None:
 def _warn_of_loss() -> None:
     """Warn, or the sample would be taken for the user's table."""
     st.warning(
-        f"This tab's earlier work is deleted: it is kept for {desks().lasting}, or until "
+        f"This tab's earlier work is deleted: it is kept for {get_session_store().keep_time_text}, or until "
         "the server stops. Load your table again. If you saved a project file, open it under "
         "Project to get your choices back.",
         icon=":material/info:",
     )
     with st.container(horizontal=True):
-        if st.button("Load the table again", type="primary", on_click=state.begin_anew):
+        if st.button("Load the table again", type="primary", on_click=state.start_again):
             st.switch_page("pages/data.py")
-        st.button("Start again with a sample", on_click=state.begin_anew)
+        st.button("Start again with a sample", on_click=state.start_again)
 
 
 def _receive_token() -> None:
     """Take the token of the earlier session; a browser may send anything."""
-    earlier_token = state.typed(_KEY).get("before")
-    if isinstance(earlier_token, str) and earlier_token and not state.come_back(earlier_token):
-        state.lose()
-    state.settle()
+    earlier_token = state.get_widget_value(_KEY).get("before")
+    if (
+        isinstance(earlier_token, str)
+        and earlier_token
+        and not state.restore_session(earlier_token)
+    ):
+        state.mark_lost()
+    state.mark_settled()

@@ -18,13 +18,13 @@ from streamlit.runtime import memory_media_file_storage
 from streamlit.starlette import App
 from streamlit.web.server.starlette import starlette_routes
 
-from kanon.base.own_files import own_file
+from kanon.base.own_files import find_own_file
 from kanon.errors import SettingsError
 
 
-def check_relied_upon() -> None:
+def check_required_internals() -> None:
     """Raise SettingsError if one of the claims does not hold."""
-    for claim, check in RELIED_UPON.items():
+    for claim, check in REQUIRED_INTERNALS.items():
         try:
             holds = check()
         except Exception:  # noqa: BLE001  whatever an unknown inside raises, it is not as it was
@@ -77,7 +77,7 @@ def _check_addresses() -> bool:
 
 def _check_options() -> bool:
     """Whether Streamlit knows each option; it skips unknown ones with a warning."""
-    with own_file(".streamlit", "config.toml").open("rb") as file:
+    with find_own_file(".streamlit", "config.toml").open("rb") as file:
         options = tomllib.load(file)
     for section in ("server", "browser", "client", "runner", "logger"):
         for name in options[section]:
@@ -85,7 +85,7 @@ def _check_options() -> bool:
     return True
 
 
-RELIED_UPON: Mapping[str, Callable[[], object]] = {
+REQUIRED_INTERNALS: Mapping[str, Callable[[], object]] = {
     "An upload within MultiPartParser.spool_max_size stays in memory.": _check_upload_memory,
     "Streamlit has MultiPartParser read its uploads.": _check_upload_parser,
     "Streamlit keeps uploads and downloads in memory.": _check_file_storage,

@@ -16,9 +16,9 @@ from streamlit.elements import exception
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.starlette import App
 
-from kanon.errors import TRACEBACK, SettingsError, withheld
-from kanon.settings import settings
-from kanon.studio.shell.relied_upon import check_relied_upon
+from kanon.errors import TRACEBACK, SettingsError, describe_safely
+from kanon.settings import get_settings
+from kanon.studio.shell.relied_upon import check_required_internals
 
 GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
 
@@ -32,10 +32,10 @@ _make_record = logging.getLogRecordFactory()
 _clear_refs = MediaFileManager.clear_session_refs
 
 
-def prepare() -> None:
+def prepare_server() -> None:
     """Get ready to serve; exit with a sentence where that would not be safe."""
     try:
-        check_relied_upon()
+        check_required_internals()
     except SettingsError as error:
         sys.exit(error.sentence)
     keep_quiet()
@@ -43,7 +43,7 @@ def prepare() -> None:
 
 
 @asynccontextmanager
-async def until_it_ends(_: App) -> AsyncIterator[None]:
+async def end_cleanly(_: App) -> AsyncIterator[None]:
     """Clean up and exit with status 0; the server would raise the signal that ended it again."""
     yield
     atexit._run_exitfuncs()
@@ -74,12 +74,12 @@ def _build_log_record(*arguments: Any, **keywords: Any) -> logging.LogRecord:
     record = _make_record(*arguments, **keywords)
     if isinstance(record.args, tuple):
         record.args = tuple(
-            withheld(argument) if isinstance(argument, BaseException) else argument
+            describe_safely(argument) if isinstance(argument, BaseException) else argument
             for argument in record.args
         )
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
-        record.msg, record.args = f"{record.getMessage()}: {withheld(error)}", ()
+        record.msg, record.args = f"{record.getMessage()}: {describe_safely(error)}", ()
     record.exc_info = None
     return record
 
@@ -91,7 +91,9 @@ def _refuse_traceback(error: BaseException) -> None:
 
 def _log_thread_failure(failure: threading.ExceptHookArgs) -> None:
     if failure.exc_value is not None and failure.exc_type is not SystemExit:
-        logging.getLogger(__name__).error("A thread has failed: %s", withheld(failure.exc_value))
+        logging.getLogger(__name__).error(
+            "A thread has failed: %s", describe_safely(failure.exc_value)
+        )
 
 
 def keep_old_addresses() -> None:
@@ -127,16 +129,16 @@ def _clear_session(manager: Any, session_id: str | None = None) -> None:
                 manager._drop_deferred_id(address)
 
 
-def settled() -> bool:
+def check_settings() -> bool:
     """Whether the settings are valid; if not, every page shows the problem."""
     try:
-        settings()
+        get_settings()
     except SettingsError as error:
         # Most imports are for these; the workers should not wait for them.
-        from kanon.studio.session.text import plain
+        from kanon.studio.session.text import escape_markdown
         from kanon.studio.shell.navigation import set_up_page
 
-        sentence = plain(error.sentence)
+        sentence = escape_markdown(error.sentence)
 
         def show_problem() -> None:
             st.error(sentence, icon=":material/error:")

@@ -119,15 +119,15 @@ _STYLE = """<style>
 </style>"""
 
 
-def invite() -> None:
-    if not state.work().shared.tour and st.button(
+def draw_tour_offer() -> None:
+    if not state.get_session().shared.tour and st.button(
         "Tour in five steps", icon=":material/explore:", width="stretch"
     ):
         _show_step(1)
 
 
-def guide(page: StreamlitPage) -> None:
-    at = state.work().shared.tour
+def draw_tour(page: StreamlitPage) -> None:
+    at = state.get_session().shared.tour
     if not at:
         return
     step = STEPS[at - 1]
@@ -158,10 +158,10 @@ def guide(page: StreamlitPage) -> None:
                 "End the tour",
                 type="primary" if here and at == len(STEPS) else "tertiary",
                 key="tour-end",
-                on_click=lambda: state.change(replace(state.work().shared, tour=0)),
+                on_click=lambda: state.update_sections(replace(state.get_session().shared, tour=0)),
             )
 
 
 def _show_step(at: int) -> None:
-    state.change(replace(state.work().shared, tour=at))
+    state.update_sections(replace(state.get_session().shared, tour=at))
     st.switch_page(STEPS[at - 1].page)

@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from kanon.base.formatting import one_or_many
-from kanon.errors import listing
+from kanon.base.formatting import choose_plural
+from kanon.errors import list_names
 from kanon.schema import Role
 from kanon.studio.session import state
-from kanon.studio.session.hierarchy_choices import with_missing, with_roles
+from kanon.studio.session.hierarchy_choices import set_missing_rule, set_roles
 from kanon.studio.session.table_state import Missing
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, missing_undecided, undecided_columns
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState, count_undecided_records, list_undecided_columns
 
 
-def undecided(work: Work) -> None:
-    undecided_roles(work)
-    incomplete = missing_undecided(work)
+def show_undecided(work: SessionState) -> None:
+    show_undecided_roles(work)
+    incomplete = count_undecided_records(work)
     if incomplete:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                one_or_many(
+                choose_plural(
                     incomplete,
                     "{count} record lacks a quasi-identifier: what happens to it?",
                     "{count} records lack a quasi-identifier: what happens to them?",
@@ -26,7 +26,7 @@ def undecided(work: Work) -> None:
                 icon=":material/help:",
             )
             st.button(
-                one_or_many(incomplete, "Drop {count} record", "Drop {count} records"),
+                choose_plural(incomplete, "Drop {count} record", "Drop {count} records"),
                 key="undecided-drop-records",
                 on_click=_set_missing,
                 args=("drop-records",),
@@ -39,31 +39,31 @@ def undecided(work: Work) -> None:
             )
 
 
-def undecided_roles(work: Work) -> None:
-    columns = undecided_columns(work)
+def show_undecided_roles(work: SessionState) -> None:
+    columns = list_undecided_columns(work)
     if not columns:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="undecided-roles"):
         st.warning(
-            one_or_many(
+            choose_plural(
                 len(columns),
                 "No role yet: {columns}. Choose its role first; until then nothing can be "
                 "released.",
                 "No roles yet: {columns}. Choose their roles first; until then nothing can be "
                 "released.",
-                columns=plain(listing(columns, most=12)),
+                columns=escape_markdown(list_names(columns, most=12)),
             ),
             icon=":material/help:",
         )
         st.button(
-            one_or_many(len(columns), "Keep it as it is", "Keep them as they are"),
+            choose_plural(len(columns), "Keep it as it is", "Keep them as they are"),
             key="undecided-keep",
             on_click=_set_roles,
             args=(Role.INSENSITIVE,),
             help="Insensitive: every value is released unchanged.",
         )
         st.button(
-            one_or_many(len(columns), "Leave it out", "Leave them out"),
+            choose_plural(len(columns), "Leave it out", "Leave them out"),
             key="undecided-leave",
             on_click=_set_roles,
             args=(Role.IDENTIFIER,),
@@ -73,8 +73,10 @@ def undecided_roles(work: Work) -> None:
 
 
 def _set_roles(role: Role) -> None:
-    state.attempt(lambda: with_roles(state.work(), undecided_columns(state.work()), role))
+    state.try_update(
+        lambda: set_roles(state.get_session(), list_undecided_columns(state.get_session()), role)
+    )
 
 
 def _set_missing(missing: Missing) -> None:
-    state.attempt(lambda: with_missing(state.work(), missing))
+    state.try_update(lambda: set_missing_rule(state.get_session(), missing))

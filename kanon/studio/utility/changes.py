@@ -5,17 +5,23 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import counted, one_or_many, percent, thin, write_number
+from kanon.base.formatting import (
+    choose_plural,
+    count_noun,
+    write_count,
+    write_number,
+    write_percent,
+)
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
-from kanon.base.sentences import wrong_by
+from kanon.base.sentences import describe_query_error
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, strongest
 from kanon.measures.distribution_change import Distribution
 from kanon.measures.overview import MeasureValue
 from kanon.measures.query_error import QueryStudy, study
 from kanon.run import Run
-from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.widgets.numbers import Number
 
 _how = Sections(__file__)
@@ -29,7 +35,7 @@ class Changes:
     queries: QueryStudy  # counts on the table, and the release's answers
 
 
-def changed_by(run: Run) -> Changes:
+def measure_changes(run: Run) -> Changes:
     recoding = run.recoding
     distributions = distribution_change.distributions(recoding)
     return Changes(
@@ -44,7 +50,7 @@ def changed_by(run: Run) -> Changes:
 _EQUAL_SPREAD = "if a released value counts as each of its possible values with equal chance"
 
 
-def distribution_sentence(changes: Changes) -> str:
+def describe_distributions(changes: Changes) -> str:
     most, least = changes.distributions[0], changes.distributions[-1]
     if most.total_variation == 0:
         return f"**No column changed**: every value is as frequent as before, {_EQUAL_SPREAD}."
@@ -55,16 +61,18 @@ def distribution_sentence(changes: Changes) -> str:
         )
     sentences = [
         (
-            f"**{plain(most.name)} changed most**: {_count_changed_records(most)} would need a "
-            f"different {plain(most.name)} to match the original distribution, {_EQUAL_SPREAD}."
+            f"**{escape_markdown(most.name)} changed most**: {_count_changed_records(most)} would need a "
+            f"different {escape_markdown(most.name)} to match the original distribution, {_EQUAL_SPREAD}."
         )
     ]
     if len(changes.distributions) > 1:
-        amount = percent(100 * least.total_variation) if least.total_variation else "not at all"
-        sentences.append(f"{plain(least.name)} changed least ({amount}).")
+        amount = (
+            write_percent(100 * least.total_variation) if least.total_variation else "not at all"
+        )
+        sentences.append(f"{escape_markdown(least.name)} changed least ({amount}).")
     if most.suppressed:
         sentences.append(
-            one_or_many(
+            choose_plural(
                 most.suppressed,
                 "The {count} suppressed record has no value at all and counts in every column.",
                 "The {count} suppressed records have no value at all and count in every column.",
@@ -76,26 +84,26 @@ def distribution_sentence(changes: Changes) -> str:
 def _count_changed_records(distribution: Distribution) -> str:
     number = distribution.total_variation * distribution.n_records
     return (
-        f"{percent(100 * distribution.total_variation)} of the records "
-        f"({'fewer than one' if number < 1 else thin(round(number))})"
+        f"{write_percent(100 * distribution.total_variation)} of the records "
+        f"({'fewer than one' if number < 1 else write_count(round(number))})"
     )
 
 
 def _is_alike(first: Distribution, second: Distribution) -> bool:
-    return percent(100 * first.total_variation) == percent(100 * second.total_variation)
+    return write_percent(100 * first.total_variation) == write_percent(100 * second.total_variation)
 
 
-def changed_most(changes: Changes) -> str:
+def describe_most_changed(changes: Changes) -> str:
     most, least = changes.distributions[0], changes.distributions[-1]
     if not most.total_variation:
         return "no column changed"
-    share = percent(100 * most.total_variation)
+    share = write_percent(100 * most.total_variation)
     if len(changes.distributions) > 1 and _is_alike(most, least):
         return f"all columns changed alike, by {share} under equal spread"
     return f"{most.name} changed most, by {share} under equal spread"
 
 
-def association_sentence(changes: Changes) -> str:
+def describe_association(changes: Changes) -> str:
     pair = strongest(changes.before, changes.after)
     if pair is None:
         return "All columns go together as before"
@@ -108,22 +116,25 @@ def association_sentence(changes: Changes) -> str:
     return f"{pair.one} and {pair.other} tell {verb} of each other: {values}"
 
 
-def association_notes(changes: Changes) -> str:
+def list_association_notes(changes: Changes) -> str:
     associations, notes = changes.before, []
     if associations.near_unique:
         notes.append(
             f"Left out, with fewer than {association_change.RECORDS_PER_VALUE} records per value "
-            f"on average: {_list_some([plain(name) for name in associations.near_unique])}. Nearly "
+            f"on average: {_list_some([escape_markdown(name) for name in associations.near_unique])}. Nearly "
             "unique columns seem to go together with everything."
         )
     if associations.left_out:
-        pairs = [f"{plain(first)} × {plain(second)}" for first, second in associations.left_out]
-        most = thin(association_change.MOST_PAIRS)
+        pairs = [
+            f"{escape_markdown(first)} × {escape_markdown(second)}"
+            for first, second in associations.left_out
+        ]
+        most = write_count(association_change.MOST_PAIRS)
         notes.append(f"Left out, with more than {most} pairs of values: {_list_some(pairs)}.")
     if associations.binned:
         notes.append(
             f"Numbers grouped into {association_change.BINS} bins with equally many records of "
-            f"the original table: {_list_some([plain(name) for name in associations.binned])}."
+            f"the original table: {_list_some([escape_markdown(name) for name in associations.binned])}."
         )
     if not associations.pairs:
         notes.append("No two columns are left to compare.")
@@ -133,26 +144,28 @@ def association_notes(changes: Changes) -> str:
 def _list_some(names: list[str]) -> str:
     first_names = ", ".join(names[:4])
     return (
-        f"{first_names} and {counted(len(names) - 4, 'other')}" if len(names) > 4 else first_names
+        f"{first_names} and {count_noun(len(names) - 4, 'other')}"
+        if len(names) > 4
+        else first_names
     )
 
 
-def query_sentence(changes: Changes) -> str:
+def describe_queries(changes: Changes) -> str:
     queries = changes.queries
     return (
-        f"Half of {thin(len(queries.errors))} counts are off by at most "
-        f"{percent(queries.quantile(0.5))}, nine of ten by at most {percent(queries.quantile(0.9))}"
+        f"Half of {write_count(len(queries.errors))} counts are off by at most "
+        f"{write_percent(queries.quantile(0.5))}, nine of ten by at most {write_percent(queries.quantile(0.9))}"
     )
 
 
-def of_change(run: Run, changes: Changes) -> list[Number]:
+def build_change_numbers(run: Run, changes: Changes) -> list[Number]:
     association = run.measures[association_change.CARD.name]
     median, last = changes.queries.quantile(0.5), changes.queries.quantile(0.9)
-    half = wrong_by(median, "Half")
+    half = describe_query_error(median, "Half")
     return [
         Number(
             f"Distribution change {distribution_change.CARD.arrow}",
-            percent(100 * run.measures[distribution_change.CARD.name]),
+            write_percent(100 * run.measures[distribution_change.CARD.name]),
             distribution_change.CARD.summary,
         ),
         Number(
@@ -162,13 +175,13 @@ def of_change(run: Run, changes: Changes) -> list[Number]:
         ),
         Number(
             f"Query error, median {query_error.CARD.arrow}",
-            percent(median),
+            write_percent(median),
             f"{half} {query_error.CARD.summary}",
         ),
         Number(
             f"Query error, 9 of 10 {query_error.CARD.arrow}",
-            percent(last),
-            wrong_by(last, "Nine of ten") + " " + "One of ten is off by more.",
+            write_percent(last),
+            describe_query_error(last, "Nine of ten") + " " + "One of ten is off by more.",
         ),
     ]
 
@@ -177,7 +190,7 @@ def of_change(run: Run, changes: Changes) -> list[Number]:
 WAY = "Of the way to all at root"  # sorts measures with different units
 
 
-def overview_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
+def build_overview(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
     rows = [
         {
             "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")
@@ -204,7 +217,7 @@ def overview_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd
 
 
 # --- how it is computed -----------------------------------------------------------------------
-def how_changed(run: Run, changes: Changes, large: Distribution) -> str:
+def explain_changes(run: Run, changes: Changes, large: Distribution) -> str:
     parts = [
         _explain_spread(run),
         _explain_distribution(run, changes, large),
@@ -217,7 +230,7 @@ def _explain_spread(run: Run) -> str:
     count = run.recoding.suppressed_records
     if not count:
         return _how("spread")
-    suppressed = counted(count, "suppressed record has", "suppressed records have")
+    suppressed = count_noun(count, "suppressed record has", "suppressed records have")
     return f"{_how('spread')} The {suppressed} no value at all."
 
 
@@ -230,10 +243,10 @@ def _explain_distribution(run: Run, changes: Changes, large: Distribution, most:
         f"|{write_decimals(large.before[place], 1)} − {write_decimals(large.after[place], 1)}|"
         for place in furthest
     ]
-    names = ", ".join(plain(shortened(large.values[place], 20)) for place in furthest)
+    names = ", ".join(escape_markdown(trim_title(large.values[place], 20)) for place in furthest)
     sum_text = " + ".join(terms) or "0"
     rest = " + …" if (apart > 0).sum() > len(terms) else ""
-    missing = f" + {thin(large.suppressed)}" if large.suppressed else ""
+    missing = f" + {write_count(large.suppressed)}" if large.suppressed else ""
     distances = [write_decimals(column.total_variation, 4) for column in changes.distributions]
     several = " + ".join(distances[:4]) + (" + …" if len(distances) > 4 else "")
     value = run.measures[distribution_change.CARD.name]
@@ -241,14 +254,14 @@ def _explain_distribution(run: Run, changes: Changes, large: Distribution, most:
     suppressed_word = " + suppressed" if missing else ""
     return _how(
         "distribution",
-        column=plain(large.name),
+        column=escape_markdown(large.name),
         formula=f"½ · (Σ |before − after|{suppressed_word}) / n",
-        terms=f"½ · ({plain(sum_text)}{rest}{missing}) / {thin(n)}",
+        terms=f"½ · ({escape_markdown(sum_text)}{rest}{missing}) / {write_count(n)}",
         distance=f"{write_decimals(large.total_variation, 4)}{whose}",
         number=len(distances),
         mean=f"({several}) / {len(distances)}",
         value=write_decimals(value, 4),
-        source=plain(distribution_change.CARD.source),
+        source=escape_markdown(distribution_change.CARD.source),
     )
 
 
@@ -265,16 +278,16 @@ def _explain_association(run: Run, changes: Changes) -> str:
     if pair is not None:
         before, after = write_decimals(pair.before, 4), write_decimals(pair.after, 4)
         gap = f"|{before} − {after}| = {abs(pair.after - pair.before):.4f}"
-        most = f"It changed most between {plain(pair.one)} and {plain(pair.other)}: {gap}. "
+        most = f"It changed most between {escape_markdown(pair.one)} and {escape_markdown(pair.other)}: {gap}. "
         most = most.replace("|", "\\|")
     return _how(
         "associations",
         most=most,
         bins=association_change.BINS,
         fewest=association_change.RECORDS_PER_VALUE,
-        number=thin(pairs),
+        number=write_count(pairs),
         value=write_decimals(value, 4),
-        source=plain(association_change.CARD.source),
+        source=escape_markdown(association_change.CARD.source),
     )
 
 
@@ -282,20 +295,20 @@ def _explain_queries(run: Run, changes: Changes) -> str:
     study_of_counts, names = changes.queries, run.recoding.classes.attributes
     middle = int(abs(study_of_counts.errors - study_of_counts.quantile(1 / 2)).argmin())
     about = " and ".join(
-        plain(names[j]) for j in study_of_counts.queries.attributes[middle] if j >= 0
+        escape_markdown(names[j]) for j in study_of_counts.queries.attributes[middle] if j >= 0
     )
     n = study_of_counts.n_records
     kinds = study_of_counts.queries.of_ranges
     true, estimated = float(study_of_counts.true[middle]), float(study_of_counts.estimated[middle])
     return _how(
         "queries",
-        all=thin(len(kinds)),
-        ranges=thin(int(kinds.sum())),
-        cells=thin(int((~kinds).sum())),
+        all=write_count(len(kinds)),
+        ranges=write_count(int(kinds.sum())),
+        cells=write_count(int((~kinds).sum())),
         columns=about,
         true=f"{true:.1f}",
         estimate=f"{estimated:.1f}",
         error=f"{abs(estimated - true):.1f} / {max(true, n / 1000):.1f} = "
-        f"{percent(float(study_of_counts.errors[middle]))}",
-        source=plain(query_error.CARD.source),
+        f"{write_percent(float(study_of_counts.errors[middle]))}",
+        source=escape_markdown(query_error.CARD.source),
     )

@@ -9,13 +9,18 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
-from kanon.charts.learning import NOTHING, best_at
-from kanon.errors import PlanError, quoted
-from kanon.experiments.studies import Experiment, experiment_of, labels_of, trained_k
+from kanon.charts.learning import NOTHING, find_best_per_k
+from kanon.errors import PlanError, quote
+from kanon.experiments.studies import (
+    Experiment,
+    choose_training_k,
+    create_experiment,
+    get_target_labels,
+)
 from kanon.experiments.sweep import check_k
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import Band, Fit, Outcome, bands, fits_of
@@ -25,11 +30,11 @@ from kanon.learning.scores import SCORES, default_score
 from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
-from kanon.studio.jobs.partial_results import learn_fits, study_request
-from kanon.studio.session.run_plan import plan_of, settings_of, without_lost
+from kanon.studio.jobs.partial_results import request_study, run_fits
+from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models, hash_run_inputs
 from kanon.studio.session.samples import SAMPLES
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work, metric_called
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import JobRequest, SessionState, get_metric
 from kanon.studio.utility.state import LearningView, UtilityView
 
 _how = Sections(__file__)
@@ -56,14 +61,14 @@ class LearningTask(NamedTuple):
         return [fit for fit in self.fits if fit not in trained]
 
 
-def targets_offered(work: Work) -> list[str]:
+def list_targets(work: SessionState) -> list[str]:
     insensitive = [name for name, role in work.table.roles.items() if role is Role.INSENSITIVE]
     return [*work.table.sensitive_columns, *insensitive]
 
 
-def target_used(work: Work) -> str | None:
+def get_target(work: SessionState) -> str | None:
     """The chosen target, the sample's, or the first one; None if there is none."""
-    targets = targets_offered(work)
+    targets = list_targets(work)
     sample = SAMPLES.get(work.table.origin)
     preferred = (
         work.view(UtilityView).learning.target,
@@ -72,59 +77,62 @@ def target_used(work: Work) -> str | None:
     return next((name for name in (*preferred, *targets) if name in targets), None)
 
 
-def plan_of_studies(work: Work) -> Plan:
+def plan_studies(work: SessionState) -> Plan:
     """The plan of the settings on Anonymise, without requirements whose column is lost."""
-    return plan_of(without_lost(work))
+    return build_plan(drop_unmeetable_models(work))
 
 
-def ground_key(work: Work) -> str:
+def get_learning_key(work: SessionState) -> str:
     view = work.view(UtilityView).learning
-    return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
+    return compute_fingerprint(
+        hash_run_inputs(work, plan_studies(work)), get_target(work), view.share
+    )
 
 
-def ground_of(work: Work) -> LearningInputs:
+def build_learning_inputs(work: SessionState) -> LearningInputs:
     """The table, the plan and the labels; KanonError if no column can be the target."""
-    target = target_used(work)
+    target = get_target(work)
     if target is None:
         raise PlanError(
             "Every column is a quasi-identifier or an identifier, so there is no column to "
             "predict; make one sensitive or insensitive on the page Data."
         )
-    prepared = prepare(plan_of_studies(work), work.table.records)
-    labels = labels_of(prepared, target, work.view(UtilityView).learning.share)
-    return LearningInputs(prepared, labels, ground_key(work))
+    prepared = prepare(plan_studies(work), work.table.records)
+    labels = get_target_labels(prepared, target, work.view(UtilityView).learning.share)
+    return LearningInputs(prepared, labels, get_learning_key(work))
 
 
-def ks_typed(text: str, most: int) -> tuple[int, ...]:
+def parse_typed_ks(text: str, most: int) -> tuple[int, ...]:
     """The typed k, rising, without those above ``most``; PlanError for anything else.
 
-    >>> ks_typed("10, 3 100000", 50)
+    >>> parse_typed_ks("10, 3 100000", 50)
     (3, 10)
     """
     parts = [part for part in re.split(r"[\s,;]+", text) if part]
     wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
     if wrong:
         raise PlanError(
-            f"{quoted(wrong[0])} is not a k; enter whole numbers of at least 2, separated by "
-            "commas."
+            f"{quote(wrong[0])} is not a k; enter whole numbers of at least 2, separated by commas."
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
     ks_allowed = tuple(sorted(k for k in ks if k <= most))
     if not ks_allowed:
         raise PlanError(
-            f"All these k are above {thin(most)}, the largest k of this table; enter at least one "
-            f"from 2 to {thin(most)}."
+            f"All these k are above {write_count(most)}, the largest k of this table; enter at least one "
+            f"from 2 to {write_count(most)}."
         )
     return ks_allowed
 
 
-def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
+def build_learning_task(work: SessionState, ground: LearningInputs) -> LearningTask:
     """The chosen experiment and its outcomes so far; KanonError says why it cannot run."""
     view = work.view(UtilityView).learning
-    ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
-    experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
-    key = fingerprint_of(ground.settings, ks, view.classifier, view.trained)
+    ks = parse_typed_ks(view.ks, ground.prepared.classes.highest_k)
+    experiment = create_experiment(
+        ground.prepared, ks, ground.labels, view.classifier, view.trained
+    )
+    key = compute_fingerprint(ground.settings, ks, view.classifier, view.trained)
     fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
     outcomes = tuple(
         outcome for outcome in work.findings.learnt.get(key, ()) if outcome.fit in fits
@@ -132,44 +140,46 @@ def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
     return LearningTask(experiment, fits, outcomes, key)
 
 
-def learning_request(work: Work) -> Request:
-    lesson = lesson_of(work, ground_of(work))
+def build_learning_request(work: SessionState) -> JobRequest:
+    lesson = build_learning_task(work, build_learning_inputs(work))
     arguments = (lesson.experiment, lesson.lacking)
-    return study_request("learning", learn_fits, arguments, with_outcomes, lesson.key)
+    return request_study("learning", run_fits, arguments, store_outcomes, lesson.key)
 
 
-def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
+def store_outcomes(work: SessionState, key: str, parts: Sequence[object]) -> SessionState:
     outcomes = {outcome.fit: outcome for outcome in work.findings.learnt.get(key, ())}
     outcomes |= {outcome.fit: outcome for outcome in parts if isinstance(outcome, Outcome)}
     others = {name: earlier for name, earlier in work.findings.learnt.items() if name != key}
     recent = dict([*others.items()][-(_MOST_LESSONS - 1) :])
-    return work.with_parts(replace(work.findings, learnt={**recent, key: tuple(outcomes.values())}))
+    return work.replace_sections(
+        replace(work.findings, learnt={**recent, key: tuple(outcomes.values())})
+    )
 
 
-def remaining(lesson: LearningTask) -> str:
+def get_train_label(lesson: LearningTask) -> str:
     lacking = len(lesson.lacking)
     if lesson.known:
-        return f"Continue: {thin(lacking)} of {thin(len(lesson.fits))} to train"
+        return f"Continue: {write_count(lacking)} of {write_count(len(lesson.fits))} to train"
     kind = "network" if lesson.experiment.classifier == "mlp" else "classifier"
-    return f"Train {counted(lacking, kind)}"
+    return f"Train {count_noun(lacking, kind)}"
 
 
-def score_used(view: LearningView, labels: LabelledRecords) -> str:
+def get_score(view: LearningView, labels: LabelledRecords) -> str:
     return view.score or default_score(len(labels.labels))
 
 
-def bands_of(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str, Band]]:
+def compute_bands(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str, Band]]:
     names = dict.fromkeys(fit.representation for fit in lesson.fits)
     all_bands = {name: bands(lesson.known, score, name, live) for name in names}
     return {name: curves for name, curves in all_bands.items() if curves}
 
 
-def band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
-    several = lesson.experiment.trained == "release"
-    table: dict[str, list[str]] = {"k": [thin(k) for k in lesson.experiment.ks]}
+def build_band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
+    several = lesson.experiment.trained_on == "release"
+    table: dict[str, list[str]] = {"k": [write_count(k) for k in lesson.experiment.ks]}
     dead = any(outcome.dead for outcome in lesson.known)
     for live in (False, True) if dead else (False,):
-        for trained, curves in bands_of(lesson, score, live).items():
+        for trained, curves in compute_bands(lesson, score, live).items():
             for name, band in curves.items():
                 title = f"{trained} → {name}" if several else name
                 ends = f", {band.fits} live" if live else (", all" if dead else "")
@@ -188,26 +198,24 @@ def _write_mean_and_deviation(mean: float, deviation: float) -> str:
 
 
 # --- sentences ------------------------------------------------------------------------------
-def ks_said(ks: Sequence[int]) -> str:
+def describe_ks(ks: Sequence[int]) -> str:
     """The chosen k in words.
 
-    >>> ks_said([3, 5, 10])
+    >>> describe_ks([3, 5, 10])
     '3 k from 3 to 10.'
     """
     if len(ks) == 1:
-        return f"k = {thin(ks[0])}."
-    return f"{len(ks)} k from {thin(ks[0])} to {thin(ks[-1])}."
+        return f"k = {write_count(ks[0])}."
+    return f"{len(ks)} k from {write_count(ks[0])} to {write_count(ks[-1])}."
 
 
-def split_said(labels: LabelledRecords) -> str:
+def describe_split(labels: LabelledRecords) -> str:
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
     )
-    sentence = (
-        f"{thin(training)} records for training, the other {thin(validation)} for validation."
-    )
+    sentence = f"{write_count(training)} records for training, the other {write_count(validation)} for validation."
     if labels.unlabelled:
-        apart = one_or_many(
+        apart = choose_plural(
             labels.unlabelled,
             "{count} record without a value of the target is in neither part.",
             "{count} records without a value of the target are in neither part.",
@@ -216,17 +224,17 @@ def split_said(labels: LabelledRecords) -> str:
     return sentence
 
 
-def dead_said(outcomes: Sequence[Outcome]) -> str:
+def describe_dead(outcomes: Sequence[Outcome]) -> str:
     dead = sum(outcome.dead for outcome in outcomes)
     if not dead:
         return ""
     return (
-        f"{thin(dead)} of {thin(len(outcomes))} are dead: they give every record the same answer, "
+        f"{write_count(dead)} of {write_count(len(outcomes))} are dead: they give every record the same answer, "
         "even on the table that they were trained on."
     )
 
 
-def chance_said(
+def warn_of_chance(
     before: Mapping[str, float], chance: float, score: str, labels: LabelledRecords
 ) -> str:
     """A warning if nothing can be learnt from these columns; else empty."""
@@ -235,13 +243,15 @@ def chance_said(
         return ""
     return (
         f"{SCORES[score].title} is only {write_decimals(best, 3)} even on the training table, and "
-        f"guessing by chance reaches {write_decimals(chance, 3)}. {quoted(labels.target)} can "
+        f"guessing by chance reaches {write_decimals(chance, 3)}. {quote(labels.target)} can "
         "hardly be predicted from these columns, or not by this score. Choose another target or "
         "score."
     )
 
 
-def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
+def describe_best_pair(
+    panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str
+) -> str:
     cells = {
         (training, name): _get_mean(band.mean)
         for training, curves in panels.items()
@@ -261,7 +271,7 @@ def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score
         f"trained in {training} and validated in {name}": x for (training, name), x in cells.items()
     }
     return (
-        f"By the mean {SCORES[score].title} over {thin(len(ks))} k, the best training "
+        f"By the mean {SCORES[score].title} over {write_count(len(ks))} k, the best training "
         f"representation is {best_training}, the best validation representation is "
         f"{best_validation}, and the best pair is {_list_best(pairs)}."
     )
@@ -299,12 +309,14 @@ PUBLISHED_2 = (
 )
 
 
-def highest_said(bands_by_name: Mapping[str, Band], ks: Sequence[int], chance: float) -> str:
-    learnt = [(k, at) for k, at in zip(ks, best_at(bands_by_name, chance), strict=True) if at]
+def describe_highest(bands_by_name: Mapping[str, Band], ks: Sequence[int], chance: float) -> str:
+    learnt = [
+        (k, at) for k, at in zip(ks, find_best_per_k(bands_by_name, chance), strict=True) if at
+    ]
     if not learnt:
         return "Nothing is learnt at any k."
-    nothing = ", ".join(thin(k) for k in ks if k not in {k for k, _ in learnt})
-    behind = ", ".join(thin(k) for k, at in learnt if "proportional" not in at)
+    nothing = ", ".join(write_count(k) for k in ks if k not in {k for k, _ in learnt})
+    behind = ", ".join(write_count(k) for k, at in learnt if "proportional" not in at)
     if behind:
         sentence = f"At k = {behind} another representation has a higher mean than proportional."
     elif nothing:
@@ -316,24 +328,25 @@ def highest_said(bands_by_name: Mapping[str, Band], ks: Sequence[int], chance: f
     return f"{sentence} At k = {nothing} nothing is learnt." if nothing else sentence
 
 
-def how_learnt(work: Work, ground: LearningInputs) -> str:
+def explain_learning(work: SessionState, ground: LearningInputs) -> str:
     view, plan = work.view(UtilityView).learning, ground.prepared.plan
-    card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
+    card, score = CLASSIFIERS[view.classifier].card, SCORES[get_score(view, ground.labels)]
     binary = (
         "With two labels, the classifier looks for the rarer one, "
-        f"“{plain(ground.labels.labels[ground.labels.positive])}”."
+        f"“{escape_markdown(ground.labels.labels[ground.labels.positive])}”."
     )
     return _how(
         "learnt",
-        share=percent(100 * view.share),
-        algorithm=plain(short_title(plan.algorithm.name)),
-        metric=plain(metric_called(work, plan.algorithm.metric).card.title),
-        k=thin(trained_k(ground.prepared.classes.highest_k)),
+        share=write_percent(100 * view.share),
+        algorithm=escape_markdown(short_title(plan.algorithm.name)),
+        metric=escape_markdown(get_metric(work, plan.algorithm.metric).card.title),
+        k=write_count(choose_training_k(ground.prepared.classes.highest_k)),
         representations="\n".join(
-            f"- *{card_of.title}.* {plain(card_of.summary)}" for card_of in REPRESENTATIONS.values()
+            f"- *{card_of.title}.* {escape_markdown(card_of.summary)}"
+            for card_of in REPRESENTATIONS.values()
         ),
-        classifier=plain(card.title),
-        about_classifier=plain(card.summary),
+        classifier=escape_markdown(card.title),
+        about_classifier=escape_markdown(card.summary),
         score=score.title,
         about_score=score.summary + (f" {binary}" if ground.labels.binary else ""),
     )

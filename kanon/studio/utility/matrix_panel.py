@@ -6,28 +6,33 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
-from kanon.charts.representation import ShownPart, representation_chart, representation_table
-from kanon.learning.disclosure import CARDS, ShareDisclosure, disclosed
-from kanon.learning.export import FILE_KINDS, renamed, representation_file
+from kanon.charts.representation import MatrixPart, build_representation_table, draw_representation
+from kanon.learning.disclosure import CARDS, ShareDisclosure, measure_share_disclosure
+from kanon.learning.export import FILE_KINDS, find_new_column_names, write_representation_file
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
 from kanon.recoding import Recoding
 from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.studio.session import state
-from kanon.studio.session.findings import Result
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain, released_label, shortened
-from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import sensitive_choice
+from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown, format_released_class, trim_title
+from kanon.studio.session.work import SessionState
+from kanon.studio.shell.frame import draw_sensitive_choice
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.controls import segments
-from kanon.studio.widgets.files import file_button, neutral_choice, order_choice
+from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.files import draw_file_button, draw_neutral_choice, draw_order_choice
 from kanon.studio.widgets.numbers import Number
-from kanon.studio.widgets.picture import PictureSettings, picture
-from kanon.studio.widgets.result import checked, in_columns, name_in_files, noting
+from kanon.studio.widgets.picture import PictureSettings, show_picture
+from kanon.studio.widgets.result import (
+    check_shown_release,
+    draw_in_columns,
+    format_plan_for_file,
+    record_download,
+)
 
 _how = Sections(__file__)
 
@@ -38,127 +43,133 @@ _FEW = 3  # up to so many attributes, the whole tuple fits beside its row
 _SHARES = "proportional"
 
 
-def show_matrix(work: Work, result: Result, run: Run, k: int) -> None:
+def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     recoding = run.recoding
-    attribute = which_attribute(recoding, work.view(UtilityView).attribute)
+    attribute = choose_attribute(recoding, work.view(UtilityView).attribute)
     form_side, column_side = st.columns([3, 1], vertical_alignment="bottom")
     with form_side:
         _choose_representation(work)
     with column_side:
         _choose_attribute(work, recoding.classes.attributes, attribute)
     name = work.view(UtilityView).representation
-    st.caption(plain(REPRESENTATIONS[name].summary))
+    st.caption(escape_markdown(REPRESENTATIONS[name].summary))
     about = result.settings, k, name
-    matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
-    place = recoding.classes.attributes.index(attribute)
-    visible = state.remembered(
-        "representation-shown", (*about, attribute), lambda: ShownPart.of(recoding, matrix, place)
+    matrix: Matrix = state.get_or_compute(
+        "representation", about, lambda: represent(name, recoding)
     )
-    rows, names = row_labels(recoding, visible)
+    place = recoding.classes.attributes.index(attribute)
+    visible = state.get_or_compute(
+        "representation-shown", (*about, attribute), lambda: MatrixPart.of(recoding, matrix, place)
+    )
+    rows, names = build_row_labels(recoding, visible)
     sizes = recoding.counts[visible.classes].tolist()
-    picture(
-        representation_chart(visible, rows, names, finding(name, visible)),
-        lambda: representation_table(visible, names, sizes),
+    show_picture(
+        draw_representation(visible, rows, names, describe_cells(name, visible)),
+        lambda: build_representation_table(visible, names, sizes),
         "utility-representation-picture",
         f"{result.settings}|{k}|{name}|{attribute}",
-        PictureSettings.of_run(work, run.prepared, k),
+        PictureSettings.from_run(work, run.prepared, k),
         original=True,
     )
-    st.caption(plain(picture_caption(recoding, visible)))
-    in_columns(of_matrix(recoding, matrix))
+    st.caption(escape_markdown(describe_picture(recoding, visible)))
+    draw_in_columns(build_matrix_numbers(recoding, matrix))
     if name == _SHARES:
         _show_disclosure(work, result, run, k)
     else:
-        st.caption(plain(nothing_more(name)))
+        st.caption(escape_markdown(explain_no_disclosure(name)))
     _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
-        st.markdown(how_represented(recoding, matrix, visible, name))
+        st.markdown(explain_representation(recoding, matrix, visible, name))
 
 
-def _choose_representation(work: Work) -> None:
+def _choose_representation(work: SessionState) -> None:
     representation = work.view(UtilityView).representation
-    segments(
+    draw_segments(
         "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
         "utility-representation", representation, "representation", UtilityView,
         help="The numbers in the matrix that a learner gets.",
     )  # fmt: skip
 
 
-def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
+def _choose_attribute(work: SessionState, attributes: Sequence[str], attribute: str) -> None:
     key = f"utility-matrix-attribute-{work.version}"
     st.selectbox(
         "Columns of",
         list(attributes),
-        **bound(key, attribute, "attribute", into=UtilityView, keep=True),
+        **attach_widget(key, attribute, "attribute", into=UtilityView, keep=True),
         help="The quasi-identifier whose part of the matrix is drawn.",
     )
 
 
-def _show_disclosure(work: Work, result: Result, run: Run, k: int) -> None:
+def _show_disclosure(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     recoding = run.recoding
     columns = [sensitive.name for sensitive in recoding.classes.sensitive]
     column = work.focus if work.focus in columns else next(iter(columns), None)
 
     def measure_disclosure() -> ShareDisclosure:
         with st.spinner("Attacking every record of the table, with and without the shares …"):
-            return disclosed(recoding, column)
+            return measure_share_disclosure(recoding, column)
 
     st.markdown("**What the shares disclose**")
     if len(work.table.sensitive_columns) > 1:
-        sensitive_choice("utility-sensitive")
-    numbers = state.remembered("disclosed", (result.settings, k, column), measure_disclosure)
-    pairs = of_disclosure(numbers)
+        draw_sensitive_choice("utility-sensitive")
+    numbers = state.get_or_compute("disclosed", (result.settings, k, column), measure_disclosure)
+    pairs = build_disclosure_numbers(numbers)
     for place, (number, note) in zip(st.columns(len(pairs)), pairs, strict=True):
         place.metric(number.label, number.value, help=number.help)
-        place.caption(plain(note))
-    st.markdown(disclosure_sentence(numbers, column, recoding.suppressed_records))
+        place.caption(escape_markdown(note))
+    st.markdown(describe_shares(numbers, column, recoding.suppressed_records))
 
 
-def _show_downloads(result: Result, run: Run, k: int, name: str) -> None:
+def _show_downloads(result: AnonymisationResult, run: Run, k: int, name: str) -> None:
     source, recoding = run.prepared.source, run.recoding
     if not isinstance(source, MemorySource):
         st.caption("This table stays in its engine, so there is no file with a matrix.")
         return
-    problem = checked(result, run, k).problem
+    problem = check_shown_release(result, run, k).problem
     if problem:
-        st.error(plain(problem), icon=":material/error:")
+        st.error(escape_markdown(problem), icon=":material/error:")
         return
-    clashes = state.remembered(
-        "representation-names", (result.settings, k), lambda: renamed(source, recoding)
+    clashes = state.get_or_compute(
+        "representation-names",
+        (result.settings, k),
+        lambda: find_new_column_names(source, recoding),
     )
     rows_by = run.prepared.plan.order
     st.markdown("**The released table with this matrix**")
     with st.container(horizontal=True, vertical_alignment="center"):
-        neutral = neutral_choice("utility-matrix")
-        order = order_choice(state.work(), "utility-matrix")
+        neutral = draw_neutral_choice("utility-matrix")
+        order = draw_order_choice(state.get_session(), "utility-matrix")
         for kind in FILE_KINDS:
-            make = partial(representation_file, source, recoding, name, kind, neutral, rows_by)
-            file_button(
+            make = partial(
+                write_representation_file, source, recoding, name, kind, neutral, rows_by
+            )
+            draw_file_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                noting(result.settings, run, make),
-                f"released-{name.lower()}-{name_in_files(run.prepared.plan)}",
+                record_download(result.settings, run, make),
+                f"released-{name.lower()}-{format_plan_for_file(run.prepared.plan)}",
                 kind,
                 f"{result.settings}|{k}|{name}|{neutral}|{order}",
                 f"utility-matrix-{kind}",
                 original=True,
             )
         st.caption("One row per released record: its columns, then the matrix.", width="content")
-    values = counted(sum(tree.n_leaves for tree in recoding.hierarchies), "value")
+    values = count_noun(sum(tree.n_leaves for tree in recoding.hierarchies), "value")
     st.caption(
         f"**The column names of the matrix list all {values} of the hierarchies**, including "
         "those that the release generalised. If a value alone says something about a person, "
         "protect the file as you protect the hierarchies."
     )
     if clashes:
-        old, new = (f"“{plain(name)}”" for name in next(iter(clashes.items())))
-        more = f", and {thin(len(clashes) - 1)} more" if len(clashes) > 1 else ""
+        old, new = (f"“{escape_markdown(name)}”" for name in next(iter(clashes.items())))
+        more = f", and {write_count(len(clashes) - 1)} more" if len(clashes) > 1 else ""
         st.caption(
             f"The table already has a column {old}, so the matrix calls its own {new}{more}."
         )
 
 
 # --- sentences and numbers --------------------------------------------------------------------
-def which_attribute(recoding: Recoding, attribute: str) -> str:
+def choose_attribute(recoding: Recoding, attribute: str) -> str:
     names = recoding.classes.attributes
     if attribute in names:
         return attribute
@@ -171,89 +182,97 @@ def which_attribute(recoding: Recoding, attribute: str) -> str:
     return names[max(range(len(names)), key=rate)]
 
 
-def row_labels(recoding: Recoding, visible: ShownPart) -> tuple[list[str], list[str]]:
+def build_row_labels(recoding: Recoding, visible: MatrixPart) -> tuple[list[str], list[str]]:
     released = recoding.released
     place = released.attributes.index(visible.attribute)
     labels = recoding.hierarchies[place].labels
-    names = [released_label(released, position) for position in visible.classes]
+    names = [format_released_class(released, position) for position in visible.classes]
     rows = []
     for name, position in zip(names, visible.classes, strict=True):
-        size = counted(int(recoding.counts[position]), "record")
-        short = shortened(labels[recoding.nodes[position, place]], 22)
+        size = count_noun(int(recoding.counts[position]), "record")
+        short = trim_title(labels[recoding.nodes[position, place]], 22)
         few = len(released.attributes) <= _FEW and len(name) <= 34
         rows.append(f"{name if few else short} · {size}")
     return rows, names
 
 
-def finding(name: str, visible: ShownPart) -> str:
+def describe_cells(name: str, visible: MatrixPart) -> str:
     filled, cells = int((visible.entries > 0).sum()), visible.entries.size
     between = int(((visible.entries > 0) & (visible.entries < 1)).sum())
     parts = f", {between} of them between 0 and 1" if between else ""
     return (
-        f"{shortened(visible.attribute, 30)}, {REPRESENTATIONS[name].title}: "
+        f"{trim_title(visible.attribute, 30)}, {REPRESENTATIONS[name].title}: "
         f"{filled} of {cells} cells are above 0{parts}"
     )
 
 
-def picture_caption(recoding: Recoding, visible: ShownPart) -> str:
+def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
     tree = recoding.hierarchies[recoding.classes.attributes.index(visible.attribute)]
     ranges = (recoding.nodes[visible.classes] > tree.root).any() and bool(recoding.ranged)
-    classes = counted(len(visible.classes), "class", "classes")
+    classes = count_noun(len(visible.classes), "class", "classes")
     sentences = [
-        f"{classes} of {thin(recoding.n_classes)}; a learner gets the row of a class once for "
+        f"{classes} of {write_count(recoding.n_classes)}; a learner gets the row of a class once for "
         "each of its records.",
         "Outlined: the released value, or the smallest group that covers a released range."
         if ranges
         else "Outlined: the released value.",
     ]
     if visible.left_out:
-        sentences.append(counted(visible.left_out, "rarer node left out.", "rarer nodes left out."))
+        sentences.append(
+            count_noun(visible.left_out, "rarer node left out.", "rarer nodes left out.")
+        )
     return " ".join(sentences)
 
 
-def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
+def build_matrix_numbers(recoding: Recoding, matrix: Matrix) -> list[Number]:
     records, columns = int(recoding.counts.sum()), len(matrix.columns)
     classes, filled = recoding.n_classes, matrix.rows.nnz
     cells = classes * columns
     return [
         Number(
             "Matrix",
-            f"{thin(records)} × {thin(columns)}",
+            f"{write_count(records)} × {write_count(columns)}",
             "Released records × columns: one column for each node of the hierarchy of each "
             "quasi-identifier.",
         ),
         Number(
             "Stored",
-            f"{thin(classes)} × {thin(columns)}",
+            f"{write_count(classes)} × {write_count(columns)}",
             "Classes × columns: all records of a class have the same row, so it is stored once "
             "and written out batch by batch.",
         ),
         Number(
             "Cells above 0",
-            percent(100 * filled / cells if cells else 0.0),
-            f"{thin(filled)} of {thin(cells)} stored cells; only these use memory. "
+            write_percent(100 * filled / cells if cells else 0.0),
+            f"{write_count(filled)} of {write_count(cells)} stored cells; only these use memory. "
             "More is neither better nor worse.",
         ),
     ]
 
 
-def nothing_more(name: str) -> str:
+def explain_no_disclosure(name: str) -> str:
     return (
         f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
         "alone. Anyone who has those learns nothing new from it."
     )
 
 
-def of_disclosure(leak: ShareDisclosure) -> list[tuple[Number, str]]:
-    cells = thin(leak.cells)
+def build_disclosure_numbers(leak: ShareDisclosure) -> list[tuple[Number, str]]:
+    cells = write_count(leak.cells)
     numbers = [
-        (_get_number("exact_share", leak.exact_share), f"{thin(leak.exact)} of {cells} cells"),
-        (_get_number("alone_share", leak.alone_share), f"{thin(leak.alone)} of {cells} cells"),
+        (
+            _get_number("exact_share", leak.exact_share),
+            f"{write_count(leak.exact)} of {cells} cells",
+        ),
+        (
+            _get_number("alone_share", leak.alone_share),
+            f"{write_count(leak.alone)} of {cells} cells",
+        ),
     ]
     if leak.release is not None and leak.shares is not None:
         for name in ("sureness", "certain", "right"):
             before, after = (getattr(guess, name) for guess in (leak.release, leak.shares))
-            without = f"{percent(100 * before)} without the shares"
+            without = f"{write_percent(100 * before)} without the shares"
             numbers.append((_get_number(name, after), without))
     return numbers
 
@@ -261,19 +280,19 @@ def of_disclosure(leak: ShareDisclosure) -> list[tuple[Number, str]]:
 def _get_number(name: str, share: float) -> Number:
     card = CARDS[name]
     label = f"{card.title} {card.arrow}"
-    return Number(label, percent(100 * share), card.summary)
+    return Number(label, write_percent(100 * share), card.summary)
 
 
-def disclosure_sentence(leak: ShareDisclosure, column: str | None, suppressed: int) -> str:
+def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) -> str:
     if leak.exact:
         cells = (
-            f"**{percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
+            f"**{write_percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
             "all records of their class have the same original value, and the shares publish it "
             "again."
         )
     else:
         cells = "In no class do all records have the same original value behind a generalised one."
-    alone = one_or_many(
+    alone = choose_plural(
         leak.alone,
         "A share times the class size is the number of records with that original value. "
         "**{count} generalised cell** ({share} of all cells) is the only one in its class with "
@@ -281,7 +300,7 @@ def disclosure_sentence(leak: ShareDisclosure, column: str | None, suppressed: i
         "A share times the class size is the number of records with that original value. "
         "**{count} generalised cells** ({share} of all cells) are each the only one in their "
         "class with their value.",
-        share=percent(100 * leak.alone_share),
+        share=write_percent(100 * leak.alone_share),
     )
     sentences = [alone, cells]
     if leak.release is None or leak.shares is None or column is None:
@@ -294,66 +313,68 @@ def disclosure_sentence(leak: ShareDisclosure, column: str | None, suppressed: i
     )
     sentences.append(
         f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
-        f"person's {plain(column)}, is certain for {certain} of the records, and guesses {right} "
+        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and guesses {right} "
         "right. k and the l and t of each class do not show this, as they do not change. Not "
         "considered: attackers who know more than the quasi-identifiers, and several releases "
         "combined."
     )
     if suppressed:
-        records = counted(suppressed, "suppressed record")
+        records = count_noun(suppressed, "suppressed record")
         sentences.append(f"{records} counted too; for these, even a certain guess can be wrong.")
     return " ".join(sentences)
 
 
 def _compare_shares(leak: ShareDisclosure, name: str) -> str:
     assert leak.release is not None and leak.shares is not None
-    before, after = (percent(100 * getattr(g, name)) for g in (leak.release, leak.shares))
+    before, after = (write_percent(100 * getattr(g, name)) for g in (leak.release, leak.shares))
     if before == after:
         return f"**{after}** (as without the shares)"
     return f"**{after}** ({before} without the shares)"
 
 
-def how_represented(recoding: Recoding, matrix: Matrix, visible: ShownPart, name: str) -> str:
+def explain_representation(
+    recoding: Recoding, matrix: Matrix, visible: MatrixPart, name: str
+) -> str:
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
     return _how(
         "represented",
-        columns=thin(len(matrix.columns)),
+        columns=write_count(len(matrix.columns)),
         one_class=REPRESENTATIONS["oneClass"].title,
         fill_parent=REPRESENTATIONS["fillParent"].title,
         fill_child=REPRESENTATIONS["fillChild"].title,
         proportional=REPRESENTATIONS["proportional"].title,
         row=_explain_row(recoding, visible, name),
-        sources=plain(sources),
+        sources=escape_markdown(sources),
     )
 
 
-def _explain_row(recoding: Recoding, visible: ShownPart, name: str) -> str:
+def _explain_row(recoding: Recoding, visible: MatrixPart, name: str) -> str:
     # The row with the most cells between 0 and 1.
     between = ((visible.entries > 0) & (visible.entries < 1)).sum(axis=1)
     row = int(between.argmax()) if between.any() else 0
     position = int(visible.classes[row])
     size = int(recoding.counts[position])
-    label = plain(released_label(recoding.released, position))
-    at = plain(shortened(visible.labels[int(visible.released[row])], 24))
+    label = escape_markdown(format_released_class(recoding.released, position))
+    at = escape_markdown(trim_title(visible.labels[int(visible.released[row])], 24))
     entries = visible.entries[row]
     order = np.argsort(-entries, kind="stable")
     filled = [int(place) for place in order if entries[place] > 0]
     listed = sorted(filled, key=lambda place: entries[place] in (0, 1))[:4]
     if name == "proportional":
         terms = [
-            f"{plain(shortened(visible.labels[place], 24))}: "
-            f"{thin(round(float(entries[place]) * size))}/{thin(size)} = "
+            f"{escape_markdown(trim_title(visible.labels[place], 24))}: "
+            f"{write_count(round(float(entries[place]) * size))}/{write_count(size)} = "
             f"{write_decimals(float(entries[place]), 3)}"
             for place in listed
         ]
     else:
-        terms = [f"{plain(shortened(visible.labels[place], 24))}: 1" for place in listed]
+        terms = [f"{escape_markdown(trim_title(visible.labels[place], 24))}: 1" for place in listed]
     rest = len(filled) - len(listed)
     if rest:
-        terms.append(f"and {thin(rest)} more above 0")
-    records = counted(size, "record")
+        terms.append(f"and {write_count(rest)} more above 0")
+    records = count_noun(size, "record")
     return (
-        f"**One row.** The class [{label}] has {records}; its v in {plain(visible.attribute)} is "
+        f"**One row.** The class [{label}] has {records}; its v in {escape_markdown(visible.attribute)} is "
         f"{at}. {REPRESENTATIONS[name].title}: {'; '.join(terms)}; 0 elsewhere."
     )

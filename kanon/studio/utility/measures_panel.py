@@ -2,65 +2,72 @@
 
 import streamlit as st
 
-from kanon.base.formatting import percent, thin
-from kanon.charts.associations import association_chart, association_table
-from kanon.charts.distributions import distribution_large, distribution_panels, distributions_table
-from kanon.charts.query_errors import query_chart, query_table
-from kanon.charts.style import escaped
+from kanon.base.formatting import write_count, write_percent
+from kanon.charts.associations import build_association_table, draw_associations
+from kanon.charts.distributions import (
+    build_distributions_table,
+    draw_distribution_panels,
+    draw_large_distribution,
+)
+from kanon.charts.query_errors import build_query_table, draw_query_errors
+from kanon.charts.style import escape_label
 from kanon.measures.distribution_change import Distribution
-from kanon.report.loss import ends_of, overview_of
+from kanon.report.loss import list_loss_measures, measure_loss_ends
 from kanon.run import Run
 from kanon.studio.session import state
-from kanon.studio.session.findings import Result
-from kanon.studio.session.state import bound
-from kanon.studio.session.work import Work
+from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.work import SessionState
 from kanon.studio.utility.changes import (
     WAY,
     Changes,
-    association_notes,
-    association_sentence,
-    changed_by,
-    changed_most,
-    distribution_sentence,
-    how_changed,
-    of_change,
-    overview_table,
-    query_sentence,
+    build_change_numbers,
+    build_overview,
+    describe_association,
+    describe_distributions,
+    describe_most_changed,
+    describe_queries,
+    explain_changes,
+    list_association_notes,
+    measure_changes,
 )
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.picture import PictureSettings, data_button, picture
-from kanon.studio.widgets.result import in_columns
+from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
+from kanon.studio.widgets.result import draw_in_columns
 
 
-def show_measures(work: Work, result: Result, run: Run, k: int) -> None:
+def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     about = f"{result.settings}|{k}"
-    changes = state.remembered("changed", about, lambda: changed_by(run))
-    st.markdown(distribution_sentence(changes))
-    settings = PictureSettings.of_run(work, run.prepared, k)
+    changes = state.get_or_compute("changed", about, lambda: measure_changes(run))
+    st.markdown(describe_distributions(changes))
+    settings = PictureSettings.from_run(work, run.prepared, k)
     large = _show_distributions(work, changes, about, k, settings)
-    in_columns(of_change(run, changes))
+    draw_in_columns(build_change_numbers(run, changes))
     _show_associations(changes, about, settings)
-    picture(
-        query_chart(changes.queries, query_sentence(changes)),
-        lambda: query_table(changes.queries, run.recoding.classes.attributes),
+    show_picture(
+        draw_query_errors(changes.queries, describe_queries(changes)),
+        lambda: build_query_table(changes.queries, run.recoding.classes.attributes),
         "utility-queries",
         f"{about}|queries",
         settings,
     )
     _show_all_measures(result, run, about)
     with st.expander("How it is computed", icon=":material/calculate:"):
-        st.markdown(how_changed(run, changes, large))
+        st.markdown(explain_changes(run, changes, large))
 
 
 def _show_distributions(
-    work: Work, changes: Changes, about: str, k: int, settings: PictureSettings
+    work: SessionState, changes: Changes, about: str, k: int, settings: PictureSettings
 ) -> Distribution:
     """Draw a small panel per column and a large one; returns the large one."""
     distributions = changes.distributions
     most = distributions[0]
-    picture(
-        distribution_panels(distributions, f"k = {thin(k)}: {escaped(changed_most(changes), 90)}"),
-        lambda: distributions_table(distributions),
+    show_picture(
+        draw_distribution_panels(
+            distributions,
+            f"k = {write_count(k)}: {escape_label(describe_most_changed(changes), 90)}",
+        ),
+        lambda: build_distributions_table(distributions),
         "utility-distributions",
         f"{about}|distributions",
         settings,
@@ -75,14 +82,16 @@ def _show_distributions(
     st.selectbox(
         "Zoom in on",
         list(by_name),
-        **bound(f"utility-attribute-{work.version}", attribute, "attribute", into=UtilityView),
+        **attach_widget(
+            f"utility-attribute-{work.version}", attribute, "attribute", into=UtilityView
+        ),
         width=320,
     )
     large = by_name[attribute]
-    picture(
-        distribution_large(
+    show_picture(
+        draw_large_distribution(
             large,
-            f"{escaped(large.name)}: changed by {percent(100 * large.total_variation)} under equal "
+            f"{escape_label(large.name)}: changed by {write_percent(100 * large.total_variation)} under equal "
             "spread",
         ),
         None,
@@ -95,27 +104,27 @@ def _show_distributions(
 
 
 def _show_associations(changes: Changes, about: str, settings: PictureSettings) -> None:
-    notes = association_notes(changes)
+    notes = list_association_notes(changes)
     if notes:
         st.caption(notes)
     if not changes.before.pairs:
         return
-    picture(
-        association_chart(
-            changes.before, changes.after, escaped(association_sentence(changes), 150)
+    show_picture(
+        draw_associations(
+            changes.before, changes.after, escape_label(describe_association(changes), 150)
         ),
-        lambda: association_table(changes.before, changes.after),
+        lambda: build_association_table(changes.before, changes.after),
         "utility-associations",
         f"{about}|associations",
         settings,
     )
 
 
-def _show_all_measures(result: Result, run: Run, about: str) -> None:
-    ends = state.remembered("ends", result.settings, lambda: ends_of(run.prepared))
+def _show_all_measures(result: AnonymisationResult, run: Run, about: str) -> None:
+    ends = state.get_or_compute("ends", result.settings, lambda: measure_loss_ends(run.prepared))
     columns = [sensitive.name for sensitive in run.prepared.classes.sensitive]
-    table = state.remembered(
-        "overview", about, lambda: overview_table(overview_of(run, ends), columns)
+    table = state.get_or_compute(
+        "overview", about, lambda: build_overview(list_loss_measures(run, ends), columns)
     )
     st.markdown("**All measures of this release**")
     numbers = {
@@ -147,4 +156,6 @@ def _show_all_measures(result: Result, run: Run, about: str) -> None:
         "Click a column header to sort. Blank: not defined for this release. The page Privacy "
         "shows how well the release protects people."
     )
-    data_button("Data", lambda: table, "utility-measures", f"{about}|measures", kind="tertiary")
+    draw_data_button(
+        "Data", lambda: table, "utility-measures", f"{about}|measures", kind="tertiary"
+    )

@@ -2,15 +2,20 @@
 
 import streamlit as st
 
-from kanon.studio.jobs.anonymisation import outdated
-from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import choose_part, classes_elsewhere, head, unready
+from kanon.studio.jobs.anonymisation import has_outdated_result
+from kanon.studio.session.work import SessionState
+from kanon.studio.shell.frame import (
+    choose_part,
+    draw_page_head,
+    show_classes_in_engine,
+    show_unready,
+)
 from kanon.studio.utility.learning_panel import show_learning
 from kanon.studio.utility.matrix_panel import show_matrix
 from kanon.studio.utility.measures_panel import show_measures
 from kanon.studio.utility.prediction_panel import show_predicting
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.result import choose_k, release_shown, renew_row
+from kanon.studio.widgets.result import draw_k_slider, draw_renew_row, get_shown_release
 
 PARTS = {
     "changed": "What changed",
@@ -20,13 +25,13 @@ PARTS = {
 }
 
 
-def about_release(work: Work, stale: bool) -> None:
-    renew_row(work, stale, "utility-run")
+def show_release_part(work: SessionState, stale: bool) -> None:
+    draw_renew_row(work, stale, "utility-run")
     if work.findings.result is None:
         return
     with st.container(key="result"):
-        k, run = release_shown(work, work.findings.result)
-        choose_k(work, work.findings.result, k, "utility-k")
+        k, run = get_shown_release(work, work.findings.result)
+        draw_k_slider(work, work.findings.result, k, "utility-k")
         if not run.recoding.n_classes:
             st.info("Every record was suppressed: the release is empty.")
             return
@@ -35,9 +40,9 @@ def about_release(work: Work, stale: bool) -> None:
 
 
 def page() -> None:
-    work = head("What can still be learnt from this table?", aloud=True)
-    unready(work)
-    if classes_elsewhere(work):
+    work = draw_page_head("What can still be learnt from this table?", as_toast=True)
+    show_unready(work)
+    if show_classes_in_engine(work):
         return
     choose_part("utility-part", PARTS, work.view(UtilityView))
     if work.view(UtilityView).part == "learning":
@@ -45,4 +50,4 @@ def page() -> None:
     elif work.view(UtilityView).part == "predicting":
         show_predicting(work)
     else:
-        about_release(work, outdated(work))
+        show_release_part(work, has_outdated_result(work))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
-from kanon.base.fingerprint import fingerprint_of
-from kanon.base.formatting import counted, thin
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
@@ -18,22 +18,27 @@ from kanon.experiments.studies import (
     ReleaseMeasures,
     StudiedAlgorithm,
     Training,
+    build_points_table,
     check_candidate,
-    measures_of_points,
-    points_table,
+    list_point_measures,
 )
 from kanon.learning.classifiers import CLASSIFIERS
-from kanon.learning.predicting import LEAST_K, agreements
+from kanon.learning.predicting import LEAST_K, measure_agreements
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun
-from kanon.studio.jobs.configurations import algorithms_offered
-from kanon.studio.jobs.partial_results import learn_releases, study_request
-from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work
-from kanon.studio.utility.learning import LearningInputs, ground_of, ks_typed, score_used
+from kanon.studio.jobs.configurations import list_offered_algorithms
+from kanon.studio.jobs.partial_results import request_study, run_predictions
+from kanon.studio.session.run_plan import build_plan, hash_run_inputs
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import JobRequest, SessionState
+from kanon.studio.utility.learning import (
+    LearningInputs,
+    build_learning_inputs,
+    get_score,
+    parse_typed_ks,
+)
 from kanon.studio.utility.state import UtilityView
 
 _how = Sections(__file__)
@@ -71,7 +76,7 @@ class Trials(NamedTuple):
     def known(self) -> str:
         """A fingerprint of the chosen fits that have results."""
         texts = sorted(str(item.wanted) for item in self.chosen if isinstance(item, LearntScores))
-        return fingerprint_of(*texts)
+        return compute_fingerprint(*texts)
 
     def check(self) -> None:
         """Raise PlanError for an algorithm that cannot run, and say why."""
@@ -79,61 +84,68 @@ class Trials(NamedTuple):
             try:
                 check_candidate(candidate, self.ks)
             except KanonError as error:
-                raise error.within(short_title(candidate.algorithm)) from None
+                raise error.add_place(short_title(candidate.algorithm)) from None
 
 
-def trials_of(work: Work, ground: LearningInputs) -> Trials:
+def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
     """The chosen trials and their results so far; KanonError says why they cannot run."""
     view = work.view(UtilityView).predicting
-    names = [name for name in algorithms_offered() if name in view.algorithms]
+    names = [name for name in list_offered_algorithms() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
         raise PlanError("Choose at least one algorithm and one classifier.")
-    ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
+    ks = parse_typed_ks(view.ks, ground.prepared.classes.highest_k)
     plans = [_plan_for(work, name) for name in names]
     prediction = Prediction(
         tuple(_build_candidate(ground.prepared, plan) for plan in plans),
         ground.labels,
-        ground.prepared.source.histogram_of(ground.labels.target),
+        ground.prepared.source.build_column_histogram(ground.labels.target),
         tuple(metric_named(name) for name in PUBLISHED),
         view.representation,
     )
     about = (ground.labels.target, work.view(UtilityView).learning.share, view.representation)
-    keys = {plan.algorithm.name: fingerprint_of(settings_of(work, plan), *about) for plan in plans}
+    keys = {
+        plan.algorithm.name: compute_fingerprint(hash_run_inputs(work, plan), *about)
+        for plan in plans
+    }
     trainings = tuple(
         Training(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
     )
-    results = tuple(item for key in keys.values() for item in work.findings.predicted.get(key, ()))
+    results = tuple(
+        item for key in keys.values() for item in work.findings.predictions.get(key, ())
+    )
     return Trials(prediction, trainings, ks, results, keys)
 
 
-def _plan_for(work: Work, algorithm: str) -> Plan:
-    return plan_of(work.with_parts(replace(work.settings, algorithm=algorithm, models=())))
+def _plan_for(work: SessionState, algorithm: str) -> Plan:
+    return build_plan(work.replace_sections(replace(work.settings, algorithm=algorithm, models=())))
 
 
 def _build_candidate(prepared: PreparedRun, plan: Plan) -> StudiedAlgorithm:
     return StudiedAlgorithm(plan.algorithm.name, replace(prepared, plan=plan).task())
 
 
-def prediction_request(work: Work) -> Request:
-    trials = trials_of(work, ground_of(work))
+def build_prediction_request(work: SessionState) -> JobRequest:
+    trials = build_trials(work, build_learning_inputs(work))
     trials.check()
     arguments = (trials.prediction, trials.lacking)
-    return study_request("predicting", learn_releases, arguments, with_found, trials.keys)
+    return request_study("predicting", run_predictions, arguments, store_predictions, trials.keys)
 
 
-def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
+def store_predictions(
+    work: SessionState, keys: Mapping[str, str], parts: Sequence[object]
+) -> SessionState:
     by_key: dict[str, dict[object, ReleaseMeasures | LearntScores]] = {
-        key: {_get_identity(result): result for result in work.findings.predicted.get(key, ())}
+        key: {_get_identity(result): result for result in work.findings.predictions.get(key, ())}
         for key in keys.values()
     }
     for result in parts:
         if isinstance(result, LearntScores | ReleaseMeasures):
             by_key[keys[_get_identity(result)[0]]][_get_identity(result)] = result
-    others = {key: items for key, items in work.findings.predicted.items() if key not in by_key}
+    others = {key: items for key, items in work.findings.predictions.items() if key not in by_key}
     recent = dict([*others.items()][-_MOST_STUDIES:])
     new = {key: tuple(items.values()) for key, items in by_key.items()}
-    return work.with_parts(replace(work.findings, predicted={**recent, **new}))
+    return work.replace_sections(replace(work.findings, predictions={**recent, **new}))
 
 
 def _get_identity(result: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
@@ -142,41 +154,41 @@ def _get_identity(result: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
     return tuple(map(str, own))
 
 
-def to_run(trials: Trials) -> str:
+def get_trials_label(trials: Trials) -> str:
     lacking, every = len(trials.lacking), len(trials.wanted)
     if lacking == every:
-        return f"Train {counted(every, 'classifier')}"
-    return f"Continue: {thin(lacking)} of {thin(every)} to train"
+        return f"Train {count_noun(every, 'classifier')}"
+    return f"Continue: {write_count(lacking)} of {write_count(every)} to train"
 
 
-def measures_used(points: pd.DataFrame) -> dict[str, Card]:
+def select_measures(points: pd.DataFrame) -> dict[str, Card]:
     """The cards of the measures that every release has, by column."""
-    cards = measures_of_points([metric_named(name) for name in PUBLISHED])
+    cards = list_point_measures([metric_named(name) for name in PUBLISHED])
     return {name: card for name, card in cards.items() if name in points.columns}
 
 
-def scored_points(trials: Trials, score: str) -> pd.DataFrame:
-    points = points_table(trials.chosen, score)
+def build_scored_points(trials: Trials, score: str) -> pd.DataFrame:
+    points = build_points_table(trials.chosen, score)
     classifiers = [name for name in CLASSIFIERS if name in points.columns]
     return points.dropna(subset=classifiers).reset_index(drop=True)
 
 
-def agreements_of(points: pd.DataFrame, measures: Mapping[str, Card]) -> pd.DataFrame:
+def compute_agreements(points: pd.DataFrame, measures: Mapping[str, Card]) -> pd.DataFrame:
     """The agreement of each measure with each classifier, the best measure first."""
     classifiers = [name for name in CLASSIFIERS if name in points.columns]
-    table = agreements(points, measures, classifiers)
+    table = measure_agreements(points, measures, classifiers)
     order = table.groupby("measure")["agreement"].mean().sort_values(ascending=False)
     place = {name: at for at, name in enumerate(order.index)}
     return table.sort_values("measure", key=lambda names: names.map(place), kind="stable")
 
 
-def best_measures(table: pd.DataFrame, column: str) -> list[str]:
+def find_best_measures(table: pd.DataFrame, column: str) -> list[str]:
     mean = table.groupby("measure", sort=False)[column].mean().dropna().round(2)
     return [str(name) for name in mean.index[mean == mean.max()]]
 
 
-def agreement_title(table: pd.DataFrame, measures: Mapping[str, Card], score: str) -> str:
-    best = best_measures(table, "agreement")
+def describe_best_measure(table: pd.DataFrame, measures: Mapping[str, Card], score: str) -> str:
+    best = find_best_measures(table, "agreement")
     own = table[table["measure"].isin(best[:1])]
     if not best or not (own["agreement"] > 0).all():
         return f"No measure agrees with {SCORES[score].title} for every classifier"
@@ -185,7 +197,7 @@ def agreement_title(table: pd.DataFrame, measures: Mapping[str, Card], score: st
     return f"{name} {agrees} most with {SCORES[score].title}"
 
 
-def agreement_said(table: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
+def describe_agreements(table: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
     sentences = [
         _describe_best(table, measures, "Over all releases", "agreement"),
         "For releases with the same k there is no result: that needs at least three algorithms."
@@ -212,7 +224,7 @@ def agreement_said(table: pd.DataFrame, measures: Mapping[str, Card]) -> list[st
 def _describe_best(
     table: pd.DataFrame, measures: Mapping[str, Card], where: str, column: str
 ) -> str:
-    best = best_measures(table, column)
+    best = find_best_measures(table, column)
     if not best:
         return f"{where}, no agreement could be computed."
     own = table[table["measure"] == best[0]]
@@ -221,7 +233,7 @@ def _describe_best(
     numbers, title = _write_interval(own, column), measures[best[0]].title
     if len(best) == 1:
         return f"{where}, {title} ranks them most like the classifiers do: {numbers}."
-    others = counted(len(best) - 1, "other")
+    others = count_noun(len(best) - 1, "other")
     return f"{where}, {title} and {others} rank them most like the classifiers do: {numbers}."
 
 
@@ -253,17 +265,17 @@ def _write_interval(own: pd.DataFrame, column: str) -> str:
     if own[low].isna().all():
         return f"{numbers} (no interval: it needs at least {LEAST_K} k)"
     ends = [f"{end:.2f}".replace("-", "−") for end in (own[low].min(), own[high].max())]
-    above = f"{thin(int((own[low] > 0).sum()))} of {counted(len(own), 'classifier')}"
+    above = f"{write_count(int((own[low] > 0).sum()))} of {count_noun(len(own), 'classifier')}"
     return f"{numbers} (95 % intervals within {ends[0]} to {ends[1]}, above 0 for {above})"
 
 
-def how_predicted(work: Work, ground: LearningInputs, trials: Trials) -> str:
-    score = SCORES[score_used(work.view(UtilityView).learning, ground.labels)]
+def explain_prediction(work: SessionState, ground: LearningInputs, trials: Trials) -> str:
+    score = SCORES[get_score(work.view(UtilityView).learning, ground.labels)]
     names = [short_title(candidate.algorithm) for candidate in trials.prediction.candidates]
     return _how(
         "predicted",
-        algorithms=", ".join(map(plain, names)),
-        ks=", ".join(thin(k) for k in trials.ks),
+        algorithms=", ".join(map(escape_markdown, names)),
+        ks=", ".join(write_count(k) for k in trials.ks),
         form=trials.prediction.representation,
         score=score.title,
         about_score=score.summary,

@@ -6,7 +6,7 @@ from typing import Literal
 from kanon.experiments.comparison import PAPER_K
 from kanon.learning.experiments import FIRST_SEEDS, Trained
 from kanon.learning.labels import TRAINING_SHARE
-from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.parts import StateSection
 
 UtilityPart = Literal["changed", "matrix", "learning", "predicting"]
 
@@ -41,7 +41,7 @@ class PredictingView:
 
 
 @dataclass(frozen=True)
-class UtilityView(SessionPart):
+class UtilityView(StateSection):
     part: UtilityPart = "changed"
     attribute: str = ""  # the column whose distribution is large; empty for the most changed
     representation: str = "oneClass"

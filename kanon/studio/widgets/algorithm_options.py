@@ -9,30 +9,30 @@ import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.cards import Parameter
-from kanon.plan import parameters_of
+from kanon.plan import get_own_parameters
 from kanon.studio.session import state
 from kanon.studio.session.parts import RunSettings
-from kanon.studio.session.run_plan import node_used
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_option
+from kanon.studio.session.run_plan import get_picked_levels
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState, set_algorithm_option
 
 _COST_TITLES = {"weighted": "every record", "representatives": "one per class"}
 
 
-def about(name: str) -> str:
+def describe_algorithm(name: str) -> str:
     module = algorithm_named(name)
     return "\n\n".join(
         [
-            f"**{plain(module.CARD.title)}.** {plain(module.CARD.summary)}",
-            f"**Guaranteed:** {plain(module.CARD.guarantees)}",
-            f"**Slow:** {plain(module.CARD.slow)}",
-            f"**Source:** {plain(module.CARD.source)}",
+            f"**{escape_markdown(module.CARD.title)}.** {escape_markdown(module.CARD.summary)}",
+            f"**Guaranteed:** {escape_markdown(module.CARD.guarantees)}",
+            f"**Slow:** {escape_markdown(module.CARD.slow)}",
+            f"**Source:** {escape_markdown(module.CARD.source)}",
         ]
     )
 
 
-def about_k() -> str:
+def describe_k_strategy() -> str:
     return (
         "It is meant for releases that need another model than k-anonymity. A class that alone is "
         "the smallest is merged at any cost: on Adult, S1 reached a larger k for the same "
@@ -40,10 +40,10 @@ def about_k() -> str:
     )
 
 
-def details(work: Work) -> None:
+def draw_algorithm_details(work: SessionState) -> None:
     changes = ", ".join(_describe_changes(work))
     with st.popover(f"Details: {changes}" if changes else "Details"):
-        st.markdown(about(work.settings.algorithm))
+        st.markdown(describe_algorithm(work.settings.algorithm))
         for parameter in _get_strategy_parameters(work):
             _draw_parameter(work, parameter)
         if uses(work.settings.algorithm, "cost"):
@@ -58,8 +58,8 @@ def details(work: Work) -> None:
             _draw_suppressed_rows(work)
 
 
-def own_choices(work: Work) -> None:
-    parameters = parameters_of(work.settings.algorithm)
+def draw_own_parameters(work: SessionState) -> None:
+    parameters = get_own_parameters(work.settings.algorithm)
     suppresses = uses(work.settings.algorithm, "suppression")
     if not parameters and not suppresses:
         return
@@ -72,13 +72,15 @@ def own_choices(work: Work) -> None:
             _draw_suppression(work)
 
 
-def _get_strategy_parameters(work: Work) -> tuple[Parameter, ...]:
+def _get_strategy_parameters(work: SessionState) -> tuple[Parameter, ...]:
     return (
-        parameters_of(work.settings.algorithm) if uses(work.settings.algorithm, "strategy") else ()
+        get_own_parameters(work.settings.algorithm)
+        if uses(work.settings.algorithm, "strategy")
+        else ()
     )
 
 
-def _describe_changes(work: Work) -> Iterator[str]:
+def _describe_changes(work: SessionState) -> Iterator[str]:
     options = work.settings.options.get(work.settings.algorithm, {})
     for parameter in _get_strategy_parameters(work):
         value = options.get(parameter.name, parameter.default)
@@ -94,24 +96,26 @@ def _describe_changes(work: Work) -> Iterator[str]:
         yield _COST_TITLES[work.settings.cost]
 
 
-def _draw_parameter(work: Work, parameter: Parameter) -> None:
+def _draw_parameter(work: SessionState, parameter: Parameter) -> None:
     name = work.settings.algorithm
     st.selectbox(
         parameter.title,
         list(parameter.choices),
-        **bound(
+        **attach_widget(
             f"run-{name}-{parameter.name}",
             work.settings.options.get(name, {}).get(parameter.name, parameter.default),
-            lambda value: state.put(with_option(state.work(), name, parameter.name, value)),
+            lambda value: state.set_session(
+                set_algorithm_option(state.get_session(), name, parameter.name, value)
+            ),
         ),
         format_func=lambda value: parameter.choices[value],  # options are no Markdown
-        help=plain(parameter.help),
+        help=escape_markdown(parameter.help),
     )
 
 
-def _draw_suppression(work: Work) -> None:
+def _draw_suppression(work: SessionState) -> None:
     usual = "k records" if work.settings.algorithm == "datafly" else "none"
-    suppression_field(
+    draw_suppression_field(
         work,
         "run-suppression",
         usual,
@@ -119,7 +123,7 @@ def _draw_suppression(work: Work) -> None:
     )
 
 
-def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
+def draw_suppression_field(work: SessionState, name: str, usual: str, more: str) -> None:
     share = work.settings.suppression
     percentage = None if share is None else round(100 * share, 6)
     st.number_input(
@@ -130,7 +134,7 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         step=1.0,
         format="%.1f",
         placeholder=usual,
-        **bound(
+        **attach_widget(
             f"{name}-{work.version}", percentage, "suppression", into=RunSettings, read=_read_share
         ),
         help="Records in classes that miss the requirements, mostly because they are too small, "
@@ -138,11 +142,13 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
     )
 
 
-def _draw_suppressed_rows(work: Work) -> None:
+def _draw_suppressed_rows(work: SessionState) -> None:
     key = f"run-keep-{work.version}-{work.settings.keep_suppressed}"
     st.toggle(
         "Keep the rows of suppressed records, blanked",
-        **bound(key, work.settings.keep_suppressed, "keep_suppressed", into=RunSettings, read=bool),
+        **attach_widget(
+            key, work.settings.keep_suppressed, "keep_suppressed", into=RunSettings, read=bool
+        ),
         help="Otherwise the release leaves them out. In a blanked row every quasi-identifier is at "
         "its root, all else is empty, and a last column 'suppressed' is 1.",
     )
@@ -152,19 +158,19 @@ def _read_share(typed: float | None) -> float | None:
     return None if typed is None else typed / 100
 
 
-def _draw_cost(work: Work) -> None:
+def _draw_cost(work: SessionState) -> None:
     key = f"run-cost-{work.version}-{work.settings.cost}"
     st.selectbox(
         "Count a merge as",
         list(_COST_TITLES),
-        **bound(key, work.settings.cost, "cost", into=RunSettings),
+        **attach_widget(key, work.settings.cost, "cost", into=RunSettings),
         format_func=lambda name: _COST_TITLES[name],
         help="Whether the cost of merging two classes counts each of their records, or one "
         "representative of each.",
     )
 
 
-def _draw_ties(work: Work) -> None:
+def _draw_ties(work: SessionState) -> None:
     key = f"run-ties-{work.version}-{work.settings.tie_seed}"
     st.number_input(
         "Tie seed; empty: tree order",
@@ -173,14 +179,14 @@ def _draw_ties(work: Work) -> None:
         value=None,
         step=1,
         placeholder="tree order",
-        **bound(key, work.settings.tie_seed, "tie_seed", into=RunSettings),
+        **attach_widget(key, work.settings.tie_seed, "tie_seed", into=RunSettings),
         help="Often several partners are equally good. Without a seed, the first in tree order is "
         "taken. A seed picks another one, the same each time; other seeds show how much was "
         "chance.",
     )
 
 
-def _draw_seed(work: Work) -> None:
+def _draw_seed(work: SessionState) -> None:
     seed = work.settings.seed
     key = f"run-seed-{work.version}-{seed}"
     st.number_input(
@@ -188,16 +194,16 @@ def _draw_seed(work: Work) -> None:
         min_value=0,
         max_value=2**31,
         step=1,
-        **bound(key, seed, "seed", into=RunSettings, read=lambda value: int(value or 0)),
+        **attach_widget(key, seed, "seed", into=RunSettings, read=lambda value: int(value or 0)),
         help="The algorithm draws at random. The same seed draws the same each time; other seeds "
         "show how much was chance.",
     )
 
 
-def _draw_node(work: Work) -> None:
-    levels = node_used(work)
+def _draw_node(work: SessionState) -> None:
+    levels = get_picked_levels(work)
     listed = (
-        ", ".join(f"{plain(column)} {level}" for column, level in levels.items())
+        ", ".join(f"{escape_markdown(column)} {level}" for column, level in levels.items())
         if levels
         else "none yet"
     )

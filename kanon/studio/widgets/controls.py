@@ -8,31 +8,31 @@ from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.delta_generator import DeltaGenerator
 
-from kanon.settings import MEGABYTE, settings
+from kanon.settings import MEGABYTE, get_settings
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice
-from kanon.studio.session.state import bound
+from kanon.studio.session.state import attach_widget
 
 Limit = Literal["upload_megabytes", "hierarchies_megabytes", "plan_megabytes"]
 
 
-def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any) -> None:
+def draw_upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any) -> None:
     """A field for files of at most ``limit`` megabytes, a setting's name or a number."""
     _prepare_server()
-    most = limit if isinstance(limit, int) else getattr(settings(), limit)
+    most = limit if isinstance(limit, int) else getattr(get_settings(), limit)
     st.file_uploader(label, max_upload_size=most, **how)
 
 
 @st.cache_resource(show_spinner=False)
 def _prepare_server() -> None:
     """Raise the server's upload limit, and keep all uploads in memory."""
-    limits = settings()
+    limits = get_settings()
     most = max(limits.upload_megabytes, limits.hierarchies_megabytes, limits.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
     MultiPartParser.spool_max_size = (most + 1) * MEGABYTE
 
 
-def segments(
+def draw_segments(
     label: str,
     titles: Mapping[Any, str],
     key: str,
@@ -45,19 +45,19 @@ def segments(
     st.segmented_control(
         label,
         list(titles),
-        **bound(key, value, field, into=into, keep=True),
+        **attach_widget(key, value, field, into=into, keep=True),
         format_func=lambda name: titles[name],
         **how,
     )
 
 
-def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
+def open_closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
     """A popover that closes when its key changes: another key makes a new, closed one."""
     # Streamlit knows a popover by its key only if it reports whether it is open.
     return st.popover(label, key=key, on_change="rerun", **how)
 
 
-def builder_fields(
+def draw_builder_fields(
     choice: HierarchyChoice,
     prefix: str,
     change: Callable[..., None],
@@ -65,7 +65,9 @@ def builder_fields(
     fine: bool = True,
 ) -> None:
     """Draw the fields of a choice's builder; their keys begin with ``prefix``."""
-    parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
+    parameters = [
+        part for part in BUILDERS[choice.builder].parameters if fine or not part.is_advanced
+    ]
     if not parameters:
         return
     wide = [part is parameters[0] or part.kind == "lines" for part in parameters]
@@ -74,11 +76,11 @@ def builder_fields(
     else:
         places = [st.container() for _ in parameters]
     for parameter, place in zip(parameters, places, strict=True):
-        label, help_text = parameter.label, parameter.about
+        label, help_text = parameter.label, parameter.help_text
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
             value = value or parameter.options[0]
-        field = bound(f"{prefix}-{parameter.name}", value, lambda _: change(*arguments))
+        field = attach_widget(f"{prefix}-{parameter.name}", value, lambda _: change(*arguments))
         if parameter.kind == "choice":
             place.selectbox(label, parameter.options, **field, help=help_text)
         elif parameter.kind == "lines":
@@ -87,6 +89,6 @@ def builder_fields(
             place.text_input(label, **field, help=help_text)
 
 
-def typed_fields(prefix: str) -> dict[str, Any]:
+def get_builder_entries(prefix: str) -> dict[str, Any]:
     """The entries of the builder fields with that prefix; None where there is no such field."""
-    return {field: state.typed(f"{prefix}-{field}") for field in FIELDS}
+    return {field: state.get_widget_value(f"{prefix}-{field}") for field in FIELDS}

@@ -12,15 +12,15 @@ from typing import Any, Self
 
 import streamlit as st
 
-from kanon.report.words import FIGURES
-from kanon.settings import settings
+from kanon.report.words import PUBLISHABLE_FIGURES
+from kanon.settings import get_settings
 from kanon.sources.formats import FORMATS
-from kanon.sources.separators import shown
+from kanon.sources.separators import describe_separator
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.studio.session import state
-from kanon.studio.session.parts import SessionPart
-from kanon.studio.session.state import bound
-from kanon.studio.session.work import Work
+from kanon.studio.session.parts import StateSection
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.work import SessionState
 
 OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
 
@@ -37,20 +37,27 @@ Content = str | bytes | Callable[[], bytes]
 
 
 @dataclass(frozen=True)
-class OriginalValuesAsked(SessionPart):
+class OriginalValuesWarning(StateSection):
     """Whether this session was warned about files with original values."""
 
     at: str = ""  # the key of the button at which it was; empty if it was not
 
-    def for_another_table(self) -> Self:
+    def keep_for_new_table(self) -> Self:
         return self
 
 
-def file_name(base_name: str, ending: str, depends_on: str) -> str:
+def get_file_name(base_name: str, ending: str, depends_on: str) -> str:
     """Name a download by what it is and a fingerprint of session and content."""
-    work = state.work()
+    work = state.get_session()
     content = "|".join(
-        (state.salt(), work.table.digest, str(work.version), depends_on, base_name, ending)
+        (
+            state.get_download_secret(),
+            work.table.digest,
+            str(work.version),
+            depends_on,
+            base_name,
+            ending,
+        )
     )
     return f"{base_name}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
@@ -67,7 +74,7 @@ def _replace_failure(make: Callable[[], bytes]) -> Callable[[], bytes]:
     return make_quietly
 
 
-def save_button(
+def draw_save_button(
     label: str, data: Content, name: str, key: str, icon: str = "download", **how: Any
 ) -> None:
     """A button that downloads a file; ``how`` goes to ``st.download_button``."""
@@ -83,13 +90,17 @@ def save_button(
     )
 
 
-def plan_button(plan: str, base_name: str, key: str, label: str = "Plan", **options: Any) -> None:
+def draw_plan_button(
+    plan: str, base_name: str, key: str, label: str = "Plan", **options: Any
+) -> None:
     options = {"help": "All that you chose; python -m kanon run repeats it.", **options}
     options["help"] = f"{options['help']} {OF_PLAN}"
-    file_button(label, plan, base_name, "json", plan, key, **{"icon": "description", **options})
+    draw_file_button(
+        label, plan, base_name, "json", plan, key, **{"icon": "description", **options}
+    )
 
 
-def file_button(
+def draw_file_button(
     label: str,
     data: Content,
     base_name: str,
@@ -100,9 +111,9 @@ def file_button(
     **how: Any,
 ) -> None:
     if original:
-        label, base_name = f"{label}, original values", said_in_name(base_name, original)
-        warned_at = state.work().view(OriginalValuesAsked).at
-        if not settings().original_values_downloads:
+        label, base_name = f"{label}, original values", mark_original_in_name(base_name, original)
+        warned_at = state.get_session().view(OriginalValuesWarning).at
+        if not get_settings().original_values_downloads:
             how["help"] = "Files with original values are switched off on this server."
             st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
@@ -117,24 +128,24 @@ def file_button(
                 "as safe as the table. You are not asked again in this session.",
                 icon=":material/warning:",
             )
-    save_button(label, data, file_name(base_name, ending, depends_on), key, **how)
+    draw_save_button(label, data, get_file_name(base_name, ending, depends_on), key, **how)
 
 
-def said_in_name(base_name: str, original: bool) -> str:
+def mark_original_in_name(base_name: str, original: bool) -> str:
     return f"{base_name}-original-values" if original else base_name
 
 
-def original_given() -> bool:
+def has_original_downloads() -> bool:
     """Whether files with original values are allowed here and this session was warned."""
-    warned_at = state.work().view(OriginalValuesAsked).at
-    return settings().original_values_downloads and bool(warned_at)
+    warned_at = state.get_session().view(OriginalValuesWarning).at
+    return get_settings().original_values_downloads and bool(warned_at)
 
 
 def _warn_of_original(key: str) -> None:
-    state.change(OriginalValuesAsked(key))
+    state.update_sections(OriginalValuesWarning(key))
 
 
-def neutral_choice(name: str, kind: str = "csv") -> bool:
+def draw_neutral_choice(name: str, kind: str = "csv") -> bool:
     if FORMATS[kind].cells != "text":
         return False
     return st.checkbox(
@@ -146,11 +157,11 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
     )
 
 
-def order_choice(work: Work, name: str) -> str:
+def draw_order_choice(work: SessionState, name: str) -> str:
     order = work.settings.row_order
     st.checkbox(
         "Keep the table's order of rows",
-        **bound(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
+        **attach_widget(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
         help="Otherwise rows are sorted by what they show, so that their order says nothing. The "
         "table's order can reveal values: if it is sorted by age, every age lies between those of "
         "the rows above and below it.",
@@ -159,14 +170,16 @@ def order_choice(work: Work, name: str) -> str:
 
 
 def _keep_order(keep: bool) -> None:
-    state.change(replace(state.work().settings, row_order="table" if keep else "released"))
+    state.update_sections(
+        replace(state.get_session().settings, row_order="table" if keep else "released")
+    )
 
 
-def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
+def draw_form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
     """Choose separator and encoding where there is a choice; by default as the upload."""
     table_format = FORMATS[kind]
     if table_format.cells != "text" or table_format.separator:
-        return table_format.fit_form(upload) if table_format.separator else PLAIN
+        return table_format.set_separator(upload) if table_format.separator else PLAIN
     forms = {"upload": upload, **FORMS}
     if upload == PLAIN:
         del forms["plain"]
@@ -187,12 +200,12 @@ def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
     return forms[name_chosen]
 
 
-def publish_choice(key: str, **how: Any) -> list[str]:
+def draw_publish_choice(key: str, **how: Any) -> list[str]:
     """Choose figures of the table to publish although the release does not show them."""
     return st.multiselect(
         "Publish also",
-        list(FIGURES),
-        format_func=lambda name: FIGURES[name],
+        list(PUBLISHABLE_FIGURES),
+        format_func=lambda name: PUBLISHABLE_FIGURES[name],
         key=key,
         help="Each of these tells more about the original table than the release does, and several "
         "tell more together. Leave this empty to publish none.",
@@ -201,4 +214,4 @@ def publish_choice(key: str, **how: Any) -> list[str]:
 
 
 def _describe_form(form: TextForm) -> str:
-    return f"{shown(form.separator)}, {form.encoding.removesuffix('-sig').upper()}"
+    return f"{describe_separator(form.separator)}, {form.encoding.removesuffix('-sig').upper()}"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
@@ -12,53 +12,57 @@ from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan
 from kanon.recoding import Trace
-from kanon.report.explanations import algorithm_in_words, guarantees_of_classes, what_is_met
+from kanon.report.explanations import (
+    describe_met_models,
+    describe_plan_algorithm,
+    list_class_guarantees,
+)
 from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import Run
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
-from kanon.studio.session.text import plain
+from kanon.studio.session.text import escape_markdown
 
 _how = Sections(__file__)
 
 _DRAWN = "the weights drawn on the edges that it rose along"
 
 
-def how_alteration(run: Run) -> str:
+def explain_alteration(run: Run) -> str:
     prepared = run.prepared
     metric = prepared.plan.metric
     cost = INTERMEDIATES[metric.intermediate].told if metric.intermediate else _DRAWN
     trees, names = prepared.classes.hierarchies, prepared.classes.attributes
     factors = zip(names, trees, multipliers(metric, trees), strict=True)
     listed = "\n".join(
-        f"| {plain(name)} | {tree.n_nodes} | {tree.n_leaves} | {tree.height} | {factor:.3f} |"
+        f"| {escape_markdown(name)} | {tree.n_nodes} | {tree.n_leaves} | {tree.height} | {factor:.3f} |"
         for name, tree, factor in factors
     )
     return _how(
         "alteration",
-        records=thin(prepared.classes.n_records),
+        records=write_count(prepared.classes.n_records),
         columns=len(names),
-        metric=plain(metric.card.title),
+        metric=escape_markdown(metric.card.title),
         cost=cost,
         alteration=f"{run.alteration:.4f}",
         multipliers=listed,
-        source=plain(metric.card.source),
+        source=escape_markdown(metric.card.source),
     )
 
 
-def how_algorithm(plan: Plan) -> str:
-    sentences = algorithm_in_words(plan)
-    return "\n\n".join(f"**{term}.** {plain(text)}" for term, text in sentences.items())
+def explain_algorithm(plan: Plan) -> str:
+    sentences = describe_plan_algorithm(plan)
+    return "\n\n".join(f"**{term}.** {escape_markdown(text)}" for term, text in sentences.items())
 
 
-def how_bound(gap: OptimalityGap) -> str:
-    return f"**How close to the least possible.** {plain(gap.explanation)}"
+def explain_bound(gap: OptimalityGap) -> str:
+    return f"**How close to the least possible.** {escape_markdown(gap.explanation)}"
 
 
 def _format_item(card: Card) -> str:
-    return f"- **{plain(card.title)}.** {plain(card.summary)}"
+    return f"- **{escape_markdown(card.title)}.** {escape_markdown(card.summary)}"
 
 
-def how_hierarchies() -> str:
+def explain_hierarchies() -> str:
     return _how("hierarchies")
 
 
@@ -69,11 +73,11 @@ _FACTORS = {
 }
 
 
-def formula(metric: Metric) -> str:
+def format_metric_formula(metric: Metric) -> str:
     """The weight that a metric gives an edge from x up to x′, as one line.
 
     >>> from kanon.metrics import metric_named
-    >>> formula(metric_named("nllm"))
+    >>> format_metric_formula(metric_named("nllm"))
     'ω(x, x′) = ((nl(x′) − nl(x)) / nl(root)) · w2'
     """
     if not metric.intermediate:
@@ -83,14 +87,14 @@ def formula(metric: Metric) -> str:
     return f"ω(x, x′) = ({cost}){factor}" if factor else f"ω(x, x′) = {cost}"
 
 
-def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> str:
+def explain_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> str:
     tree = trees[column]
     factor = dict(zip(trees, multipliers(metric, list(trees.values())), strict=True))[column]
     multiplier = ""
     if metric.multiplier != "none":
         multiplier = (
-            f"{metric.multiplier} = {plain(_FACTORS[metric.multiplier][1])} = {factor:.4f} for "
-            f"{plain(column)}."
+            f"{metric.multiplier} = {escape_markdown(_FACTORS[metric.multiplier][1])} = {factor:.4f} for "
+            f"{escape_markdown(column)}."
         )
     if metric.counts_records:
         counts = "count counts the records at a node or below it."
@@ -100,20 +104,20 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
         counts = "nl counts the leaves below a node; a leaf has none, nl = 0."
     return _how(
         "metric",
-        metric=plain(metric.card.title),
-        formula=plain(formula(metric)),
-        values=thin(tree.n_leaves),
+        metric=escape_markdown(metric.card.title),
+        formula=escape_markdown(format_metric_formula(metric)),
+        values=write_count(tree.n_leaves),
         height=tree.height,
         columns=len(trees),
         multiplier=f"{multiplier}\n\n" if multiplier else "",
         counted=counts,
-        source=plain(metric.card.source),
+        source=escape_markdown(metric.card.source),
     )
 
 
-def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
+def explain_comparison(comparison: Comparison, seconds: float = 0.0) -> str:
     criteria = "\n".join(
-        f"- **{plain(card.title)}** {card.arrow}: {plain(card.summary)}"
+        f"- **{escape_markdown(card.title)}** {card.arrow}: {escape_markdown(card.summary)}"
         for card in comparison.criteria.values()
     )
     led = [line.configuration for line in comparison.lines]
@@ -123,10 +127,10 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
         scopes = dict.fromkeys(
             configuration.scope for configuration in led if LOOKS_AT[configuration.strategy]
         )
-        looks = [plain(SCOPES[scope].summary) for scope in scopes]
+        looks = [escape_markdown(SCOPES[scope].summary) for scope in scopes]
         by_values = any(map(needs_sensitive, used))
         if comparison.sensitive and by_values:
-            looks.insert(0, f"l and t are of the column {plain(comparison.sensitive)}.")
+            looks.insert(0, f"l and t are of the column {escape_markdown(comparison.sensitive)}.")
         if "table" in scopes and by_values:
             looks.append(
                 "At first many classes have l = 1, and no single merge changes that: then "
@@ -162,43 +166,41 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     )
 
 
-def what_was_checked(run: Run) -> str:
-    met = what_is_met(run, guarantees_of_classes(run)) if run.recoding.n_classes else ""
-    return said_checked(met)
+def explain_check(run: Run) -> str:
+    met = describe_met_models(run, list_class_guarantees(run)) if run.recoding.n_classes else ""
+    return format_check(met)
 
 
-def said_checked(met: str) -> str:
+def format_check(met: str) -> str:
     if not met:
         return "**Nothing is released:** every record is suppressed, so there is no class to check."
-    return _how("checked", models=plain(met))
+    return _how("checked", models=escape_markdown(met))
 
 
-def which_levels(run: Run) -> str:
+def explain_levels(run: Run) -> str:
     classes = run.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
-    return said_levels(run.recoding.trace, {column: tree.height for column, tree in trees})
+    return format_levels(run.recoding.trace, {column: tree.height for column, tree in trees})
 
 
-def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
+def format_levels(trace: Trace, heights: Mapping[str, int]) -> str:
     if trace.node is None:
         return ""
     listed = ", ".join(
-        f"{plain(column)} {level} of {height - 1}"
+        f"{escape_markdown(column)} {level} of {height - 1}"
         for (column, height), level in zip(heights.items(), trace.node, strict=True)
     )
-    nodes = counted(trace.evaluated, "node")
-    return (
-        f"**Levels:** {listed}. Found by counting {nodes} of {thin(math.prod(heights.values()))}."
-    )
+    nodes = count_noun(trace.evaluated, "node")
+    return f"**Levels:** {listed}. Found by counting {nodes} of {write_count(math.prod(heights.values()))}."
 
 
-def which_parts(parts: str) -> str:
+def format_parts(parts: str) -> str:
     return f"**Parts:** {parts}." if parts else ""
 
 
-def what_is_proved(proof: str) -> str:
+def format_proof(proof: str) -> str:
     return f"**Proof:** {proof}." if proof else ""
 
 
-def tie_rule() -> str:
+def explain_ties() -> str:
     return _how("ties")

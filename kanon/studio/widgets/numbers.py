@@ -6,29 +6,29 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.sentences import (
-    classes_told_apart,
-    hard_to_guess,
-    left_out,
-    lost,
-    nobody_alike,
-    number_said,
-    of_quasi_identifiers,
-    smallest_class,
-    unlike_the_table,
+    describe_alteration,
+    describe_cell_share,
+    describe_class_numbers,
+    describe_entropy_l,
+    describe_smallest_class,
+    describe_suppression,
+    describe_total_variation,
+    describe_unique,
+    write_records_or_persons,
 )
 from kanon.cards import Card
 from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
-from kanon.report.optimality_gap import QUICKLY, OptimalityGap, why_no_bound
+from kanon.report.optimality_gap import QUICKLY, OptimalityGap, explain_no_bound
 from kanon.run import Run
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.lower_bounds import BoundWanted, bounds_request
+from kanon.studio.jobs.lower_bounds import BoundTask, request_bounds
 from kanon.studio.jobs.stored_table import ExposureNumbers
 from kanon.studio.session import state
-from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.text import escape_markdown, trim_title
 
 
 class Number(NamedTuple):
@@ -48,7 +48,7 @@ class Number(NamedTuple):
         return re.sub(r"(.*[↑↓]).*", r"\1", self.label)
 
 
-def of_release(run: Run) -> list[Number]:
+def list_release_numbers(run: Run) -> list[Number]:
     recoding, metric = run.recoding, run.prepared.plan.metric
     released = recoding.released
     raised, roots = generalised.value(recoding), at_root.value(recoding)
@@ -56,38 +56,38 @@ def of_release(run: Run) -> list[Number]:
     suppressed_records, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
         "Suppressed ↓ better",
-        percent(100 * suppressed_records / records),
-        left_out(suppressed_records, records),
+        write_percent(100 * suppressed_records / records),
+        describe_suppression(suppressed_records, records),
     )
     return [
         _build_number(
             alteration.CARD,
-            percent(run.alteration),
-            lost(run.alteration, plain(metric.card.title)),
+            write_percent(run.alteration),
+            describe_alteration(run.alteration, escape_markdown(metric.card.title)),
         ),
         _build_number(
-            generalised.CARD, percent(raised), of_quasi_identifiers(raised, "were changed")
+            generalised.CARD, write_percent(raised), describe_cell_share(raised, "were changed")
         ),
         _build_number(
             at_root.CARD,
-            percent(roots),
-            of_quasi_identifiers(roots, "are at the root, so they say nothing"),
+            write_percent(roots),
+            describe_cell_share(roots, "are at the root, so they say nothing"),
         ),
         _build_number(
             minimum_k.CARD,
-            "no class" if least is None else number_said(least, released.of),
-            smallest_class(least),
+            "no class" if least is None else write_records_or_persons(least, released.of),
+            describe_smallest_class(least),
         ),
         Number(
             "Classes ↑ better",
-            thin(recoding.n_classes),
-            classes_told_apart(recoding.n_classes, run.prepared.classes.n_classes),
+            write_count(recoding.n_classes),
+            describe_class_numbers(recoding.n_classes, run.prepared.classes.n_classes),
         ),
         *([suppressed] if suppressed_records else []),
     ]
 
 
-def worst(run: Run, column: str | None) -> list[Number]:
+def list_worst_numbers(run: Run, column: str | None) -> list[Number]:
     """How mixed the values of a sensitive column are in the worst class; empty for None.
 
     The numbers are never rounded to the better side.
@@ -95,7 +95,7 @@ def worst(run: Run, column: str | None) -> list[Number]:
     released = run.recoding.released
     if column is None or not released.n_classes:
         return []
-    sensitive, name = released.sensitive_named(column), plain(shortened(column, 16))
+    sensitive, name = released.sensitive_named(column), escape_markdown(trim_title(column, 16))
     most = rounded(entropy_l_diversity.of_whole(sensitive), up=False)
     worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
     worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
@@ -104,41 +104,41 @@ def worst(run: Run, column: str | None) -> list[Number]:
         Number(
             f"{guessed} {entropy_l_diversity.CARD.arrow}",
             f"{worst_l} of {most}",
-            hard_to_guess(worst_l, most, plain(column)),
+            describe_entropy_l(worst_l, most, escape_markdown(column)),
         ),
         Number(
             f"{unlike} {t_closeness.CARD.arrow}",
             f"{worst_t} of {1}",
-            unlike_the_table(worst_t, plain(column)),
+            describe_total_variation(worst_t, escape_markdown(column)),
         ),
     ]
 
 
-def of_table(seen: ExposureNumbers) -> list[Number]:
+def list_table_numbers(seen: ExposureNumbers) -> list[Number]:
     exposure = seen.exposure
     return [
         Number(
             "k ↑ better" if exposure.of == "records" else "k in persons ↑ better",
-            thin(exposure.min_k),
-            smallest_class(exposure.min_k),
+            write_count(exposure.min_k),
+            describe_smallest_class(exposure.min_k),
         ),
         Number(
             "Unique ↓ better",
-            percent(100 * exposure.unique / exposure.number),
-            nobody_alike(exposure.unique, exposure.number, exposure.of),
+            write_percent(100 * exposure.unique / exposure.number),
+            describe_unique(exposure.unique, exposure.number, exposure.of),
         ),
         Number(
             "Classes",
-            thin(exposure.n_classes),
-            f"The {thin(exposure.n_records)} records form this many groups with identical "
+            write_count(exposure.n_classes),
+            f"The {write_count(exposure.n_records)} records form this many groups with identical "
             "quasi-identifiers.",
         ),
     ]
 
 
-def said_dropped(records: int) -> str:
+def describe_dropped(records: int) -> str:
     missing = "dropped for missing values."
-    return counted(records, f"record was {missing}", f"records were {missing}")
+    return count_noun(records, f"record was {missing}", f"records were {missing}")
 
 
 def _build_number(card: Card, value: str, help_text: str) -> Number:
@@ -151,41 +151,41 @@ _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
 """The effort up to which a close search takes seconds, or about a minute."""
 
 
-def how_close(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None:
+def show_gap(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None:
     """Show how close a release is to the least loss, or offer to compute it. Call it last.
 
     It may wait for a moment. ``depends_on`` is all that decides the release.
     """
-    if reason := why_no_bound(run.prepared.classes):
-        st.caption(plain(reason))
+    if reason := explain_no_bound(run.prepared.classes):
+        st.caption(escape_markdown(reason))
         return None
-    wanted = state.remembered(f"bound-{place}", depends_on, lambda: BoundWanted.of(run.prepared))
-    found_soon([wanted])
-    found_bound = state.work().findings.bounds.get(wanted.key)
+    wanted = state.get_or_compute(f"bound-{place}", depends_on, lambda: BoundTask.of(run.prepared))
+    find_quick_bounds([wanted])
+    found_bound = state.get_session().findings.bounds.get(wanted.key)
     gap = None
     if found_bound is not None:
         gap = OptimalityGap.of(run, found_bound.bound)
-        st.markdown(plain(gap.sentence), help=plain(gap.explanation))
-    closer_button([wanted], place)
+        st.markdown(escape_markdown(gap.sentence), help=escape_markdown(gap.explanation))
+    draw_bound_button([wanted], place)
     return gap
 
 
-def found_soon(wanted: Sequence[BoundWanted], most: int = QUICKLY) -> None:
+def find_quick_bounds(wanted: Sequence[BoundTask], most: int = QUICKLY) -> None:
     """Have bounds computed, unasked, that take an effort of at most ``most``."""
-    work, keys = state.work(), tuple(bound.key for bound in wanted)
+    work, keys = state.get_session(), tuple(bound.key for bound in wanted)
     distinct = {bound.key: bound for bound in wanted}.values()
     lacking = [bound for bound in distinct if bound.key not in work.findings.bounds]
     if not lacking or "bound" in work.running or sum(bound.effort for bound in lacking) > most:
         return
-    if state.first_time("bounds-begun", keys):  # once: one that failed would fail again
-        runner.run(bounds_request, lacking, False, wait=_BAR_WAIT)
-        runner.collect()
-        if "bound" in state.work().running:
+    if state.is_first_time("bounds-begun", keys):  # once: one that failed would fail again
+        runner.run_request(request_bounds, lacking, False, wait=_BAR_WAIT)
+        runner.collect_jobs()
+        if "bound" in state.get_session().running:
             st.rerun()  # so that it stands among what is under way
 
 
-def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
-    work = state.work()
+def draw_bound_button(wanted: Sequence[BoundTask], place: str) -> None:
+    work = state.get_session()
     known_bounds = work.findings.bounds
     distinct = {bound.key: bound for bound in wanted}.values()
     lacking = [
@@ -203,8 +203,8 @@ def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
             label,
             icon=":material/vertical_align_bottom:",
             disabled="closer" in work.running or "bound" in work.running,
-            on_click=runner.run,
-            args=(bounds_request, lacking, True),
+            on_click=runner.run_request,
+            args=(request_bounds, lacking, True),
             help="Searches for a loss that no release with these hierarchies can stay below, "
             "whatever tool makes it. It changes no release.",
             key=f"closer-{place}",

@@ -14,19 +14,23 @@ import streamlit as st
 
 from kanon import __version__
 from kanon.algorithms.catalogue import short_title, uses
-from kanon.base.formatting import Counted, counted, thin
-from kanon.charts.dark import dark
-from kanon.errors import listing, on_one_line
+from kanon.base.formatting import CountedUnit, count_noun, write_count
+from kanon.charts.dark import convert_to_dark
+from kanon.errors import join_lines, list_names
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.sweep import Configuration
-from kanon.experiments.titles import guided
+from kanon.experiments.titles import is_guided
 from kanon.metrics import Metric
 from kanon.run import PreparedRun
 from kanon.sources.writing import table_bytes
-from kanon.studio.jobs.configurations import configuration_of
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import file_button, original_given, said_in_name
-from kanon.studio.widgets.requirements import others_of
+from kanon.studio.jobs.configurations import get_configuration
+from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.files import (
+    draw_file_button,
+    has_original_downloads,
+    mark_original_in_name,
+)
+from kanon.studio.widgets.requirements import list_sensitive_models
 
 Guided = tuple[Configuration, Metric]  # a configuration, and the metric that it names
 
@@ -44,7 +48,7 @@ class PictureSettings:
         quasi_identifiers: Sequence[str],
         *more: str,
         k: int | None = None,
-        counting: Counted = "records",
+        counting: CountedUnit = "records",
     ) -> PictureSettings:
         """By what the picture is of.
 
@@ -53,18 +57,18 @@ class PictureSettings:
         ['t.csv: 6 records', "quasi-identifiers: 'age', 'sex'", 'k = 2, counting records']
         """
         parts = [
-            f"{on_one_line(table)}: {records}",
-            f"quasi-identifiers: {listing(quasi_identifiers, 12)}" if quasi_identifiers else "",
+            f"{join_lines(table)}: {records}",
+            f"quasi-identifiers: {list_names(quasi_identifiers, 12)}" if quasi_identifiers else "",
             *more,
-            "" if k is None else f"k = {thin(k)}, counting {counting}",
+            "" if k is None else f"k = {write_count(k)}, counting {counting}",
             f"kanon {__version__}, {date.today().isoformat()}",
         ]
         return cls(" · ".join(filter(None, parts)), k)
 
     @classmethod
-    def of_table(cls, work: Work, *more: str, k: int | None = None) -> PictureSettings:
+    def from_table(cls, work: SessionState, *more: str, k: int | None = None) -> PictureSettings:
         table = work.table
-        counting: Counted = "records" if k is None or not table.person_counted else "persons"
+        counting: CountedUnit = "records" if k is None or not table.person_for_k else "persons"
         return cls.of(
             table.title,
             _count_records(table.records.n_records, table.dropped),
@@ -75,59 +79,61 @@ class PictureSettings:
         )
 
     @classmethod
-    def of_run(cls, work: Work, prepared: PreparedRun, k: int | None = None) -> PictureSettings:
+    def from_run(
+        cls, work: SessionState, prepared: PreparedRun, k: int | None = None
+    ) -> PictureSettings:
         plan = prepared.plan
-        led = configurations_said([(configuration_of(plan), plan.metric)])
+        led = describe_configurations([(get_configuration(plan), plan.metric)])
         return cls._build_from_classes(work, prepared, led, k=k)
 
     @classmethod
-    def of_lattice(cls, work: Work, prepared: PreparedRun) -> PictureSettings:
+    def from_lattice(cls, work: SessionState, prepared: PreparedRun) -> PictureSettings:
         """Of the lattice, which no algorithm decides; a metric gives the loss at each node."""
-        metric = f"metric: {on_one_line(prepared.plan.metric.card.title)}"
+        metric = f"metric: {join_lines(prepared.plan.metric.card.title)}"
         return cls._build_from_classes(work, prepared, metric, k=prepared.plan.k)
 
     @classmethod
-    def of_comparison(
-        cls, work: Work, comparison: Comparison, k: int | None = None
+    def from_comparison(
+        cls, work: SessionState, comparison: Comparison, k: int | None = None
     ) -> PictureSettings:
         lines = [(line.configuration, line.guide) for line in comparison.lines]
-        return cls.of_table(work, configurations_said(lines), k=k)
+        return cls.from_table(work, describe_configurations(lines), k=k)
 
     @classmethod
     def _build_from_classes(
-        cls, work: Work, prepared: PreparedRun, *more: str, k: int | None
+        cls, work: SessionState, prepared: PreparedRun, *more: str, k: int | None
     ) -> PictureSettings:
         classes = prepared.classes
         records = _count_records(classes.n_records + prepared.dropped, prepared.dropped)
         if classes.persons is not None:
-            records += f", {counted(classes.highest_k, 'person')}"
-        models = [model.sentence for model in others_of(prepared.plan)]
+            records += f", {count_noun(classes.highest_k, 'person')}"
+        models = [model.sentence for model in list_sensitive_models(prepared.plan)]
         return cls.of(
             work.table.title, records, classes.attributes, *more, *models,
             k=k, counting=classes.of,
         )  # fmt: skip
 
 
-def begun_with(work: Work, doing: str) -> Work:
+def get_start_state(work: SessionState, doing: str) -> SessionState:
     """The state when the last calculation of that name began; the current one without any."""
     then = work.made_with.get(doing)
     return work if then is None or then.version != work.version else then
 
 
-def configurations_said(lines: Iterable[Guided]) -> str:
+def describe_configurations(lines: Iterable[Guided]) -> str:
     """Describe configurations, each value once.
 
     >>> from kanon.metrics import METRICS
     >>> some = [(Configuration(name), METRICS[name]) for name in ("ncp", "llm")]
-    >>> configurations_said(some)
+    >>> describe_configurations(some)
     'algorithm: GAA; metrics: NCP, LLM; strategy: S1'
     """
     kinds = ("algorithm", "metric", "strategy", "tie seed")
     names_by_kind: dict[str, dict[str, None]] = {kind: {} for kind in kinds}
     for configuration, metric in lines:
         names_by_kind["algorithm"][short_title(configuration.algorithm)] = None
-        if guided(configuration):
-            names_by_kind["metric"][on_one_line(metric.card.title)] = None
+        if is_guided(configuration):
+            names_by_kind["metric"][join_lines(metric.card.title)] = None
         if uses(configuration.algorithm, "strategy"):
             scope = " (merged class)" if configuration.scope == "class" else ""
             names_by_kind["strategy"][configuration.strategy.upper() + scope] = None
@@ -155,8 +161,8 @@ def _count_records(whole: int, dropped: int) -> str:
     >>> _count_records(6, 0), _count_records(6, 1)
     ('6 records', '5 of 6 records')
     """
-    share = f"{thin(whole - dropped)} of " if dropped else ""
-    return f"{share}{counted(whole, 'record')}"
+    share = f"{write_count(whole - dropped)} of " if dropped else ""
+    return f"{share}{count_noun(whole, 'record')}"
 
 
 _FOLDER = Path(__file__).parent
@@ -178,17 +184,17 @@ _files = st.components.v2.component(
 )
 
 
-def chart(figure: go.Figure, key: str, **also: Any) -> None:
-    if on_dark_paper():
-        figure = dark(figure)
+def draw_chart(figure: go.Figure, key: str, **also: Any) -> None:
+    if is_dark_theme():
+        figure = convert_to_dark(figure)
     st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
 
 
-def on_dark_paper() -> bool:
+def is_dark_theme() -> bool:
     return st.context.theme.type == "dark"
 
 
-def picture(
+def show_picture(
     figure: go.Figure,
     numbers: Callable[[], pd.DataFrame] | None,
     name: str,
@@ -196,18 +202,18 @@ def picture(
     settings: PictureSettings,
     original: bool = False,
 ) -> None:
-    chart(figure, name)
+    draw_chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if numbers is not None:
-            data_button("Data", numbers, name, depends_on, kind="tertiary", original=original)
-        picture_links(name, settings, original)
+            draw_data_button("Data", numbers, name, depends_on, kind="tertiary", original=original)
+        draw_picture_links(name, settings, original)
 
 
-def picture_links(
+def draw_picture_links(
     name: str, settings: PictureSettings, original: bool = False, parts: Sequence[Part] = ()
 ) -> None:
     """Links that download the drawn picture as SVG and PNG; the browser makes both."""
-    if original and not original_given():
+    if original and not has_original_downloads():
         return
     k = "" if settings.k is None else f"-k{settings.k}"
     _files(
@@ -215,13 +221,13 @@ def picture_links(
         data={
             "parts": parts or [[(name,)]],
             "settings": settings.line,
-            "file": f"kanon-{said_in_name(name, original)}{k}",
+            "file": f"kanon-{mark_original_in_name(name, original)}{k}",
         },
         width="content",
     )
 
 
-def data_button(
+def draw_data_button(
     label: str,
     numbers: Callable[[], pd.DataFrame],
     name: str,
@@ -230,7 +236,7 @@ def data_button(
     original: bool = False,
 ) -> None:
     """A button that downloads numbers as CSV; a spreadsheet runs no label in it."""
-    file_button(
+    draw_file_button(
         label,
         lambda: table_bytes(numbers(), "csv", neutral=True),
         name,

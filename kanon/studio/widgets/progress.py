@@ -6,8 +6,8 @@ import streamlit as st
 
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Calculation, Request, Work, called
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import JobHandle, JobRequest, SessionState, get_job_title
 
 _EARLIER = (
     "A study with earlier settings is running. Its results are kept; choose those settings again "
@@ -15,30 +15,33 @@ _EARLIER = (
 )
 
 
-def calculations() -> None:
+def draw_running_jobs() -> None:
     """Draw a line for each calculation, on every page; once one has ended, draw the whole page."""
     with st.container(key="calculations"):
-        st.fragment(_draw_lines, run_every=0.4 if state.work().running else None)()
+        st.fragment(_draw_lines, run_every=0.4 if state.get_session().running else None)()
 
 
 def _draw_lines() -> None:
-    running = state.work().running
+    running = state.get_session().running
     if any(calculation.job.finished for calculation in running.values()):
         st.rerun()
     for doing, calculation in running.items():
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.progress(calculation.job.progress, text=plain(_describe_job(doing, calculation.job)))
+            st.progress(
+                calculation.job.progress,
+                text=escape_markdown(_describe_job(doing, calculation.job)),
+            )
             st.button(
                 "Cancel",
                 icon=":material/stop:",
-                on_click=runner.cancel,
+                on_click=runner.cancel_job,
                 args=(doing,),
                 key=f"cancel-{doing}",
             )
 
 
-def _describe_job(doing: str, job: Calculation) -> str:
-    facts = [f"{called(doing)}: {job.text}"]
+def _describe_job(doing: str, job: JobHandle) -> str:
+    facts = [f"{get_job_title(doing)}: {job.text}"]
     if seconds := round(job.seconds):
         facts.append(f"for {seconds} s")
     if seconds := round(job.remaining or 0):
@@ -46,10 +49,10 @@ def _describe_job(doing: str, job: Calculation) -> str:
     return " · ".join(facts)
 
 
-def begin_button(
+def draw_start_button(
     doing: str,
     label: str,
-    make: Callable[[Work], Request | None],
+    make: Callable[[SessionState], JobRequest | None],
     *,
     first: bool = True,
     key: str = "",
@@ -60,14 +63,14 @@ def begin_button(
             label,
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
-            disabled=doing in state.work().running,
-            on_click=runner.run,
+            disabled=doing in state.get_session().running,
+            on_click=runner.run_request,
             args=(make,),
             key=f"{key or doing}-start",
         )
 
 
-def earlier_study(work: Work, doing: str, key: str) -> None:
+def show_earlier_study(work: SessionState, doing: str, key: str) -> None:
     calculation = work.running.get(doing)
-    if calculation is not None and calculation.request.studying != key:
+    if calculation is not None and calculation.request.study_key != key:
         st.info(_EARLIER, icon=":material/history:")

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from kanon.base.formatting import counted
-from kanon.release.remark_kinds import KINDS, Remark, by_kind
-from kanon.release.remarks import table_remarks
+from kanon.base.formatting import count_noun
+from kanon.release.remark_kinds import KINDS, Remark, sort_by_kind
+from kanon.release.remarks import check_table_remarks
 from kanon.run import Run
 from kanon.studio.session import state
-from kanon.studio.session.findings import Result
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
 
 _AT_ONCE = 8  # remarks of a kind that are written out, the most important first
 
 
-def remarked_table(work: Work) -> None:
+def show_table_remarks(work: SessionState) -> None:
     key = (
         work.table.digest,
         work.version,
@@ -25,12 +25,12 @@ def remarked_table(work: Work) -> None:
         work.table.person,
         work.table.undecided,
     )
-    remarks = state.remembered(
+    remarks = state.get_or_compute(
         "table-remarks",
         key,
         lambda: [
             remark
-            for remark in table_remarks(
+            for remark in check_table_remarks(
                 work.table.records, work.table.roles, work.settings.k, person=work.table.person
             )
             # Undecided columns are not released, so they do not pass through either.
@@ -40,27 +40,29 @@ def remarked_table(work: Work) -> None:
     show_remarks(remarks, released=False)
 
 
-def remarked_release(result: Result, run: Run, k: int) -> None:
+def show_release_remarks(result: AnonymisationResult, run: Run, k: int) -> None:
     key = (result, k, run.prepared.plan.order)
-    remarks = state.remembered("remarks", key, lambda: run.remarks)
+    remarks = state.get_or_compute("remarks", key, lambda: run.remarks)
     show_remarks(remarks, released=True)
 
 
 def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
     if not remarks:
         return
-    alike = by_kind(remarks)
+    alike = sort_by_kind(remarks)
     titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
     subject = "this release" if released else "these roles"
-    title = f"{counted(len(remarks), 'remark')} on {subject}: {titles}"
+    title = f"{count_noun(len(remarks), 'remark')} on {subject}: {titles}"
     with st.expander(title, icon=":material/lightbulb:"):
         for kind, remarks_of_kind in alike.items():
-            listed = [f"- {plain(remark.found)}" for remark in remarks_of_kind[:_AT_ONCE]]
+            listed = [f"- {escape_markdown(remark.found)}" for remark in remarks_of_kind[:_AT_ONCE]]
             if len(remarks_of_kind) > _AT_ONCE:
                 rest = ", ".join(remark.column for remark in remarks_of_kind[_AT_ONCE:])
-                listed.append(f"- {plain(f'The same holds, for fewer records, of: {rest}.')}")
+                listed.append(
+                    f"- {escape_markdown(f'The same holds, for fewer records, of: {rest}.')}"
+                )
             title, advice = KINDS[kind]
-            st.markdown(f"**{title}.** {plain(advice)}")
+            st.markdown(f"**{title}.** {escape_markdown(advice)}")
             st.markdown("\n".join(listed))
         if released:
             st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.errors import KanonError, Unsatisfiable, quoted
+from kanon.errors import KanonError, Unsatisfiable, quote
 from kanon.plan import Plan
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
 from kanon.privacy.plans import MODELS
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
-from kanon.sources.histograms import whole_histogram
-from kanon.studio.session.work import Work
+from kanon.sources.histograms import build_table_histogram
+from kanon.studio.session.work import SessionState
 
 DISTANCES = {
     "variational": "total variation, 0 to 1",
@@ -36,24 +36,24 @@ KINDS: Mapping[str, type[SensitiveModel]] = {
 """The models about a sensitive column by name, the usual ones first."""
 
 
-def whole_table(work: Work) -> EquivalenceClasses:
+def build_table_class(work: SessionState) -> EquivalenceClasses:
     """The table as one class: no release can reach more."""
     records, coarsened = work.table.complete_records, work.table.coarsened
     counted = []
     for name in work.table.sensitive_columns:
         values = records.counted(name)
         released_values = coarsened[name].counts(values) if name in coarsened else values
-        counted.append(whole_histogram(name, released_values))
+        counted.append(build_table_histogram(name, released_values))
     nodes = np.zeros((1, 0), dtype=np.int32)
     return EquivalenceClasses((), (), nodes, np.array([records.n_records]), tuple(counted))
 
 
-def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
+def explain_refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     """Why no release can meet one of the models; None if each can be met."""
     for model in models:
         if isinstance(model, SensitiveModel) and _needs_numbers(model, whole):
             return (
-                f"{model.sentence} needs numbers, but {quoted(model.column)} holds other values; "
+                f"{model.sentence} needs numbers, but {quote(model.column)} holds other values; "
                 "choose another distance."
             )
     try:
@@ -71,18 +71,18 @@ def _needs_numbers(model: SensitiveModel, whole: EquivalenceClasses) -> bool:
     )
 
 
-def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
+def describe_strictest(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     """The most that can be required, beside its field.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> from kanon.sensitive import Sensitive
     >>> ill = Sensitive.from_records("ill", ["angina", "cold"], False, [0] * 4, [0, 1, 1, 1], 1)
     >>> whole = EquivalenceClasses((), (), np.zeros((1, 0), np.int32), np.array([4]), (ill,))
-    >>> best(EntropyLDiversity(l=2, column="ill"), whole)
+    >>> describe_strictest(EntropyLDiversity(l=2, column="ill"), whole)
     'at most 1.75 for this column'
     """
     if _needs_numbers(model, whole):
-        return refusal([model], whole) or ""
+        return explain_refusal([model], whole) or ""
     level = model.level(whole)
     if level is None:
         return ""
@@ -92,12 +92,12 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
         return f"at most {rounded(level, up=False)} for this column"
     if level == 0:
         return "as low as you like: all records in one class reach 0"
-    if sign(model) == "<":
+    if get_level_sign(model) == "<":
         return f"above {rounded(level, up=True)} for this column"
     return f"at least {rounded(level, up=True)} for this column"
 
 
-def sign(model: SensitiveModel) -> str:
+def get_level_sign(model: SensitiveModel) -> str:
     """How the level of a class compares with what is required: ``≥``, ``≤`` or ``<``."""
     if model.card.direction == "higher":
         return "≥"
@@ -105,14 +105,14 @@ def sign(model: SensitiveModel) -> str:
     return "≤" if model.accepts(np.array([wanted]))[0] else "<"
 
 
-def short(model: SensitiveModel) -> str:
+def format_model(model: SensitiveModel) -> str:
     """A model in a few words, without k.
 
     >>> from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
-    >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
+    >>> format_model(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
     'recursive c < 3 with l = 2'
     """
-    wanted = f"{level_name(type(model))} {sign(model)} "
+    wanted = f"{name_model_level(type(model))} {get_level_sign(model)} "
     wanted += f"{getattr(model, model.symbol):.12g}"
     others = [
         f"{part.name} = {getattr(model, part.name)}"
@@ -124,21 +124,21 @@ def short(model: SensitiveModel) -> str:
     return f"{wanted} with {', '.join(others)}" if others else wanted
 
 
-def level_name(kind: type[SensitiveModel]) -> str:
+def name_model_level(kind: type[SensitiveModel]) -> str:
     """The level of a model in two words at most.
 
-    >>> level_name(KINDS["entropy-l-diversity"]), level_name(KINDS["t-closeness"])
+    >>> name_model_level(KINDS["entropy-l-diversity"]), name_model_level(KINDS["t-closeness"])
     ('entropy l', 't')
     """
     first = kind.card.title.split()[0]
     return f"{first.lower()} {kind.symbol}" if first.isalpha() else kind.symbol
 
 
-def in_file_name(models: Sequence[SensitiveModel]) -> str:
+def format_models_for_file(models: Sequence[SensitiveModel]) -> str:
     """Models as part of a file name; empty for none.
 
     >>> from kanon.privacy.distinct_l_diversity import DistinctLDiversity
-    >>> in_file_name([DistinctLDiversity(2, "ill"), TCloseness(0.4, "ill")])
+    >>> format_models_for_file([DistinctLDiversity(2, "ill"), TCloseness(0.4, "ill")])
     '-l2-t0.4'
     """
     if len(models) > 2:
@@ -146,27 +146,27 @@ def in_file_name(models: Sequence[SensitiveModel]) -> str:
     return "".join(f"-{model.symbol}{getattr(model, model.symbol):g}" for model in models)
 
 
-def glossed(card: Card) -> str:
+def format_model_option(card: Card) -> str:
     """A model with what it requires, as an item of a list.
 
-    >>> glossed(KINDS["entropy-l-diversity"].card)
+    >>> format_model_option(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
     """
     gloss = KINDS[card.name].gloss
     return f"{card.title} — {gloss}" if gloss else card.title
 
 
-def summary(models: Sequence[SensitiveModel]) -> str:
+def describe_models(models: Sequence[SensitiveModel]) -> str:
     if len(models) > 2:
-        return counted(len(models), "model")
-    return " and ".join(map(short, models))
+        return count_noun(len(models), "model")
+    return " and ".join(map(format_model, models))
 
 
-def others_of(plan: Plan) -> list[SensitiveModel]:
+def list_sensitive_models(plan: Plan) -> list[SensitiveModel]:
     return [model for model in plan.models if isinstance(model, SensitiveModel)]
 
 
-def cards_to_add(work: Work) -> dict[str, Card]:
+def list_addable_cards(work: SessionState) -> dict[str, Card]:
     """The models that can still be added: each once per sensitive column."""
     models = {(model.card.name, model.column) for model in work.settings.models}
     return {
@@ -176,7 +176,7 @@ def cards_to_add(work: Work) -> dict[str, Card]:
     }
 
 
-def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
+def suggest_model(work: SessionState, name: str, whole: EquivalenceClasses) -> SensitiveModel:
     """Suggest a model: the usual parameters, or half as much as the table can meet.
 
     It is about the column in focus, or the first one that has no model of that name yet.
@@ -196,11 +196,11 @@ def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMode
             higher = model.card.direction == "higher"
             nothing = 1.0 if higher else min(allowed.highest, 3 * level)
             half = float(rounded((level + nothing) / 2, up=not higher))
-            return changed(model, **{model.symbol: half}) or model
+            return change_model(model, **{model.symbol: half}) or model
     return model
 
 
-def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
+def change_model(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
     """The model with other parameters; None if they do not go together."""
     if isinstance(model, TCloseness) and "distance" in typed:
         scale = HIGHEST[typed["distance"]] / HIGHEST[model.distance]
@@ -211,14 +211,14 @@ def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
         return None
 
 
-def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
+def describe_unused_entry(model: SensitiveModel, part: str, typed: float | None) -> str:
     """Say that a typed parameter is not used, why, and what still holds.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> model = EntropyLDiversity(l=2.0, column="ill")
-    >>> not_used(model, "l", 0.5)
+    >>> describe_unused_entry(model, "l", 0.5)
     '0.5 is not used, as l has to be a number of at least 1: l = 2 still holds.'
-    >>> not_used(model, "l", None)
+    >>> describe_unused_entry(model, "l", None)
     'An empty field is not used: l = 2 still holds.'
     """
     holding = f"{part} = {getattr(model, part):.12g}"

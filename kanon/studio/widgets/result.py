@@ -9,99 +9,99 @@ from typing import NamedTuple
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import count_noun, write_count
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
-from kanon.release.check import require
-from kanon.release.record import record_problem
-from kanon.report.explanations import about_coarsened
-from kanon.report.origin import ReleasedFile, canonical_plan, recorder
+from kanon.release.check import require_verdicts
+from kanon.release.record import describe_record_problem
+from kanon.report.explanations import describe_coarsening_effect
+from kanon.report.origin import ReleasedFile, build_recorder, write_canonical_plan
 from kanon.run import Run
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.anonymisation import anonymisation_request, result_depends_on
-from kanon.studio.jobs.reporting import fingerprint_of_table
+from kanon.studio.jobs.anonymisation import get_result_inputs, request_anonymisation
+from kanon.studio.jobs.reporting import get_table_fingerprint
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.findings import Result
+from kanon.studio.session.changed_settings import list_changed_labels
+from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.parts import EarlierRelease, RunSettings
-from kanon.studio.session.server import login_name
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, k_grid
+from kanon.studio.session.server import get_login_name
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
-from kanon.studio.widgets.requirements import in_file_name, others_of
+from kanon.studio.widgets.requirements import format_models_for_file, list_sensitive_models
 
 _NAMED = 5  # changed settings that are named
 
 
-def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
+def show_outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
     sentences = [f"Settings have changed since this was made; press {button} to renew it."]
     if settings:
         rest = len(settings) - _NAMED
         labels = [*settings[:_NAMED], *([f"{rest} more"] if rest > 0 else [])]
-        sentences.append(f"Changed: {plain(' · '.join(labels))}.")
+        sentences.append(f"Changed: {escape_markdown(' · '.join(labels))}.")
     st.warning(" ".join(filter(None, [*sentences, more])), icon=":material/history:")
 
 
-def fade(
+def fade_old_result(
     container: str, button: str, old: bool, renewing: bool, since: Callable[[], Sequence[str]]
 ) -> None:
     if old and not renewing:
-        outdated_notice(button, since())
+        show_outdated_notice(button, since())
     opacity = 0.45 if old or renewing else 1
     st.html(f"<style>.st-key-{container} {{ opacity: {opacity}; }}</style>")
 
 
-def start_button(work: Work, stale: bool, key: str) -> None:
+def draw_anonymise_button(work: SessionState, stale: bool, key: str) -> None:
     st.button(
         "Anonymise",
         type="primary" if stale or work.findings.result is None else "secondary",
         icon=":material/play_arrow:",
         disabled="run" in work.running,
-        on_click=runner.run,
-        args=(anonymisation_request,),
+        on_click=runner.run_request,
+        args=(request_anonymisation,),
         key=key,
     )
 
 
-def renew_row(work: Work, stale: bool, key: str) -> None:
+def draw_renew_row(work: SessionState, stale: bool, key: str) -> None:
     with st.container(horizontal=True):
         if work.findings.result is None or stale or "run" in work.running:
-            start_button(work, stale, key)
-    notice(work, stale)
+            draw_anonymise_button(work, stale, key)
+    show_result_notice(work, stale)
 
 
-def notice(work: Work, stale: bool) -> None:
+def show_result_notice(work: SessionState, stale: bool) -> None:
     with st.container():  # always there, so that the result stays where it is
         if work.findings.result is None and "run" not in work.running:
             st.info("There is no result for this table yet; press Anonymise to make one.")
-        since = partial(changed_since, work, "run", result_depends_on)
-        fade("result", "Anonymise", stale, "run" in work.running, since)
+        since = partial(list_changed_labels, work, "run", get_result_inputs)
+        fade_old_result("result", "Anonymise", stale, "run" in work.running, since)
 
 
-def release_shown(work: Work, result: Result) -> tuple[int, Run]:
+def get_shown_release(work: SessionState, result: AnonymisationResult) -> tuple[int, Run]:
     k, order = result.k_for(work.settings.k), work.settings.row_order
-    return k, state.remembered("release", (result, k, order), lambda: result.release(k, order))
+    return k, state.get_or_compute("release", (result, k, order), lambda: result.release(k, order))
 
 
-def choose_k(work: Work, result: Result, k: int, key: str) -> None:
-    if coarsened := about_coarsened(result.prepared):
-        st.caption(plain(coarsened))
+def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: str) -> None:
+    if coarsened := describe_coarsening_effect(result.prepared):
+        st.caption(escape_markdown(coarsened))
     computed_k, n = result.solution.known, result.prepared.classes.n_records
-    title = plain(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
+    title = escape_markdown(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
     if result.solution.curves is None:
         st.caption(
-            f"{title} runs once per k, so there is no slider: this is k = {thin(k)}. Change k "
+            f"{title} runs once per k, so there is no slider: this is k = {write_count(k)}. Change k "
             "in the line at the top and run again."
         )
         return
     st.select_slider(
         "Choose k: every small one, then in growing steps" if computed_k is None else "Choose k",
-        k_grid(n, also=k) if computed_k is None else computed_k,
-        **bound(key, k, "k", into=RunSettings),
-        format_func=thin,
+        list_slider_k(n, also=k) if computed_k is None else computed_k,
+        **attach_widget(key, k, "k", into=RunSettings),
+        format_func=write_count,
     )
     if computed_k is not None:
         wanted = min(work.settings.k, n)
@@ -110,21 +110,21 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
             why = "As k counts persons, the release for each k is completed separately"
         if result.solution.path is None:
             why = f"{title} runs once per k, and as many as three seconds allow"
-        computed = counted(
+        computed = count_noun(
             len(computed_k),
             "k was computed, nothing in between.",
             "values of k were computed, nothing in between.",
         )
-        lacking = f"k = {thin(wanted)} is not among them; shown is {thin(k)}."
+        lacking = f"k = {write_count(wanted)} is not among them; shown is {write_count(k)}."
         st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
 
 
-def in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
+def draw_in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
     for place, number in zip(st.columns(widths), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
 
 
-def name_in_files(plan: Plan) -> str:
+def format_plan_for_file(plan: Plan) -> str:
     """Name a plan and its release in file names, as ``k5-gaa-nllm-s3-class-l2``."""
     algorithm = plan.algorithm
     # The user's own metric can have any name.
@@ -134,10 +134,10 @@ def name_in_files(plan: Plan) -> str:
         parts += [algorithm.strategy]
         if LOOKS_AT[algorithm.strategy] and algorithm.scope != "table":
             parts += [algorithm.scope]
-    return "-".join(parts) + in_file_name(others_of(plan))
+    return "-".join(parts) + format_models_for_file(list_sensitive_models(plan))
 
 
-def noting(
+def record_download(
     settings: str,
     run: Run,
     make: Callable[[], bytes],
@@ -146,20 +146,20 @@ def noting(
     form: TextForm = PLAIN,
 ) -> Callable[[], bytes]:
     """Wrap what makes a download, so that its release is recorded once it is made."""
-    work, who = state.work(), login_name()
+    work, who = state.get_session(), get_login_name()
     made_so_far, plan = work.kept.made, run.prepared.plan
-    release = EarlierRelease.of(settings, name_in_files(run.prepared.plan), run)
+    release = EarlierRelease.of(settings, format_plan_for_file(run.prepared.plan), run)
 
     def make_and_record() -> bytes:
         content = make()
-        record = recorder(plan, lambda: fingerprint_of_table(work), who, "dashboard")
+        record = build_recorder(plan, lambda: get_table_fingerprint(work), who, "dashboard")
         if record is not None:
             record(hashlib.sha256(content).hexdigest(), run.verdicts)
         file = None
         if name:
             rows = run.released(index=True)
             file = name, ReleasedFile(content, kind, form, rows).fingerprint
-        made_so_far.append(replace(release, plan=canonical_plan(plan), file=file))
+        made_so_far.append(replace(release, plan=write_canonical_plan(plan), file=file))
         return content
 
     return make_and_record
@@ -172,15 +172,15 @@ class CheckedRelease(NamedTuple):
     problem: str | None
 
 
-def checked(result: Result, run: Run, k: int) -> CheckedRelease:
+def check_shown_release(result: AnonymisationResult, run: Run, k: int) -> CheckedRelease:
     """Check the shown release once, and that it can be recorded if it has to be."""
-    release = state.remembered("checked", (result, k), lambda: _check_run(run))
-    return release._replace(problem=release.problem or record_problem())
+    release = state.get_or_compute("checked", (result, k), lambda: _check_run(run))
+    return release._replace(problem=release.problem or describe_record_problem())
 
 
 def _check_run(run: Run) -> CheckedRelease:
     try:
-        require(run.verdicts)
+        require_verdicts(run.verdicts)
     except ReleaseError as error:
         return CheckedRelease("", error.sentence)
     sentence = (

@@ -9,7 +9,7 @@ from kanon.cards import Card
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures.comparing import Standing
-from kanon.studio.session.text import plain
+from kanon.studio.session.text import escape_markdown
 
 MEAN_RANK = "Mean rank ↓ better"
 MEAN_RANK_OF_LOSS = "Mean rank of losses ↓"
@@ -28,33 +28,33 @@ _OPEN = "background-color: rgba(128, 128, 128, 0.15)"
 _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 
 
-def titles_of(comparison: Comparison) -> dict[str, str]:
+def get_criterion_titles(comparison: Comparison) -> dict[str, str]:
     return {
         **{name: card.title for name, card in comparison.criteria.items()},
-        **{metric.name: metric.card.title for metric in comparison.measured},
+        **{metric.name: metric.card.title for metric in comparison.metrics},
         **{
             f"alteration_{metric.name}": f"Alteration measured by {metric.card.title}"
-            for metric in comparison.measured
+            for metric in comparison.metrics
         },
     }
 
 
-def titles_of_measures(comparison: Comparison, cards: Mapping[str, Card]) -> dict[str, str]:
-    own = titles_of(comparison)
+def get_measure_titles(comparison: Comparison, cards: Mapping[str, Card]) -> dict[str, str]:
+    own = get_criterion_titles(comparison)
     return {name: own.get(name, card.title) for name, card in cards.items()}
 
 
-def line_titles(comparison: Comparison) -> dict[str, str]:
+def get_line_titles(comparison: Comparison) -> dict[str, str]:
     return {line.name: line.title for line in comparison.lines}
 
 
-def wide(comparison: Comparison) -> bool:
+def needs_line_rows(comparison: Comparison) -> bool:
     """Whether lines have to be rows, as they are too many or too long-named for columns."""
     titles = [line.title for line in comparison.lines]
     return len(titles) > _MOST_COLUMNS or sum(map(len, titles)) > _MOST_LETTERS
 
 
-def standing_table(
+def build_standing_table(
     standing: Standing,
     rows: Mapping[str, str],
     columns: Mapping[str, str],
@@ -78,14 +78,14 @@ def standing_table(
         styles = styles.where(~standing.undecided.to_numpy(dtype=bool), _OPEN)
     if len(standing.values.columns) < 2:  # nobody to be ahead of
         styles = styles.map(lambda _: "")
-    kinds = mean_ranks(standing)
+    kinds = get_mean_ranks(standing)
     for label, means in kinds.items():
         span = means.max() - means.min()
         cells.loc[label] = means.map("{:.1f}".format)
         styles.loc[label] = ((means - means.min()) / span).map(_get_colour) if span > 0 else ""
     arrows = [*("↑" if up else "↓" for up in standing.higher), *("" for _ in kinds)]
     row_titles = [
-        plain(f"{rows.get(name, name)} {arrow}".strip())
+        escape_markdown(f"{rows.get(name, name)} {arrow}".strip())
         for name, arrow in zip(cells.index, arrows, strict=True)
     ]
     table = _keep_words_together(_set_titles(cells, columns, row_titles))
@@ -95,7 +95,7 @@ def standing_table(
     return table.style.apply(lambda _: styles, axis=None)
 
 
-def mean_ranks(standing: Standing) -> dict[str, pd.Series]:
+def get_mean_ranks(standing: Standing) -> dict[str, pd.Series]:
     privacy = standing.ranks.index.isin(PRIVACY)
     if not privacy.any() or privacy.all():
         return {MEAN_RANK: standing.mean_ranks}
@@ -105,20 +105,20 @@ def mean_ranks(standing: Standing) -> dict[str, pd.Series]:
     }
 
 
-def bands_table(
+def build_bands_table(
     standing: Standing, rows: Mapping[str, str], columns: Mapping[str, str], turned: bool = False
 ) -> pd.DataFrame:
     assert standing.low is not None and standing.high is not None
     cells = standing.low.map("{:.1f}".format) + "–" + standing.high.map("{:.1f}".format)
-    row_titles = [plain(rows.get(name, name)) for name in cells.index]
+    row_titles = [escape_markdown(rows.get(name, name)) for name in cells.index]
     table = _keep_words_together(_set_titles(cells, columns, row_titles))
     return table.T if turned else table
 
 
-def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+def build_grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
     cells = groups.drop(columns="metrics").map("{:.1f}".format)
     cells.insert(0, "metrics", groups["metrics"].astype(str))
-    row_titles = [plain(f"{preset}: {value}") for preset, value in groups.index]
+    row_titles = [escape_markdown(f"{preset}: {value}") for preset, value in groups.index]
     return _set_titles(cells, {**titles, "metrics": "Metrics"}, row_titles)
 
 
@@ -138,5 +138,5 @@ def _keep_words_together(table: pd.DataFrame) -> pd.DataFrame:
 
 def _set_titles(cells: pd.DataFrame, columns: Mapping[str, str], rows: list[str]) -> pd.DataFrame:
     """Set escaped titles: a composed metric can have any name."""
-    titles = [plain(columns.get(name, name)) for name in cells.columns]
+    titles = [escape_markdown(columns.get(name, name)) for name in cells.columns]
     return cells.set_axis(titles, axis=1).set_axis(rows)

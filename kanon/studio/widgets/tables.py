@@ -12,9 +12,9 @@ from pandas.io.formats.style import Styler
 
 from kanon.run import Run
 from kanon.schema import SUPPRESSED, Role
-from kanon.sources.rows import missing_named
+from kanon.sources.rows import name_missing_cells
 from kanon.sources.tables import Table
-from kanon.studio.jobs.stored_table import preview_rows
+from kanon.studio.jobs.stored_table import count_preview_rows
 from kanon.studio.session import state
 
 _TINTS: Mapping[Role, str] = {
@@ -25,13 +25,13 @@ _TINTS: Mapping[Role, str] = {
 }
 
 
-def preview_height(run: Run) -> int:
+def get_preview_height(run: Run) -> int:
     """Pixels for a preview, without empty rows under a small table."""
     return min(320, 38 + 35 * run.prepared.classes.n_records)
 
 
-def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
-    top = table.head(preview_rows(table.n_records, len(table.columns)))
+def highlight_roles(table: Table, roles: Mapping[str, Role]) -> Styler:
+    top = table.head(count_preview_rows(table.n_records, len(table.columns)))
     tints = pd.DataFrame(
         {name: [f"background-color: {_TINTS[roles[name]]}"] * len(top) for name in top.columns},
         index=top.index,
@@ -39,7 +39,7 @@ def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
     return _format_rows(top).apply(lambda _: tints.set_axis(range(len(top))), axis=None)
 
 
-def before_and_after(
+def build_before_and_after(
     run: Run, most: int | None = None, position: int | None = None
 ) -> tuple[Styler, Styler]:
     """Rows of the original and of the release; the further a cell rose, the stronger its tint.
@@ -50,8 +50,8 @@ def before_and_after(
     """
     prepared = run.prepared
     if most is None:
-        most = preview_rows(prepared.classes.n_records, len(prepared.plan.columns))
-    seen = prepared.source.excerpt(run.recoding, most, position)
+        most = count_preview_rows(prepared.classes.n_records, len(prepared.plan.columns))
+    seen = prepared.source.get_excerpt(run.recoding, most, position)
     after, rise = seen.after, seen.rise
     attributes = list(prepared.classes.attributes)
     others = [column for column in after.columns if column not in attributes]
@@ -69,7 +69,7 @@ def _get_tint(share: float) -> str:
 
 def _format_rows(rows: pd.DataFrame) -> Styler:
     """Number rows from 0, as a styler needs unique labels; write 0.5, not 0.500000."""
-    rows_numbered = missing_named(rows.reset_index(drop=True))
+    rows_numbered = name_missing_cells(rows.reset_index(drop=True))
     decimal = [name for name, kind in rows_numbered.dtypes.items() if is_float_dtype(kind)]
     return rows_numbered.style.format(str, subset=decimal)
 
@@ -78,56 +78,56 @@ _numbers = itertools.count()
 
 
 @dataclass
-class TypedTable:
+class EditedTable:
     """The table without edits, the editor's start, and its current content."""
 
-    fresh: pd.DataFrame
+    table_without_edits: pd.DataFrame
     began: pd.DataFrame
-    now: pd.DataFrame
+    current_table: pd.DataFrame
     key: str
 
 
-def typed_table(
+def draw_typed_table(
     name: str, key: Hashable, fresh: Callable[[], pd.DataFrame], **how: Any
-) -> TypedTable:
+) -> EditedTable:
     """Draw a table to edit, with rows to add and remove; a new ``key`` starts afresh."""
 
-    def begin() -> TypedTable:
+    def begin() -> EditedTable:
         table = fresh()
-        return TypedTable(table, table, table, f"draft-{next(_numbers)}")
+        return EditedTable(table, table, table, f"draft-{next(_numbers)}")
 
-    draft = state.remembered(f"draft-{name}", key, begin)
+    draft = state.get_or_compute(f"draft-{name}", key, begin)
     # An editor keeps its edits under its key.
-    if state.typed(draft.key) is None:
+    if state.get_widget_value(draft.key) is None:
         # A new editor on the page begins with what was typed before the page was left.
-        draft.began = draft.now.reset_index(drop=True)
-    draft.now = st.data_editor(
+        draft.began = draft.current_table.reset_index(drop=True)
+    draft.current_table = st.data_editor(
         draft.began, key=draft.key, num_rows="dynamic", hide_index=True, width="stretch", **how
     )
     return draft
 
 
-def table_editor(
+def draw_table_editor(
     name: str,
     key: Hashable,
     fresh: Callable[[], pd.DataFrame],
     apply: Callable[[pd.DataFrame], None],
 ) -> None:
     buttons = st.container(horizontal=True, vertical_alignment="center")
-    draft = typed_table(name, key, fresh, height=420)
-    changed = not draft.now.equals(draft.fresh)
+    draft = draw_typed_table(name, key, fresh, height=420)
+    changed = not draft.current_table.equals(draft.table_without_edits)
     with buttons:
         st.button(
             "Apply the table",
             type="primary" if changed else "secondary",
             disabled=not changed,
             key=f"{draft.key}-apply",
-            on_click=lambda: apply(draft.now),
+            on_click=lambda: apply(draft.current_table),
         )
         st.button(
             "Discard the changes",
             disabled=not changed,
             key=f"{draft.key}-forget",
-            on_click=state.forget,
+            on_click=state.clear_cache_entry,
             args=(f"draft-{name}",),
         )

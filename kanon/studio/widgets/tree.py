@@ -80,9 +80,11 @@ _tree = st.components.v2.component(
 )
 
 
-def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]], None]) -> None:
+def draw_tree_editor(
+    data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]], None]
+) -> None:
     def handle_operation() -> None:
-        operation = state.typed(key).get("operation")
+        operation = state.get_widget_value(key).get("operation")
         if isinstance(operation, dict):
             edited(operation)
 

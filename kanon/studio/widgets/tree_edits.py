@@ -10,49 +10,54 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, thin
-from kanon.base.values import MISSING_LABEL, canonical_text
-from kanon.errors import HierarchyError, KanonError, listing, quoted
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.values import MISSING_LABEL, convert_to_text
+from kanon.errors import HierarchyError, KanonError, list_names, quote
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.cost_matrices import cost_text, decimals_of
 from kanon.hierarchy.spellings import (
     Spellings,
+    add_look_alikes,
     find_look_alikes,
-    joined,
-    spellings,
-    unjoined,
-    with_look_alikes,
+    find_separate_spellings,
+    find_spellings,
+    join_spellings,
 )
 from kanon.hierarchy.tables import (
-    edge_table,
-    new_edges,
+    build_edge_table,
+    find_new_edges,
     parse_weight,
-    tree_from_edges,
-    tree_from_levels,
+    read_edge_table,
+    read_level_table,
 )
 from kanon.metrics import edge_weights
 from kanon.studio.session import state
-from kanon.studio.session.choices import HierarchyChoice, drawn
-from kanon.studio.session.hierarchy_choices import redone, undone, with_choice, with_chosen
-from kanon.studio.session.work import Work, counted_records, metric_called
+from kanon.studio.session.choices import HierarchyChoice, set_drawn_tree
+from kanon.studio.session.hierarchy_choices import (
+    redo_hierarchy,
+    set_hierarchies,
+    set_hierarchy,
+    undo_hierarchy,
+)
+from kanon.studio.session.work import SessionState, count_records_at_nodes, get_metric
 
 LARGEST_DRAWING = 50_000  # values of a tree that is still drawn; three times as many nodes
 
 DRAWN = "\tdrawn"  # stands for the user's own weights, beside metrics; no metric can have this name
 
 
-def drawable(tree: Hierarchy) -> bool:
+def can_draw(tree: Hierarchy) -> bool:
     return tree.n_leaves <= LARGEST_DRAWING and tree.n_nodes <= 3 * LARGEST_DRAWING
 
 
 # --- operations -----------------------------------------------------------------------------
-def edited(work: Work, operation: Mapping[str, Any]) -> Work:
+def apply_operation(work: SessionState, operation: Mapping[str, Any]) -> SessionState:
     """Apply an operation of the browser; a refused one changes only the message."""
     columns = {_get_drawing_name(work, name): name for name in work.table.hierarchy_columns}
     column = columns.get(str(operation.get("about")))
     if column is None or column not in work.table.choices:
         return work
-    history = work.table.history(column)
+    history = work.table.get_history(column)
     name = str(operation.get("id", ""))[:64]
     if name and name == history.answered:
         return work
@@ -66,44 +71,48 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
         table = replace(work.table, histories={**work.table.histories, column: refused})
-        return work.with_parts(table)
+        return work.replace_sections(table)
     after = new.table.histories[column]
     after = replace(after, answered=name, said=sentence, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
         # All shown weights are the user's own now.
-        new = new.with_parts(replace(new.shared, shown=DRAWN))
-    return new.with_parts(replace(new.table, histories={**new.table.histories, column: after}))
+        new = new.replace_sections(replace(new.shared, shown=DRAWN))
+    return new.replace_sections(
+        replace(new.table, histories={**new.table.histories, column: after})
+    )
 
 
 def _apply_operation(
-    work: Work, column: str, operation: Mapping[str, Any]
-) -> tuple[Work, Sequence[str], str]:
+    work: SessionState, column: str, operation: Mapping[str, Any]
+) -> tuple[SessionState, Sequence[str], str]:
     """The new state, the nodes to select, and the message."""
-    kind, history = operation.get("kind"), work.table.history(column)
+    kind, history = operation.get("kind"), work.table.get_history(column)
     if kind == "undo":
-        return undone(work, column), (), "Undone."
+        return undo_hierarchy(work, column), (), "Undone."
     if kind == "redo":
-        return redone(work, column), (), "Redone."
+        return redo_hierarchy(work, column), (), "Redone."
     choice = work.table.choices[column]
     tree = choice.tree
     perform = _OPERATIONS.get(str(kind))
     if tree is None or perform is None:
-        raise HierarchyError(f"The operation {quoted(kind)} is not known.")
+        raise HierarchyError(f"The operation {quote(kind)} is not known.")
     new_tree, select = perform(_Operation(work, column, tree, operation))
     if new_tree == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
         table = replace(work.table, histories={**work.table.histories, column: history})
-        return work.with_parts(table), select, ""
+        return work.replace_sections(table), select, ""
     emptied = [label for label in _list_groups(tree) if label not in new_tree.node_of]
     sentence = ""
     if kind in ("move", "group") and emptied:
-        sentence = f"{listing(emptied)} had no members left and was removed; Undo brings it back."
-    return with_choice(work, column, drawn(choice, new_tree)), select, sentence
+        sentence = (
+            f"{list_names(emptied)} had no members left and was removed; Undo brings it back."
+        )
+    return set_hierarchy(work, column, set_drawn_tree(choice, new_tree)), select, sentence
 
 
 class _Operation:
     def __init__(
-        self, work: Work, column: str, tree: Hierarchy, operation: Mapping[str, Any]
+        self, work: SessionState, column: str, tree: Hierarchy, operation: Mapping[str, Any]
     ) -> None:
         self.work, self.column, self.tree = work, column, tree
         self._operation = operation
@@ -117,10 +126,10 @@ class _Operation:
     def get_name(self) -> str:
         """The name of a group; a value without a place would be taken for the group."""
         name = self.get_text("name")
-        records = self.work.table.choices[self.column].lacking.get(canonical_text(name))
+        records = self.work.table.choices[self.column].lacking.get(convert_to_text(name))
         if records is not None:
             raise HierarchyError(
-                f"{{cells}} is a value of {counted(records, 'record')} that has no place yet; "
+                f"{{cells}} is a value of {count_noun(records, 'record')} that has no place yet; "
                 "give the group another name.",
                 [name],
             )
@@ -141,7 +150,7 @@ class _Operation:
         raise self._get_error()
 
     def _get_error(self) -> HierarchyError:
-        kind = quoted(self._operation.get("kind"))
+        kind = quote(self._operation.get("kind"))
         return HierarchyError(f"The operation {kind} is incomplete.")
 
 
@@ -171,8 +180,10 @@ def _insert_groups(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
 
 def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
     node, weight = operation.get_node("node"), parse_weight(operation.get_text("weight"))
-    metric_name = shown_now(operation.work, operation.work.table.choices[operation.column])
-    start = shown_weights(operation.work, operation.column, operation.tree, metric_name)
+    metric_name = get_shown_weights_name(
+        operation.work, operation.work.table.choices[operation.column]
+    )
+    start = get_shown_weights(operation.work, operation.column, operation.tree, metric_name)
     tree = operation.tree if start is None else edit.with_weights(operation.tree, start)
     return edit.set_weight(tree, node, weight), [node]
 
@@ -204,110 +215,115 @@ def _list_new_groups(old: Hierarchy, new: Hierarchy) -> list[str]:
 
 
 # --- changes from beside the drawing --------------------------------------------------------
-def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Work:
-    return with_choice(work, column, drawn(work.table.choices[column], tree, notes))
+def set_tree(
+    work: SessionState, column: str, tree: Hierarchy, notes: tuple[str, ...] = ()
+) -> SessionState:
+    return set_hierarchy(work, column, set_drawn_tree(work.table.choices[column], tree, notes))
 
 
-def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
+def set_levels_table(work: SessionState, column: str, table: pd.DataFrame) -> SessionState:
     before = work.table.choices[column].tree
-    tree = tree_from_levels(table, before)
+    tree = read_level_table(table, before)
     notes: tuple[str, ...] = ()
-    if before is not None and tree.weight is not None and (new := new_edges(tree, before)):
+    if before is not None and tree.weight is not None and (new := find_new_edges(tree, before)):
         notes = (
             (
-                f"New edges (above {listing(new)}) weigh as much as the heaviest one beside them, "
+                f"New edges (above {list_names(new)}) weigh as much as the heaviest one beside them, "
                 "or 1; please check them."
             ),
         )
-    return with_tree_drawn(work, column, tree, notes)
+    return set_tree(work, column, tree, notes)
 
 
-def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
-    tree = tree_from_edges(table)
-    new = with_tree_drawn(work, column, tree)
-    return new if tree.weight is None else new.with_parts(replace(new.shared, shown=DRAWN))
+def set_edge_table(work: SessionState, column: str, table: pd.DataFrame) -> SessionState:
+    tree = read_edge_table(table)
+    new = set_tree(work, column, tree)
+    return new if tree.weight is None else new.replace_sections(replace(new.shared, shown=DRAWN))
 
 
-def proposed_spellings(work: Work, column: str) -> list[Spellings]:
+def find_proposed_spellings(work: SessionState, column: str) -> list[Spellings]:
     """Values that look like spellings of one and are not joined in the tree yet."""
     choice = work.table.choices[column]
     if choice.tree is None:
         return []
     counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
     columns = tuple(work.table.hierarchy_columns)
-    all_spellings = state.remembered(
+    all_spellings = state.get_or_compute(
         f"spellings-{column}",
         (work.table.digest, work.version, columns, work.table.missing),
-        lambda: spellings(counts),
+        lambda: find_spellings(counts),
     )
-    return unjoined(choice.tree, all_spellings, counts)
+    return find_separate_spellings(choice.tree, all_spellings, counts)
 
 
-def with_spellings_joined(work: Work, column: str, spellings_to_join: Sequence[Spellings]) -> Work:
+def join_tree_spellings(
+    work: SessionState, column: str, spellings_to_join: Sequence[Spellings]
+) -> SessionState:
     tree = work.table.choices[column].tree
     if tree is None or not spellings_to_join:
         return work
-    return with_tree_drawn(work, column, joined(tree, spellings_to_join))
+    return set_tree(work, column, join_spellings(tree, spellings_to_join))
 
 
-def with_added(work: Work, column: str, parent: str) -> Work:
+def add_missing_values(work: SessionState, column: str, parent: str) -> SessionState:
     choice = work.table.choices[column]
     if choice.tree is None or not choice.lacking:
         return work
     tree = edit.add_leaves(choice.tree, list(choice.lacking), parent)
-    return with_tree_drawn(work, column, tree)
+    return set_tree(work, column, tree)
 
 
 def find_look_alikes_of(choice: HierarchyChoice) -> dict[str, str]:
     return find_look_alikes(choice.tree, choice.lacking) if choice.tree and choice.lacking else {}
 
 
-def with_alike_as_one(work: Work, column: str) -> Work:
+def join_look_alikes(work: SessionState, column: str) -> SessionState:
     choice = work.table.choices[column]
     alike = find_look_alikes_of(choice)
     if choice.tree is None or not alike:
         return work
-    tree = with_look_alikes(choice.tree, alike, choice.counts)
-    return with_tree_drawn(work, column, tree)
+    tree = add_look_alikes(choice.tree, alike, choice.counts)
+    return set_tree(work, column, tree)
 
 
-def without_unused(work: Work, column: str) -> Work:
+def remove_unused_leaves(work: SessionState, column: str) -> SessionState:
     """Remove the leaves without records; HierarchyError if no leaf would stay."""
     choice = work.table.choices[column]
-    spare = removable(choice)
+    spare = list_removable_leaves(choice)
     if choice.tree is None or not spare:
         return work
-    return with_tree_drawn(work, column, edit.remove_leaves(choice.tree, spare))
+    return set_tree(work, column, edit.remove_leaves(choice.tree, spare))
 
 
-def removable(choice: HierarchyChoice) -> list[str]:
-    tree, spare = choice.tree, set(choice.unused)
+def list_removable_leaves(choice: HierarchyChoice) -> list[str]:
+    tree, spare = choice.tree, set(choice.unused_values)
     if tree is None:
         return []
     for group in range(tree.n_leaves, tree.n_nodes):
         below = tree.labels[tree.first[group] : tree.last[group]]
         if tree.labels[group] in choice.counts and spare.issuperset(below):
             spare.discard(below[0])
-    return [leaf for leaf in choice.unused if leaf in spare]
+    return [leaf for leaf in choice.unused_values if leaf in spare]
 
 
-def with_drawn_weights(work: Work, metric_name: str, columns: Sequence[str]) -> Work:
+def set_drawn_weights(work: SessionState, metric_name: str, columns: Sequence[str]) -> SessionState:
     """Set a metric's weights, or none, on the edges of these columns, in one undo step."""
     trees, choices = work.table.trees, work.table.choices
     trees_weighed = {
         column: edit.with_weights(
             trees[column],
-            shown_weights(work, column, trees[column], metric_name) if metric_name else None,
+            get_shown_weights(work, column, trees[column], metric_name) if metric_name else None,
         )
         for column in columns
         if column in trees
     }
-    return with_chosen(
-        work, {column: drawn(choices[column], tree) for column, tree in trees_weighed.items()}
+    return set_hierarchies(
+        work,
+        {column: set_drawn_tree(choices[column], tree) for column, tree in trees_weighed.items()},
     )
 
 
-def unweighed(work: Work) -> list[str]:
+def list_unweighed_columns(work: SessionState) -> list[str]:
     """The quasi-identifiers whose hierarchy has edges but no drawn weights."""
     return [
         name for name, tree in work.table.trees.items() if tree.weight is None and tree.n_nodes > 1
@@ -315,23 +331,27 @@ def unweighed(work: Work) -> list[str]:
 
 
 # --- what the browser draws -----------------------------------------------------------------
-def shown_now(work: Work, choice: HierarchyChoice) -> str:
+def get_shown_weights_name(work: SessionState, choice: HierarchyChoice) -> str:
     drawn_there = choice.tree is not None and choice.tree.weight is not None
     return "" if work.shared.shown == DRAWN and not drawn_there else work.shared.shown
 
 
-def shown_weights(work: Work, column: str, tree: Hierarchy, metric_name: str) -> np.ndarray | None:
+def get_shown_weights(
+    work: SessionState, column: str, tree: Hierarchy, metric_name: str
+) -> np.ndarray | None:
     if not metric_name:
         return None
     if metric_name == DRAWN:
         return tree.weight
     trees = {**work.table.trees, column: tree}
-    metric = metric_called(work, metric_name)
-    weights = edge_weights(metric, list(trees.values()), counted_records(work, metric, trees))
+    metric = get_metric(work, metric_name)
+    weights = edge_weights(
+        metric, list(trees.values()), count_records_at_nodes(work, metric, trees)
+    )
     return weights[list(trees).index(column)]
 
 
-def _get_drawing_name(work: Work, column: str) -> str:
+def _get_drawing_name(work: SessionState, column: str) -> str:
     return f"{work.version} {column}"
 
 
@@ -339,18 +359,18 @@ def _count_records_below(tree: Hierarchy, choice: HierarchyChoice) -> np.ndarray
     return tree.sum_below(np.array([choice.counts.get(label, 0) for label in tree.labels]))
 
 
-def picture(
-    work: Work,
+def build_drawing(
+    work: SessionState,
     column: str,
     choice: HierarchyChoice,
     editable: bool = True,
     shown: str | None = None,
 ) -> dict[str, Any]:
     """All that the browser needs to draw a hierarchy; every number is text already."""
-    tree, history = choice.tree, work.table.history(column)
+    tree, history = choice.tree, work.table.get_history(column)
     assert tree is not None
-    shown = shown_now(work, choice) if shown is None else shown
-    weights = shown_weights(work, column, tree, shown)
+    shown = get_shown_weights_name(work, choice) if shown is None else shown
+    weights = get_shown_weights(work, column, tree, shown)
     records = _count_records_below(tree, choice)
     return {
         "about": _get_drawing_name(work, column)
@@ -364,7 +384,7 @@ def picture(
         "labels": list(tree.labels),
         "parents": tree.parent.tolist(),
         "leaves": tree.n_leaves,
-        "records": [thin(count) for count in records.tolist()],
+        "records": [write_count(count) for count in records.tolist()],
         "empty": np.flatnonzero(records[: tree.n_leaves] == 0).tolist(),
         "weights": None if weights is None else _format_weights(weights, shown == DRAWN),
         "weighable": editable and weights is not None,
@@ -379,30 +399,30 @@ def picture(
 
 def _format_weights(weights: np.ndarray, own: bool) -> list[str]:
     if own:
-        return [weight_text(weight) for weight in weights.tolist()]
+        return [format_weight(weight) for weight in weights.tolist()]
     decimals = decimals_of(weights)
     # Without spaces: a user who changes one of them begins with this text.
     return [cost_text(weight, decimals).replace("\u202f", "") for weight in weights.tolist()]
 
 
-def weight_text(weight: float) -> str:
+def format_weight(weight: float) -> str:
     """Write a weight as it stands on an edge and can be typed again.
 
-    >>> weight_text(0.03333333), weight_text(12345.0), weight_text(2.0)
+    >>> format_weight(0.03333333), format_weight(12345.0), format_weight(2.0)
     ('0.03333', '12345', '2')
     """
     return f"{weight:.4g}" if weight < 1000 else f"{weight:.10g}"
 
 
-def edge_texts(tree: Hierarchy) -> pd.DataFrame:
+def build_edge_texts(tree: Hierarchy) -> pd.DataFrame:
     """The edges as text: in a column of numbers a slip of the finger becomes 0."""
-    table = edge_table(tree)
-    weights = ["" if np.isnan(weight) else weight_text(weight) for weight in table["weight"]]
+    table = build_edge_table(tree)
+    weights = ["" if np.isnan(weight) else format_weight(weight) for weight in table["weight"]]
     return table.assign(weight=weights)
 
 
-def summary(choice: HierarchyChoice) -> str:
+def describe_tree(choice: HierarchyChoice) -> str:
     tree = choice.tree
     assert tree is not None
-    nodes, values = counted(tree.n_nodes, "node"), counted(tree.n_leaves, "value")
+    nodes, values = count_noun(tree.n_nodes, "node"), count_noun(tree.n_leaves, "value")
     return f"{nodes} over {values}, height {tree.height}"

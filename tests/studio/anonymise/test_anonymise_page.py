@@ -20,12 +20,12 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.run import prepare
 from kanon.strategies import STRATEGIES
 from kanon.studio.anonymise import release_panel
-from kanon.studio.anonymise.release_panel import CheaperRelease, cheaper
-from kanon.studio.metrics.composed_metrics import with_composed
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.widgets.model_editor import key_of_model
-from kanon.studio.widgets.result import name_in_files
+from kanon.studio.anonymise.release_panel import CheaperRelease, find_cheaper_release
+from kanon.studio.metrics.composed_metrics import add_composed
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.widgets.model_editor import get_model_key
+from kanon.studio.widgets.result import format_plan_for_file
 from support import dashboard as ui
 from support.random_tables import examples
 from support.works import with_fields
@@ -40,13 +40,13 @@ def add(at, name):
 
 
 def set_part(at, model, part, value):
-    key = key_of_model(ui.work(at), model, part)
+    key = get_model_key(ui.work(at), model, part)
     one = at.selectbox(key=key) if isinstance(value, str) else at.number_input(key=key)
     return ui.enter(at, one, value)
 
 
 def frame_strategy(at):
-    return f"frame-strategy-{ui.work(at).version}-{ui.work(at).strategy_used}"
+    return f"frame-strategy-{ui.work(at).version}-{ui.work(at).usable_strategy}"
 
 
 def frame_sensitive(at):
@@ -101,7 +101,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     assert at.selectbox(key="run-scope").label == "Measure t in"
     assert "Strategy: lowest t, then cheapest" in popovers(at)
     ui.choose(at, "run-scope", "class")
-    plan = plan_of(ui.work(at)).algorithm
+    plan = build_plan(ui.work(at)).algorithm
     assert (plan.strategy, plan.scope) == ("s6", "class")
 
     ui.choose(at, "run-algorithm", "gaa-small")
@@ -140,7 +140,7 @@ def test_what_lost_its_column_is_said_and_comes_back(start):
     assert at.selectbox(key="run-strategy").value == "s1"
     (said,) = [one for one in ui.captions(at) if "S1: least cost is used for now" in one]
     assert said.startswith(f"{STRATEGIES['s3'].title} needs a sensitive column, but no column has")
-    assert plan_of(ui.work(at)).algorithm.strategy == "s1"
+    assert build_plan(ui.work(at)).algorithm.strategy == "s1"
     ui.anonymised(at)
     assert not ui.problems(at)
     ui.give_role(ui.go(at, ui.DATA), "disease", "sensitive")
@@ -154,7 +154,7 @@ def test_what_lost_its_column_is_said_and_comes_back(start):
     assert any("is required, but that column is not sensitive" in one for one in ui.warnings(at))
     ui.press(at, "Anonymise")
     assert "'disease' is required" in ui.problems(at)[0] and not ui.work(at).running
-    at.button(key=key_of_model(ui.work(at), model, "remove")).click()
+    at.button(key=get_model_key(ui.work(at), model, "remove")).click()
     ui.anonymised(ui.go(at))
     assert not ui.problems(at) and not ui.warnings(at)
 
@@ -194,7 +194,7 @@ def test_one_of_several_sensitive_columns_is_looked_at_and_models_are_about_each
     assert not ui.warnings(at), "S1 looks at neither column"
     assert at.selectbox(key="run-sensitive").value == "disease"
     ui.choose(at, "run-strategy", "s4")
-    assert plan_of(ui.work(at)).algorithm.sensitive == "disease"
+    assert build_plan(ui.work(at)).algorithm.sensitive == "disease"
     ui.anonymised(at)
     assert not ui.warnings(at)
     ui.choose(at, "run-sensitive", "sex")
@@ -220,7 +220,7 @@ def test_models_are_added_changed_and_removed_and_gone_with_their_table(start):
     assert ui.work(at).settings.models == (model, TCloseness(0.8, "disease", "norm1"))
     assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in popovers(at)
     assert ui.line(at).endswith("k and 2 more models")
-    ui.click(at, at.button(key=key_of_model(ui.work(at), model, "remove")))
+    ui.click(at, at.button(key=get_model_key(ui.work(at), model, "remove")))
     assert ui.work(at).settings.models == (TCloseness(0.8, "disease", "norm1"),)
     ui.choose(at, "run-strategy", "s3")
     ui.choose(at, "frame-sample", "voters")
@@ -241,7 +241,7 @@ def test_an_impossible_request_is_refused_at_once_and_stays(start):
     ui.go(at, ui.DATA)
     ui.go(at, ui.ANONYMISE)
     (model,) = ui.work(at).settings.models
-    assert at.number_input(key=key_of_model(ui.work(at), model, "l")).value == 9
+    assert at.number_input(key=get_model_key(ui.work(at), model, "l")).value == 9
     set_part(at, model, "l", 2.0)
     assert not ui.problems(at)
 
@@ -274,7 +274,7 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
     at = start()
 
     def typed(model, part):
-        return at.number_input(key=key_of_model(ui.work(at), model, part)).value
+        return at.number_input(key=get_model_key(ui.work(at), model, part)).value
 
     model = add(at, "recursive-cl-diversity")
     set_part(at, model, "l", 1)
@@ -282,10 +282,10 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
     (changed,) = ui.work(at).settings.models
     assert (changed.c, changed.l) == (4.0, 2) and typed(changed, "l") == 1
     assert [one.startswith("1 is not used, as l has to be") for one in ui.problems(at)] == [True]
-    ui.click(at, at.button(key=key_of_model(ui.work(at), changed, "remove")))
+    ui.click(at, at.button(key=get_model_key(ui.work(at), changed, "remove")))
     again = add(at, "recursive-cl-diversity")
     assert again and not ui.problems(at), "it went with its model"
-    ui.click(at, at.button(key=key_of_model(ui.work(at), again, "remove")))
+    ui.click(at, at.button(key=get_model_key(ui.work(at), again, "remove")))
 
     model = add(at, T)
     set_part(at, model, "t", 1.5)
@@ -317,9 +317,9 @@ def points(ks, altered, suppressed=None):
 
 def test_what_leaves_out_more_records_is_not_offered():
     """Datafly, as published, may leave out k records."""
-    assert cheaper(points([2, 5, 9], [50, 40, 30], [1.0, 2.0, 1.0]), "nllm", 2).k == 9
-    assert cheaper(points([2, 5, 9], [50, 40, 30], [1.0, 1.0, 2.0]), "nllm", 2).k == 5
-    assert cheaper(points([2, 5, 9], [50, 40, 30], [0.0, 1.0, 2.0]), "nllm", 2) is None
+    assert find_cheaper_release(points([2, 5, 9], [50, 40, 30], [1.0, 2.0, 1.0]), "nllm", 2).k == 9
+    assert find_cheaper_release(points([2, 5, 9], [50, 40, 30], [1.0, 1.0, 2.0]), "nllm", 2).k == 5
+    assert find_cheaper_release(points([2, 5, 9], [50, 40, 30], [0.0, 1.0, 2.0]), "nllm", 2) is None
 
 
 @examples(80)
@@ -328,7 +328,7 @@ def test_the_cheapest_larger_k_is_found(data):
     ks = sorted(data.draw(some.sets(some.integers(2, 99), min_size=1, max_size=8)))
     altered = [data.draw(some.integers(0, 20)) for _ in ks]
     at = data.draw(some.sampled_from(range(len(ks))))
-    found = cheaper(points(ks, altered), "nllm", ks[at])
+    found = find_cheaper_release(points(ks, altered), "nllm", ks[at])
     better = [(cost, -k) for k, cost in zip(ks, altered, strict=True) if k > ks[at]]
     better = [(cost, k) for cost, k in better if cost < altered[at]]
     if not better:
@@ -351,16 +351,16 @@ def test_the_cheapest_larger_k_is_found(data):
     ],
 )
 def test_a_download_is_named_by_what_it_is(changes, name):
-    work = with_fields(sample_work("hospital"), k=3, **changes)
-    prepared = prepare(plan_of(work), work.table.records)
-    found = name_in_files(prepared.plan)
+    work = with_fields(open_sample("hospital"), k=3, **changes)
+    prepared = prepare(build_plan(work), work.table.records)
+    found = format_plan_for_file(prepared.plan)
     assert found == name and re.fullmatch(r"[a-z0-9.-]+", found)
 
 
 def test_a_metric_of_ones_own_makes_no_unsafe_name():
-    work = with_composed(sample_work("hospital"), "../Ärger & <b>", "levels", "none")
+    work = add_composed(open_sample("hospital"), "../Ärger & <b>", "levels", "none")
     work = with_fields(work, metric="../Ärger & <b>")
-    found = name_in_files(plan_of(work))
+    found = format_plan_for_file(build_plan(work))
     assert re.fullmatch(r"[A-Za-z0-9.-]+", found) and ".." not in found
 
 
@@ -371,12 +371,12 @@ def test_details_are_part_of_the_settings(start):
     ui.enter(at, tie_seed(at), 7)
     assert ui.OUTDATED in ui.warnings(at)[0] and "Details: seed 7" in popovers(at)
     ui.anonymised(at)
-    assert not ui.warnings(at) and plan_of(ui.work(at)).algorithm.tie_seed == 7
+    assert not ui.warnings(at) and build_plan(ui.work(at)).algorithm.tie_seed == 7
     assert any("tie seed 7" in one for one in ui.texts(at))
     ui.enter(at, tie_seed(at), None)
     assert ui.work(at).settings.tie_seed is None and ui.OUTDATED in ui.warnings(at)[0]
     ui.choose(at, "run-gaa-parts", "2")
-    assert "Details: 2 parts" in popovers(at) and plan_of(ui.work(at)).algorithm.parts == "2"
+    assert "Details: 2 parts" in popovers(at) and build_plan(ui.work(at)).algorithm.parts == "2"
     ui.choose(at, "run-gaa-parts", "auto")
     assert ui.OUTDATED in ui.warnings(at)[0] and "Details" in popovers(at)
     with ui.held_worker():

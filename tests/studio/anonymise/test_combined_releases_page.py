@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from kanon.base.formatting import counted
+from kanon.base.formatting import count_noun
 from kanon.release.common_classes import Release
-from kanon.release.composition import combine
+from kanon.release.composition import combine_releases
 from kanon.studio.anonymise import combined_releases
 from kanon.studio.session.parts import EarlierRelease
-from kanon.studio.session.session_store import Desk
-from kanon.studio.session.table_loading import read_again, sample_work
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.session.session_store import StoredSession
+from kanon.studio.session.table_loading import open_sample, take_over_reread
+from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -51,22 +51,24 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     at = hospital
     assert told(at) == ""
     download(at)
-    assert told(at) == "" and [each.title for each in ui.work(at).kept.handed] == ["k2-gaa-nllm"]
+    assert told(at) == "" and [each.title for each in ui.work(at).kept.earlier_releases] == [
+        "k2-gaa-nllm"
+    ]
     download(at)
-    assert len(ui.work(at).kept.handed) == 1, "the same release again"
+    assert len(ui.work(at).kept.earlier_releases) == 1, "the same release again"
 
     at_k(at, 5)
     assert told(at).startswith("You have released this table once in this session.")
     result = ui.work(at).findings.result
     releases = [Release.of(result.release(k)) for k in (2, 5)]
-    found = combine(releases, ui.work(at).table.records)
+    found = combine_releases(releases, ui.work(at).table.records)
     (disease,) = found.learnt
     shown = ui.numbers(at)
     assert shown["Smallest group"] == f"{found.together.min_k} records"
     assert shown["Like no other"] == f"{found.together.unique_records} of 10"
-    assert shown["Certain, lined up"] == counted(disease.lined_up, "record")
-    assert shown["Certain, by classes"] == counted(disease.certain, "record")
-    assert f"{found.about_order}." in ui.captions(at)
+    assert shown["Certain, lined up"] == count_noun(disease.lined_up, "record")
+    assert shown["Certain, by classes"] == count_noun(disease.certain, "record")
+    assert f"{found.order_sentence}." in ui.captions(at)
     start = "Together they do not" if found.lined_up else "With all rows lined up, they would not"
     (warning,) = [text for text in ui.warnings(at) if text.startswith(start)]
     assert "k = 5 (↑ better), required of this release: 10 in" in warning.replace("\\", "")
@@ -100,14 +102,16 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     assert including in told(at)
     ui.go(at, ui.DATA)
     ui.with_people(at)
-    assert ui.work(at).kept.handed == () and ui.work(at).findings.together is None, "another table"
+    assert ui.work(at).kept.earlier_releases == () and ui.work(at).findings.together is None, (
+        "another table"
+    )
 
 
 @pytest.mark.parametrize(("metric", "size"), [("ncp", 2), ("llm", 1)])
 def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, size, download):
     """Both are 2-anonymous; NCP's classes are NLLM's, LLM's are others."""
     at = ui.anonymised(ui.choose(download(hospital), ui.frame_metric(hospital), metric))
-    assert ui.numbers(at)["Smallest group"] == counted(size, "record")
+    assert ui.numbers(at)["Smallest group"] == count_noun(size, "record")
     met = [text for text in ui.captions(at) if text.startswith("Together they still meet")]
     same = [text for text in ui.captions(at) if text.startswith("No group is smaller than")]
     broken = [text for text in ui.warnings(at) if " not meet the requirements of each" in text]
@@ -133,16 +137,19 @@ def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     ui.give_role(at, "zip", "quasi-identifier")
     ui.go(at, ui.ANONYMISE)
     at = download(ui.anonymised(at))
-    assert ui.work(at).kept.handed[1].release.plan.roles.quasi_identifiers == ("zip", "sex")
+    assert ui.work(at).kept.earlier_releases[1].release.plan.roles.quasi_identifiers == (
+        "zip",
+        "sex",
+    )
     assert ui.problems(at) == []
 
 
 def test_a_table_read_in_another_way_forgets_it_too(hospital, download):
     now = ui.work(download(hospital))
-    same = sample_work("hospital", version=0)
+    same = open_sample("hospital", version=0)
     other = with_fields(same, digest="of the file as it is read with other settings")
-    assert len(read_again(now, same).kept.handed) == 1
-    assert read_again(now, other).kept.handed == ()
+    assert len(take_over_reread(now, same).kept.earlier_releases) == 1
+    assert take_over_reread(now, other).kept.earlier_releases == ()
 
 
 def test_a_download_just_before_a_project_is_opened_counts(hospital):
@@ -154,18 +161,18 @@ def test_a_download_just_before_a_project_is_opened_counts(hospital):
             now.findings.result.settings, "k2-gaa-nllm", now.findings.result.release(2)
         )
     )
-    opened = opened_project(now, saved_project(now).encode())
+    opened = open_project(now, export_project(now).encode())
     assert [one.title for one in opened.kept.made] == ["k2-gaa-nllm"]
-    other = with_fields(sample_work("hospital", version=0), digest="of other values")
-    assert read_again(now, other).kept.made == []
-    copy = Desk(now).copied().work
+    other = with_fields(open_sample("hospital", version=0), digest="of other values")
+    assert take_over_reread(now, other).kept.made == []
+    copy = StoredSession(now).copy_state().work
     assert copy.kept.made == now.kept.made
     assert copy.kept.made is not now.kept.made, "another session's list"
 
 
 def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
     at = download(hospital)
-    (one,) = ui.work(at).kept.handed
+    (one,) = ui.work(at).kept.earlier_releases
     kept = one.release.recoding
     assert {type(value).__name__ for value in vars(one.release).values()} == {
         "Plan",
@@ -174,7 +181,7 @@ def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
         "tuple",
     }
     assert not kept.trace.walk and kept.assigned.shape == (kept.classes.n_classes,)
-    assert ui.work(start()).kept.handed == ()
+    assert ui.work(start()).kept.earlier_releases == ()
 
 
 def test_a_release_in_another_order_is_another_release(hospital):

@@ -8,9 +8,9 @@ import zipfile
 import pytest
 import streamlit as st
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.plan import Plan
-from kanon.release.record import FILE, VARIABLE, recorded
+from kanon.release.record import FILE, VARIABLE, read_recorded_releases
 from kanon.report.recipients_check import main
 from kanon.run import run
 from kanon.sources.addresses import Address
@@ -70,9 +70,9 @@ def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report_of_its_t
     kept, anonymised, downloads, start, monkeypatch
 ):
     _, make = downloads["download-release"]
-    assert recorded(digest_of(anonymised)) == (), "drawing the button is no release"
+    assert read_recorded_releases(digest_of(anonymised)) == (), "drawing the button is no release"
     content = make()
-    (line,) = recorded(digest_of(anonymised))
+    (line,) = read_recorded_releases(digest_of(anonymised))
     assert line["release"] == hashlib.sha256(content).hexdigest()
     assert (line["who"], line["by"]) == ("local", "dashboard")
     at = go(anonymised, REPORT)
@@ -87,7 +87,7 @@ def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report_of_its_t
     assert make(), "without a record nothing is said or written"
     assert "Releases of this table" not in [one.value for one in go(at).subheader]
     monkeypatch.setenv(VARIABLE, str(kept))
-    assert recorded(digest_of(anonymised)) == (line,)
+    assert read_recorded_releases(digest_of(anonymised)) == (line,)
 
 
 def test_what_cannot_be_recorded_cannot_be_had(kept, anonymised, downloads, monkeypatch):
@@ -113,9 +113,9 @@ def test_what_an_engine_writes_is_recorded_by_its_worker(kept, tmp_path):
     done = run(Plan.from_content(plan_with()), open_address(Address.parse(str(path)), "duckdb"))
     target = Address(str(tmp_path / "out.parquet"))
     write_release(
-        no_progress, done.prepared.source, done.recoding, plan_with(), target,
+        ignore_progress, done.prepared.source, done.recoding, plan_with(), target,
         tmp_path / ".x.part", "ana",
     )  # fmt: skip
-    (line,) = recorded(hashlib.sha256(path.read_bytes()).hexdigest())
+    (line,) = read_recorded_releases(hashlib.sha256(path.read_bytes()).hexdigest())
     assert line["who"] == "ana"
     assert line["release"] == hashlib.sha256(target.path.read_bytes()).hexdigest()

@@ -7,9 +7,9 @@ from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.run import run
-from kanon.studio.session.named_configurations import export
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.named_configurations import export_configuration
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
 from support import dashboard as ui
 
@@ -53,7 +53,7 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert {"counts: levels", "multiplier: w2", "normalised: no"} <= {
         name.replace("\\", "") for name in groups.value.index
     }
-    alone = run(plan_of(sample_work("census")), sample_work("census").table.records).measures
+    alone = run(build_plan(open_sample("census")), open_sample("census").table.records).measures
     (table,) = see(at, "alterations").table
     column = cells(table)["NLLM"].tolist()
     assert column == [float(f"{alone['alteration'][name]:.1f}") for name in PUBLISHED]
@@ -119,7 +119,7 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     at.toggle(key="compare-rounded").set_value(True)
     rounded = ui.go(at).table[0].value.drop(index=MEAN_RANK)
     ranks = rounded.map(lambda cell: int(cell.split("(")[1][:-1])).to_numpy()
-    assert (ranks == found.alterations(k, digits=0).ranks.to_numpy()).all()
+    assert (ranks == found.compare_alterations(k, digits=0).ranks.to_numpy()).all()
     whole = exact.drop(index=MEAN_RANK).map(lambda cell: float(cell.split()[0]))
     assert np.abs(cells(at.table[0]).to_numpy() - whole.to_numpy()).max() <= 0.56
     assert (cells(at.table[0]) % 1 == 0).all(axis=None)
@@ -137,7 +137,7 @@ def test_ties_whole_percentages_and_differences_are_shown_on_request(start):
     found = ui.work(at).findings.comparison.comparison
     assert found.has_bands and {len(line.runs) for line in found.lines} == {11}
     marked = [cell for cell in at.table[0].value.to_numpy().ravel() if "≈" in cell]
-    assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
+    assert len(marked) == int(found.compare_alterations(k).undecided.to_numpy().sum())
     assert any("undecided" in one for one in ui.captions(at))
     job = ui.job_of(at)
     ui.enter(at, at.toggle(key="compare-bands"), False)
@@ -184,7 +184,7 @@ def keep(at, name, place=0):
 def test_a_plan_is_exported_and_imported(start):
     at = pick(ui.go(start(), ui.COMPARE), "ncp")
     keep(compared(at), "one")
-    plan = export(ui.work(at).kept.pinned[0]).encode()
+    plan = export_configuration(ui.work(at).kept.configurations[0]).encode()
     key = f"kept-import-{ui.work(at).version}"
     ui.enter(at, at.file_uploader(key=key), ("again.json", plan, "application/json"))
     assert ui.board_lines(at) == ["NCP", "★ one", "★ again"] and not ui.problems(at)
@@ -193,4 +193,4 @@ def test_a_plan_is_exported_and_imported(start):
     assert ui.board_lines(at) == ["NCP", "★ one", "★ again"], "what was kept survives"
     ui.choose(at, "frame-sample", "census")
     assert "does not fit" in at.info[0].value
-    assert not any(each.fits for each in ui.work(at).kept.pinned)
+    assert not any(each.fits for each in ui.work(at).kept.configurations)

@@ -6,9 +6,9 @@ import pytest
 
 from kanon.charts.layout import NODES, Layout
 from kanon.metrics import METRICS, PUBLISHED
-from kanon.studio.compare.presets import PRESETS, matrix_column, with_preset
+from kanon.studio.compare.presets import PRESETS, choose_matrix_column, set_preset
 from kanon.studio.session import server, state
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.table_loading import open_sample
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -36,7 +36,7 @@ def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
     assert len({panel.metric for panel in matrices}) == len(matrices) == 2
     ui.settled(ui.press(at, "Strategies"))
     assert ui.board_lines(at) == [f"S{number}" for number in range(1, 8)] and drawn(at)
-    assert ui.work(at).compare.counted_k == "thirteen"
+    assert ui.work(at).compare.k_preset == "thirteen"
     assert len(ui.work(at).findings.runs) == 13, "S1 with NLLM was there"
     ui.press(at, "Undo the preset")
     assert vars(ui.work(at).compare) == vars(before), "both presses are one step"
@@ -74,14 +74,14 @@ def test_without_a_sensitive_column_what_needs_one_is_left_out_and_said(start, n
 
 
 def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
-    census = sample_work("census")
-    assert with_preset(census, "strategies").compare.interval == (3, 15_000)
+    census = open_sample("census")
+    assert set_preset(census, "strategies").compare.interval == (3, 15_000)
     sizes = {name: tree.n_nodes for name, tree in census.table.trees.items()}
     whole = [size for size in sizes.values() if size <= NODES]
-    assert sizes[matrix_column(census)] == max(whole)
+    assert sizes[choose_matrix_column(census)] == max(whole)
     other = min(sizes, key=sizes.__getitem__)
-    assert matrix_column(with_fields(census, column=other)) == other
-    assert matrix_column(with_fields(census, column="gone")) == matrix_column(census)
+    assert choose_matrix_column(with_fields(census, column=other)) == other
+    assert choose_matrix_column(with_fields(census, column="gone")) == choose_matrix_column(census)
 
 
 def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatch):
@@ -91,10 +91,10 @@ def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatc
     with monkeypatch.context() as ticks:
         parts = SimpleNamespace(fragment_ids_this_run=["progress"])
         ticks.setattr(server, "get_script_run_ctx", lambda: parts)
-        assert server.ticking()
+        assert server.is_fragment_run()
     with monkeypatch.context() as ticks:
         ticks.setattr(state, "ticking", lambda: True)
         ui.enter(at, at.button_group(key="compare-metrics"), ["ncp"])
-    assert ui.work(at).compare.compared == PUBLISHED and not server.ticking()
+    assert ui.work(at).compare.compared == PUBLISHED and not server.is_fragment_run()
     at.button_group(key="compare-metrics").set_value(["ncp"])
     assert ui.board_lines(ui.go(at)) == ["NCP"], "a choice is one"

@@ -3,9 +3,9 @@
 import pytest
 
 from kanon.algorithms import samarati
-from kanon.charts.searches import finding, over_k_chart
+from kanon.charts.searches import describe_searches, draw_over_k
 from kanon.run import prepare
-from kanon.studio.compare.searches_panel import plan_of_searches
+from kanon.studio.compare.searches_panel import plan_searches
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -24,8 +24,8 @@ def test_the_numbers_are_those_of_the_searches(start):
     """Of the page's own settings: metric, weights of columns, suppression, Samarati's choices."""
     at = searches(start())
     measured(at)
-    from_page = ui.work(at).findings.searched.searches
-    task = prepare(plan_of_searches(ui.work(at)), ui.work(at).table.records).task()
+    from_page = ui.work(at).findings.searches.searches
+    task = prepare(plan_searches(ui.work(at)), ui.work(at).table.records).task()
     for k in from_page.ks:
         row = from_page.over_k.query("k == @k and algorithm == 'samarati'").iloc[0]
         release = samarati.anonymise(task.for_k(k))
@@ -42,12 +42,12 @@ def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     at = ui.settled(ui.press(ui.go(start(), ui.COMPARE), "Compare"))
     assert at.table and at.button_group(key="compare-table").value == "areas"
     measured(searches(at))
-    first = ui.work(at).findings.searched
-    assert finding(first.searches) in ui.chart_titles(at)
+    first = ui.work(at).findings.searches
+    assert describe_searches(first.searches) in ui.chart_titles(at)
     assert ui.work(at).findings.comparison is not None and not ui.warnings(at), "both are there"
     ui.enter(at, at.button_group(key="compare-table"), "places")
-    assert finding(first.searches) not in ui.chart_titles(at) and at.table
-    assert finding(first.searches) in ui.chart_titles(searches(at)), "kept"
+    assert describe_searches(first.searches) not in ui.chart_titles(at) and at.table
+    assert describe_searches(first.searches) in ui.chart_titles(searches(at)), "kept"
 
     at.number_input(key=ui.frame_k(at)).set_value(4)
     assert not [one for one in ui.warnings(ui.go(at)) if OUTDATED in one], "they run over k"
@@ -55,11 +55,11 @@ def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     at.session_state[ui.WORK] = with_fields(ui.work(ui.go(at)), suppression=0.2)
     ui.go(at)
     assert any(OUTDATED in one for one in ui.warnings(at))
-    assert ui.work(at).findings.searched is first and ui.chart_titles(at)
+    assert ui.work(at).findings.searches is first and ui.chart_titles(at)
     assert any("opacity: 0.45" in one.proto.body for one in at.get("html"))
     measured(at)
     assert not [one for one in ui.warnings(at) if OUTDATED in one]
-    found = ui.work(at).findings.searched.searches
+    found = ui.work(at).findings.searches.searches
     assert found.metric.name == "total" and found.limit == 2
     assert 0 < found.over_k["suppressed"].max() <= 2
     assert any("up to 2 records" in one for one in ui.captions(at))
@@ -79,5 +79,5 @@ def test_names_from_a_table_are_text_and_nothing_else(start):
     measured(searches(at))
     (table,) = at.table
     assert "![x](" not in table.value["Which"].iloc[0]
-    figure = over_k_chart(ui.work(at).findings.searched.searches).to_json()
+    figure = draw_over_k(ui.work(at).findings.searches.searches).to_json()
     assert "http://a.b" not in figure

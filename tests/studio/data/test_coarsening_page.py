@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from kanon.cli.main import main
-from kanon.studio.session.run_plan import plan_of, with_plan
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.shell.project_file import opened_project, saved_project
-from kanon.studio.widgets.requirements import best, suggested, whole_table
+from kanon.studio.session.run_plan import apply_plan, build_plan
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.shell.project_file import export_project, open_project
+from kanon.studio.widgets.requirements import build_table_class, describe_strictest, suggest_model
 from support import dashboard as ui
 
 RNG = np.random.default_rng(3)
@@ -67,7 +67,7 @@ def test_page_command_and_pandas_say_the_same(data, tmp_path):
     assert measured == pytest.approx(expected)
 
     (tmp_path / "paid.csv").write_bytes(ui.as_bytes(PAID, "csv"))
-    (tmp_path / "plan.json").write_text(plan_of(ui.work(at)).to_json(), "utf-8")
+    (tmp_path / "plan.json").write_text(build_plan(ui.work(at)).to_json(), "utf-8")
     out, measures = tmp_path / "out.csv", tmp_path / "m.json"
     given = ("--table", tmp_path / "paid.csv", "--out", out, "--measures", measures)
     assert main(["run", str(tmp_path / "plan.json"), *map(str, given)]) == 0
@@ -82,33 +82,33 @@ def test_page_command_and_pandas_say_the_same(data, tmp_path):
 @pytest.mark.nightly
 def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(data):
     at = by_tens(data)
-    whole = whole_table(ui.work(at))
+    whole = build_table_class(ui.work(at))
     assert whole.sensitive[0].values == (
         "0 to <10000", "10000 to <20000", "20000 to <30000", "30000 to <40000", "(missing)",
     )  # fmt: skip
-    model = suggested(ui.work(at), "distinct-l-diversity", whole)
-    assert best(model, whole) == "at most 5 for this column"
+    model = suggest_model(ui.work(at), "distinct-l-diversity", whole)
+    assert describe_strictest(model, whole) == "at most 5 for this column"
     ui.choose(at, field(at, "level"), 2)
-    assert plan_of(ui.work(at)).columns["income"].level == 2
+    assert build_plan(ui.work(at)).columns["income"].level == 2
     assert at.selectbox(key=field(at, "level")).options == [
         "level 1 of 3: 5 values", "level 2 of 3: 3 values", "level 3 of 3: 1 value",
     ]  # fmt: skip
 
     before = ui.work(at)
-    fresh = uploaded_work(before.table.content, before.table.file.name, 7)
+    fresh = open_uploaded_table(before.table.content, before.table.file.name, 7)
     for after in (
-        with_plan(fresh, plan_of(before)),
-        opened_project(fresh, saved_project(before).encode()),
+        apply_plan(fresh, build_plan(before)),
+        open_project(fresh, export_project(before).encode()),
     ):
-        assert plan_of(after).coarsened == plan_of(before).coarsened
-    spoiled = json.loads(saved_project(before))
+        assert build_plan(after).coarsened == build_plan(before).coarsened
+    spoiled = json.loads(export_project(before))
     del spoiled["levels"]  # as an earlier version wrote it
-    assert not plan_of(opened_project(fresh, json.dumps(spoiled).encode())).coarsened
+    assert not build_plan(open_project(fresh, json.dumps(spoiled).encode())).coarsened
 
     ui.enter(at, at.text_input(key=field(at, "widths")), "wide")
     assert "Widths" in ui.problems(at)[0]
     ui.press(ui.go(at, "pages/anonymise.py"), "Anonymise")
     assert "'income' should be coarsened" in " ".join(ui.problems(at))
     ui.choose(ui.go(at, ui.DATA), field(at, "builder"), "")
-    assert plan_of(ui.work(at)).columns["income"].level is None
-    assert "level" not in plan_of(ui.work(at)).to_json()
+    assert build_plan(ui.work(at)).columns["income"].level is None
+    assert "level" not in build_plan(ui.work(at)).to_json()

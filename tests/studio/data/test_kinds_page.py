@@ -9,12 +9,12 @@ from kanon.errors import TableError
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.schema import Role
-from kanon.studio.data.columns_panel import kinds_of, with_kind
-from kanon.studio.session.choices import choose
-from kanon.studio.session.hierarchy_choices import undone, with_choice, with_role
-from kanon.studio.session.run_plan import plan_of, with_plan
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.data.columns_panel import list_kinds, set_kind
+from kanon.studio.session.choices import build_choice
+from kanon.studio.session.hierarchy_choices import set_hierarchy, set_role, undo_hierarchy
+from kanon.studio.session.run_plan import apply_plan, build_plan
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.shell.project_file import export_project, open_project
 from support.dashboard import DATA, as_bytes, captions, give_role, go, problems, upload, work
 from support.dashboard import choose as choose_box
 
@@ -31,49 +31,49 @@ PEOPLE = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def people():
-    found = uploaded_work(as_bytes(PEOPLE, "csv", sep=";"), "people.csv", 0)
+    found = open_uploaded_table(as_bytes(PEOPLE, "csv", sep=";"), "people.csv", 0)
     for column in PEOPLE.columns:
-        found = with_role(found, column, Role.QUASI_IDENTIFIER)
+        found = set_role(found, column, Role.QUASI_IDENTIFIER)
     return found
 
 
 def test_a_first_hierarchy_suits_the_kind_that_was_recognised(people):
     built = {column: people.table.choices[column].builder for column in PEOPLE.columns}
     assert built == {"born": "dates", "paid": "intervals", "town": "suppression"}
-    assert list(map(str, kinds_of(people, "born")))[:2] == ["date DD/MM/YYYY", "date MM/DD/YYYY"]
+    assert list(map(str, list_kinds(people, "born")))[:2] == ["date DD/MM/YYYY", "date MM/DD/YYYY"]
 
 
 def test_another_kind_builds_anew_and_can_be_undone(people):
-    month_first = with_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
+    month_first = set_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
     tree = month_first.table.choices["born"].tree
     assert tree.labels[tree.parent[tree.node_of["5/6/1981"]]] == "1981-05"
     before = people.table.choices["born"].tree
     assert before.labels[before.parent[before.node_of["5/6/1981"]]] == "1981-06"
-    assert undone(month_first, "born").table.choices["born"].builder == "dates"
-    as_text = with_kind(people, "paid", ColumnKind("text"))
+    assert undo_hierarchy(month_first, "born").table.choices["born"].builder == "dates"
+    as_text = set_kind(people, "paid", ColumnKind("text"))
     assert as_text.table.choices["paid"].builder != "intervals"
-    again = with_kind(as_text, "paid", ColumnKind.parse("decimal 1.234,56"))
+    again = set_kind(as_text, "paid", ColumnKind.parse("decimal 1.234,56"))
     assert again.table.kinds == {}  # as it is found
     assert again.table.choices["paid"].builder == "intervals"
 
 
 def test_a_kind_that_the_values_are_not_of_changes_nothing(people):
     with pytest.raises(TableError, match="'born': 24 distinct values are not decimals written"):
-        with_kind(people, "born", ColumnKind.parse("decimal 1.234,56"))
+        set_kind(people, "born", ColumnKind.parse("decimal 1.234,56"))
 
 
 def test_a_chosen_kind_and_ages_travel_in_the_plan_and_in_the_project(people):
-    chosen = with_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
+    chosen = set_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
     values = chosen.table.complete_records.counted("born")
     typed = {"day": "2026-11-25", "widths": "1, 10, 20", "highest": "90"}
-    chosen = with_choice(chosen, "born", choose("ages", typed, "born", values))
-    plan = plan_of(chosen)
+    chosen = set_hierarchy(chosen, "born", build_choice("ages", typed, "born", values))
+    plan = build_plan(chosen)
     assert plan.read.kinds == {"born": "date MM/DD/YYYY"}
     assert plan.columns["born"].hierarchy.build == "ages"
-    opened = opened_project(people, saved_project(chosen).encode())
-    loaded = with_plan(people, Plan.from_json(plan.to_json()))
+    opened = open_project(people, export_project(chosen).encode())
+    loaded = apply_plan(people, Plan.from_json(plan.to_json()))
     for other in (opened, loaded):
-        assert plan_of(other).read.kinds == plan.read.kinds
+        assert build_plan(other).read.kinds == plan.read.kinds
         assert other.table.choices["born"].tree == chosen.table.choices["born"].tree
     released = run(plan, PEOPLE).released()
     singles = released["born"][released["born"].isin(PEOPLE["born"])]
@@ -83,7 +83,7 @@ def test_a_chosen_kind_and_ages_travel_in_the_plan_and_in_the_project(people):
 @pytest.mark.parametrize("day", ["", "25.11.2026", "2026-02-30"])
 def test_ages_need_a_day(people, day):
     values = people.table.complete_records.counted("born")
-    found = choose("ages", {"day": day, "widths": "5"}, "born", values)
+    found = build_choice("ages", {"day": day, "widths": "5"}, "born", values)
     assert found.problem.startswith("Write the day of the ages like 2026-11-25")
 
 
@@ -117,5 +117,5 @@ def test_several_patterns_of_dates_are_explained_and_taken_together(start):
     assert str(work(at).table.kinds["born"]) == both
     assert work(at).table.choices["born"].builder == "suppression"  # it has few values
     assert any("14.03.1981 is 1981-03-14" in one for one in captions(at))
-    assert plan_of(work(at)).read.kinds == {"born": both}
+    assert build_plan(work(at)).read.kinds == {"born": both}
     assert not problems(go(at))

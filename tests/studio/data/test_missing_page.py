@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from kanon.sources.memory import MemoryTable
-from kanon.studio.jobs.stored_table import exposed
+from kanon.studio.jobs.stored_table import start_exposure
 from support import dashboard as ui
 
 
@@ -114,5 +114,5 @@ def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
         complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_counted=None
     )
     monkeypatch.setattr("kanon.studio.jobs.stored_table.classes_kept", lambda work: None)
-    found = exposed(SimpleNamespace(table=known))
+    found = start_exposure(SimpleNamespace(table=known))
     assert (found.exposure.min_k, found.exposure.n_classes, found.suppressed) == (6, 2, 1)

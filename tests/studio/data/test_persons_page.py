@@ -6,11 +6,11 @@ import pytest
 
 from kanon.cli.main import main
 from kanon.schema import Role
-from kanon.studio.jobs.configurations import incomparable
-from kanon.studio.session.named_configurations import imported
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.jobs.configurations import explain_incomparable
+from kanon.studio.session.named_configurations import import_configuration
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 from support.visits import VISITS, known
 from support.works import with_fields
@@ -53,7 +53,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     said = " ".join(one.value for one in at.markdown)
     assert "with k = 5 for 'patient' (reached: 6)" in said.replace("\\", "")
     assert any("After, at least 6 people alike" in one.value for one in at.subheader)
-    assert plan_of(ui.work(at)).person == "patient"
+    assert build_plan(ui.work(at)).person == "patient"
 
     assert axes_of_k(at) == ["k, persons per class at least (log scale)"]
 
@@ -90,25 +90,29 @@ def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
 def test_the_study_on_the_command_line_says_what_k_counts(tmp_path, capsys, person, said):
     table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"
     table.write_bytes(ui.as_bytes(VISITS, "csv"))
-    plan.write_text(plan_of(with_fields(known(), person=person)).to_json(), "utf-8")
+    plan.write_text(build_plan(with_fields(known(), person=person)).to_json(), "utf-8")
     given = (str(plan), "--table", str(table), "--out", str(tmp_path / "found.csv"))
     assert main(["simulate", *given]) == 0
     assert said in capsys.readouterr().out
 
 
 def test_plans_and_projects_hold_the_person():
-    assert json.loads(plan_of(known()).to_json())["person"] == "patient"
-    opened = opened_project(with_fields(known(), person=None), saved_project(known()).encode())
-    assert opened.table.person == "patient" and plan_of(opened) == plan_of(known())
-    without = uploaded_work(ui.as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
-    gone = opened_project(without, saved_project(known()).encode())
-    assert (gone.table.person, gone.table.person_known) == ("patient", None)
+    assert json.loads(build_plan(known()).to_json())["person"] == "patient"
+    opened = open_project(with_fields(known(), person=None), export_project(known()).encode())
+    assert opened.table.person == "patient" and build_plan(opened) == build_plan(known())
+    without = open_uploaded_table(
+        ui.as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1
+    )
+    gone = open_project(without, export_project(known()).encode())
+    assert (gone.table.person, gone.table.usable_person) == ("patient", None)
 
 
 def test_a_line_in_persons_is_not_compared_with_one_in_records():
     work = known()
-    kept = imported(with_fields(work, person=None), plan_of(work).to_json().encode(), "mine")
-    (pinned,) = kept.kept.pinned
-    assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
-    assert incomparable(with_fields(kept, person="patient"), pinned) == ""
+    kept = import_configuration(
+        with_fields(work, person=None), build_plan(work).to_json().encode(), "mine"
+    )
+    (pinned,) = kept.kept.configurations
+    assert explain_incomparable(kept, pinned) == "its k counts persons by 'patient'"
+    assert explain_incomparable(with_fields(kept, person="patient"), pinned) == ""
     assert work.table.roles["patient"] is Role.IDENTIFIER

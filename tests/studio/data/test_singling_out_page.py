@@ -8,7 +8,7 @@ import pytest
 
 from kanon.schema import Role
 from kanon.studio.data.singling_out import SinglingView
-from kanon.studio.session.table_loading import reread
+from kanon.studio.session.table_loading import reread_table
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -83,7 +83,7 @@ def test_a_finding_goes_when_the_file_is_read_in_another_way(start):
     now = ui.work(at)
     found = now.view(SinglingView).found
     other = {",": ";", ";": ","}[now.table.file.settings.separator]
-    again = reread(with_fields(now, asked=replace(now.table.asked, separator=other)))
+    again = reread_table(with_fields(now, asked=replace(now.table.asked, separator=other)))
     assert not set(found.columns) & set(again.table.roles), "no column is left"
     at.session_state[ui.WORK] = again
     ui.go(at, ui.DATA)

@@ -6,11 +6,11 @@ import pytest
 
 from kanon.errors import PlanError
 from kanon.schema import Role
-from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import undecided_columns
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.session.hierarchy_choices import set_role
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.work import list_undecided_columns
+from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 
 WIDGETS = ui.PEOPLE.assign(widget=["a", "b"] * 6, gadget=["c", "d", "e"] * 4)
@@ -18,7 +18,7 @@ WIDGETS = ui.PEOPLE.assign(widget=["a", "b"] * 6, gadget=["c", "d", "e"] * 4)
 
 def test_nothing_is_released_that_nobody_classified(start):
     at = ui.with_people(start(ui.DATA), WIDGETS)
-    assert undecided_columns(ui.work(at)) == ["widget", "gadget"]
+    assert list_undecided_columns(ui.work(at)) == ["widget", "gadget"]
     role = at.selectbox(key=ui.key_of(at, "widget", "role"))
     assert role.value == "" and role.options[0] == "not decided"
     ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
@@ -26,7 +26,7 @@ def test_nothing_is_released_that_nobody_classified(start):
     assert not ui.numbers(at)
     ui.give_role(ui.go(at, ui.DATA), "widget", "sensitive")
     assert len(at.selectbox(key=ui.key_of(at, "widget", "role")).options) == 4
-    assert undecided_columns(ui.work(at)) == ["gadget"]
+    assert list_undecided_columns(ui.work(at)) == ["gadget"]
     ui.press(ui.go(at, ui.ANONYMISE), "Keep it as it is")
     assert not ui.warnings(at) and ui.work(at).table.roles["gadget"] == "insensitive"
     ui.anonymised(at)
@@ -36,7 +36,7 @@ def test_nothing_is_released_that_nobody_classified(start):
 @pytest.mark.nightly
 def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
     at = ui.with_people(start(ui.DATA), WIDGETS.assign(widget=[f"w{n}" for n in range(12)]))
-    assert "widget" in undecided_columns(ui.work(at))
+    assert "widget" in list_undecided_columns(ui.work(at))
     said = " ".join([*ui.captions(at), *ui.warnings(at), *(one.value for one in at.markdown)])
     assert "'widget' passes into the release" not in said and "grey insensitive or not" in said
     ui.press(at, "Find them")
@@ -60,16 +60,16 @@ def test_all_of_them_are_left_out_by_one_press(start):
 
 def test_a_plan_and_a_project_say_nothing_of_what_is_not_decided():
     content = WIDGETS.to_csv(index=False).encode()
-    before = with_role(uploaded_work(content, "p.csv", 1), "gadget", Role.SENSITIVE)
+    before = set_role(open_uploaded_table(content, "p.csv", 1), "gadget", Role.SENSITIVE)
     with pytest.raises(PlanError, match="what 'widget' is"):
-        plan_of(before)
-    project = saved_project(before)
-    opened = opened_project(uploaded_work(content, "p.csv", 1), project.encode())
-    assert undecided_columns(opened) == ["widget"]
+        build_plan(before)
+    project = export_project(before)
+    opened = open_project(open_uploaded_table(content, "p.csv", 1), project.encode())
+    assert list_undecided_columns(opened) == ["widget"]
     assert opened.table.roles["gadget"] is Role.SENSITIVE
     earlier = project.replace('"gadget": {', '"widget": {"role": "insensitive"}, "gadget": {', 1)
-    whole = opened_project(uploaded_work(content, "p.csv", 1), earlier.encode())
-    assert undecided_columns(whole) == [], "files that were saved before name every column"
+    whole = open_project(open_uploaded_table(content, "p.csv", 1), earlier.encode())
+    assert list_undecided_columns(whole) == [], "files that were saved before name every column"
 
 
 @pytest.mark.nightly

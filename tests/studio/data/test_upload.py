@@ -7,17 +7,17 @@ import sys
 import pandas as pd
 import pytest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError, TableError
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.upload import limited_memory, open_upload, upload_request
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Request
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.jobs.upload import limit_memory, open_upload, request_upload
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.work import JobRequest
+from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 from support import job_functions
 
@@ -52,8 +52,8 @@ def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_par
 
 
 def test_the_server_parses_nothing_for_a_project(start, monkeypatch):
-    before = uploaded_work(b"a;b\n1;x\n2;y\n", "people.csv", 1)
-    project = saved_project(before).replace('"missing_markers": []', '"missing_markers": ["x"]')
+    before = open_uploaded_table(b"a;b\n1;x\n2;y\n", "people.csv", 1)
+    project = export_project(before).replace('"missing_markers": []', '"missing_markers": ["x"]')
     assert '"x"' in project
     monkeypatch.setattr("kanon.sources.opening.read_table", lambda *_: 1 / 0)
     at = start(sample=None, typed={ui.WORK: before})
@@ -90,28 +90,28 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     limits(opening_megabytes=50)
     content = memoryview(b"a,b\n" + b"1,2\n" * 20_000_000)
     with pytest.raises(TableError) as refused:
-        open_upload(no_progress, content, "people.csv", ReadSettings())
+        open_upload(ignore_progress, content, "people.csv", ReadSettings())
     assert refused.value.sentence == (
         "'people.csv' needs more memory to be opened than it may take; the most allowed is 50 MB "
         "(opening_megabytes, see docs/operate/limits.md)."
     )
-    small = open_upload(no_progress, memoryview(b"a,b\n1,2\n"), "people.csv", ReadSettings())
+    small = open_upload(ignore_progress, memoryview(b"a,b\n1,2\n"), "people.csv", ReadSettings())
     assert small.table.records.n_records == 1 and small.table.content is None
 
 
 @LINUX
 def test_memory_is_limited_for_a_while(limits):
     much = 500 << 20  # threads that end meanwhile give some memory back
-    with limited_memory(50), pytest.raises(MemoryError):
+    with limit_memory(50), pytest.raises(MemoryError):
         bytearray(much)
     assert len(bytearray(much)) == much
 
 
 def test_a_worker_that_dies_of_a_file_ends_in_the_same_sentence(workers, start):
     at = start(ui.DATA)
-    request = upload_request(ui.work(at), b"a,b\n1,2\n", "people.csv")
-    assert isinstance(request, Request)
-    job = runner.jobs().submit(job_functions.die, died=request.died)
+    request = request_upload(ui.work(at), b"a,b\n1,2\n", "people.csv")
+    assert isinstance(request, JobRequest)
+    job = runner.get_jobs().submit(job_functions.die, died=request.death_message)
     assert job.wait(60)
     assert job.error is not None and "needs more memory to be opened than it may take" in job.error
 
@@ -166,7 +166,7 @@ def test_a_sheet_is_chosen_where_the_file_was_read_and_roles_stay(start):
     ui.settled(ui.choose(at, f"sheet-{ui.work(at).version}", "Some"))
     assert ui.work(at).table.records.n_records == 5
     assert ui.work(at).table.roles["zip"] == "sensitive"
-    assert plan_of(ui.work(at)).read.sheet == "Some"
+    assert build_plan(ui.work(at)).read.sheet == "Some"
     ui.settled(ui.choose(at, f"sheet-{ui.work(at).version}", "Cover"))
     assert list(ui.work(at).table.roles) == ["Register"]
 
@@ -181,14 +181,14 @@ def test_a_first_line_that_may_be_a_record_is_asked_about(start):
         ui.give_role(at, column, role)
     ui.give_role(at, "column 3", "sensitive")
     with pytest.raises(PlanError, match="whether the first line of the table holds"):
-        plan_of(ui.work(at))
+        build_plan(ui.work(at))
     ui.settled(ui.press(at, "The first line is a record"))
     assert not any("may be a record" in one for one in ui.warnings(at))
-    plan = plan_of(ui.work(at))
+    plan = build_plan(ui.work(at))
     assert plan.read.header is False and plan.roles.roles["column 3"] == "sensitive"
-    again = uploaded_work(content, "people.csv", 0)
+    again = open_uploaded_table(content, "people.csv", 0)
     assert again.table.file.unclear
-    restored = opened_project(again, saved_project(ui.work(at)).encode())
+    restored = open_project(again, export_project(ui.work(at)).encode())
     assert restored.table.file.settings.header is False and not restored.table.file.unclear
     ui.settled(ui.choose(at, f"header-{ui.work(at).version}", True))
     assert list(ui.work(at).table.roles) == ["28", "M", "flu"]

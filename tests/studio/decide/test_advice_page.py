@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kanon.base.progress import no_progress
-from kanon.charts.advice import advised_chart, on_front
-from kanon.experiments.advisor.advice import Advice, try_ways
+from kanon.base.progress import ignore_progress
+from kanon.charts.advice import draw_advice, find_front
+from kanon.experiments.advisor.advice import Advice, run_configurations
 from kanon.experiments.advisor.proposals import propose
 from kanon.experiments.advisor.repetition import RepeatedLoss
-from kanon.experiments.advisor.weights import weigh
-from kanon.release.context import ChosenThreshold, Context, with_own
+from kanon.experiments.advisor.weights import rank_configurations
+from kanon.release.context import ChosenThreshold, Context, replace_threshold
 from kanon.run import run
-from kanon.studio.decide.advice import asked_of, limits_said, with_ways
+from kanon.studio.decide.advice import build_advice_job, describe_advice_limits, store_advice
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -27,9 +27,9 @@ RUN, USE = "Try every configuration", "Use these settings"
 @pytest.fixture(scope="module")
 def found():
     """Every way on the hospital sample, tried once; no proposal was run again."""
-    asked = asked_of(with_fields(sample_work("hospital"), k=3))
+    asked = build_advice_job(with_fields(open_sample("hospital"), k=3))
     given = asked.runs, asked.wanted, asked.tried, asked.ks
-    return try_ways(no_progress, *given, workers=2, steady=False)
+    return run_configurations(ignore_progress, *given, workers=2, steady=False)
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def opened(start, found):
         deciding = replace(now.view(DecideView), part="settings")
         now = with_fields(now, view=replace(deciding, advice=replace(deciding.advice, **view)))
         if known:
-            asked = asked_of(now)
-            now = with_ways(asked.settings, asked.asked, now, found)
+            asked = build_advice_job(now)
+            now = store_advice(asked.settings, asked.asked, now, found)
         at.session_state[ui.WORK] = now
         return ui.go(at, DECIDE)
 
@@ -118,7 +118,7 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
 
 def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     at = opened()
-    first = weigh(found[0], [3]).order[0]
+    first = rank_configurations(found[0], [3]).order[0]
     way = found[0].lines[first].configuration
     old = ui.work(at)
     ui.click(at, uses(at)[0])
@@ -129,7 +129,7 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
         3,
     )
     assert way.strategy in ("l", "t") or new.settings.metric == way.metric
-    assert ui.button(at, "In use").disabled and new.findings.advised is old.findings.advised
+    assert ui.button(at, "In use").disabled and new.findings.advice is old.findings.advice
     assert new.message.notice.startswith("The settings are now in use")
     ui.press(at, "Back to the previous settings")
     now = ui.work(at)
@@ -143,15 +143,15 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
 def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
-    context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=4.5))
+    context = replace_threshold(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=4.5))
     ui.change(at, context=context)
-    assert limits_said(ui.work(at)) == "l ≥ 4.5"
+    assert describe_advice_limits(ui.work(at)) == "l ≥ 4.5"
     said = [text for text in ui.texts(at) if "l of at least 4.5" in text]
     assert len(said) == 1 and "come first" in said[0]
     require = "In part 1, press Add as requirements to require them of the next release."
     assert require not in ui.captions(at), "the roots have it"
-    asked = with_own(context, "t", ChosenThreshold(wanted=0))
-    asked = with_own(asked, "l", ChosenThreshold(wanted=50))
+    asked = replace_threshold(context, "t", ChosenThreshold(wanted=0))
+    asked = replace_threshold(asked, "l", ChosenThreshold(wanted=50))
     at.session_state[ui.WORK] = with_fields(ui.work(at), context=asked)
     assert require in ui.captions(ui.go(at))
     ui.change(at, context=context)
@@ -162,11 +162,11 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
 @pytest.mark.nightly
 def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, found):
     at = opened()
-    context = with_own(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=3))
-    context = with_own(context, "highest_risk", ChosenThreshold(wanted=5))
+    context = replace_threshold(ui.work(at).purpose.context, "l", ChosenThreshold(wanted=3))
+    context = replace_threshold(context, "highest_risk", ChosenThreshold(wanted=5))
     ui.change(at, context=context)
-    assert limits_said(ui.work(at)) == "k ≥ 5, l ≥ 3"
-    library = Advice(weigh(found[0], [3], limits={"k": 5, "l": 3}), {})
+    assert describe_advice_limits(ui.work(at)) == "k ≥ 5, l ≥ 3"
+    library = Advice(rank_configurations(found[0], [3], limits={"k": 5, "l": 3}), {})
     assert cards(at) == [
         f"{number} · {library.title(one)}" for number, one in enumerate(library.proposals, 1)
     ], "the command says the same"
@@ -175,7 +175,7 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
     uses(at)[0].click()
     now = ui.work(ui.go(at))
     assert now.settings.k == k and ui.button(at, "In use").disabled
-    done = run(plan_of(now), now.table.records)
+    done = run(build_plan(now), now.table.records)
     rows, quasi = done.released(order="table"), [*done.recoding.released.attributes]
     assert rows.groupby(quasi).size().min() >= 5
     for _, ill in rows.groupby(quasi)["disease"]:
@@ -196,7 +196,7 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
 
 
 def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
-    weighed = weigh(found[0], [3])
+    weighed = rank_configurations(found[0], [3])
     first, *others = propose(weighed)
 
     def about(drawn):
@@ -216,9 +216,9 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
 
 @pytest.mark.parametrize("concern", ["l", "t"])
 def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
-    weighed = weigh(found[0], [3])
+    weighed = rank_configurations(found[0], [3])
     proposals = propose(weighed)
-    figure = advised_chart(weighed, proposals, concern)
+    figure = draw_advice(weighed, proposals, concern)
     points = [
         (text, x, y)
         for trace in figure.data
@@ -243,5 +243,5 @@ def test_the_chart_has_every_way_once_and_a_label_per_proposal(found, concern):
             (True, "left") if note.x <= (left + right) / 2 else (False, "right")
         )
     (front,) = [trace for trace in figure.data if trace.mode == "lines"]
-    on = on_front(weighed, concern)
+    on = find_front(weighed, concern)
     assert sorted(front.x) == sorted(weighed.losses[on, 0]) and list(front.x) == sorted(front.x)

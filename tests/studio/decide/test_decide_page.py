@@ -7,15 +7,15 @@ import shlex
 import pandas as pd
 import pytest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.cli.main import main
 from kanon.errors import PlanError
-from kanon.release.context import ChosenThreshold, Context, with_own
-from kanon.studio.decide.purpose_panel import with_context
+from kanon.release.context import ChosenThreshold, Context, replace_threshold
+from kanon.studio.decide.purpose_panel import set_context
 from kanon.studio.decide.state import DecideView
-from kanon.studio.jobs.upload import people_request
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.jobs.upload import request_population
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -29,8 +29,8 @@ def hospital(start):
 
 
 def with_people(work, content):
-    request = people_request(work, content, "people.csv")
-    return request.then(work, request.function(no_progress, *request.arguments))
+    request = request_population(work, content, "people.csv")
+    return request.store_result(work, request.function(ignore_progress, *request.arguments))
 
 
 def context(at):
@@ -154,13 +154,13 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     ui.go(at, "pages/report.py")
     at.checkbox(key="report-in-context").set_value(True)
     at = ui.settled(ui.press(ui.go(at), "Make the report"))
-    decided = ui.work(at).findings.reported.decision
+    decided = ui.work(at).findings.report.decision
     assert decided.context == context(at) and decided.sentence in ui.page_text(at)
     (name, make), (page, made) = downloads["report-context"], downloads["report-html"]
     assert make() == context(at).to_json()
     for file, content in (
         (name, make()),
-        (downloads["report-plan"][0], ui.work(at).findings.reported.plan),
+        (downloads["report-plan"][0], ui.work(at).findings.report.plan),
     ):
         (tmp_path / file).write_text(content, "utf-8")
     (tmp_path / "hospital.csv").write_bytes(ui.work(at).table.content)
@@ -177,16 +177,16 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
 
 
 def test_a_project_brings_the_purpose_back():
-    asked = with_own(
+    asked = replace_threshold(
         Context(release="research", known=2), "t", ChosenThreshold(wanted=None, source="Board")
     )
-    before = with_context(sample_work("hospital"), asked)
-    saved = saved_project(before)
-    after = opened_project(sample_work("hospital"), saved.encode())
+    before = set_context(open_sample("hospital"), asked)
+    saved = export_project(before)
+    after = open_project(open_sample("hospital"), saved.encode())
     assert after.purpose.context == asked
     older = json.loads(saved)
     del older["context"]
-    assert opened_project(before, json.dumps(older).encode()).purpose.context == asked
+    assert open_project(before, json.dumps(older).encode()).purpose.context == asked
     wrong = json.dumps(json.loads(saved) | {"context": {"context": 1}}).encode()
     with pytest.raises(PlanError, match=r"^The project file: The context lacks the key release\.$"):
-        opened_project(before, wrong)
+        open_project(before, wrong)

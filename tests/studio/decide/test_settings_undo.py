@@ -5,15 +5,15 @@ import pytest
 from kanon.experiments.sweep import Configuration
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
-from kanon.release.context import ChosenThreshold, Context, with_own
-from kanon.studio.decide.advice import with_proposal
-from kanon.studio.decide.greatest_k import with_reached
-from kanon.studio.decide.purpose_panel import out_of_reach, with_context, with_wishes
-from kanon.studio.decide.settings_undo import as_before, can_go_back
+from kanon.release.context import ChosenThreshold, Context, replace_threshold
+from kanon.studio.decide.advice import take_proposal
+from kanon.studio.decide.greatest_k import require_reached
+from kanon.studio.decide.purpose_panel import find_unreachable, require_thresholds, set_context
+from kanon.studio.decide.settings_undo import can_undo_settings, undo_settings
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.table_loading import reread, sample_work
-from kanon.studio.shell.project_file import opened_project, saved_project
-from kanon.studio.widgets.requirements import whole_table
+from kanon.studio.session.table_loading import open_sample, reread_table
+from kanon.studio.shell.project_file import export_project, open_project
+from kanon.studio.widgets.requirements import build_table_class
 from support import dashboard as ui
 from support.visits import known
 from support.works import value_of, with_fields
@@ -22,9 +22,9 @@ DECIDE, USE, BACK = "pages/decide.py", "Add as requirements", "Back to the previ
 MIXED = EntropyLDiversity(l=2.0, column="disease")
 MODELS = (DistinctLDiversity(2, "disease"), EntropyLDiversity(l=1.5, column="disease"))
 TAKEN = {
-    "purpose": with_wishes,
-    "settings": lambda work: with_proposal(work, Configuration("ncp", "s3", scope="class"), 4),
-    "reverse": lambda work: with_reached(work, MIXED, 4),
+    "purpose": require_thresholds,
+    "settings": lambda work: take_proposal(work, Configuration("ncp", "s3", scope="class"), 4),
+    "reverse": lambda work: require_reached(work, MIXED, 4),
 }
 SETTINGS = ("algorithm", "metric", "strategy", "scope", "sensitive", "k", "models")
 
@@ -37,20 +37,20 @@ def chosen(work):
 def begun():
     """The hospital sample with settings of its own, for a release that needs k = 5."""
     now = with_fields(
-        sample_work("hospital"), k=3, models=MODELS, algorithm="datafly", metric="total"
+        open_sample("hospital"), k=3, models=MODELS, algorithm="datafly", metric="total"
     )
-    return with_context(now, Context(release="research"))
+    return set_context(now, Context(release="research"))
 
 
 @pytest.mark.parametrize("part", TAKEN)
 def test_what_a_button_took_is_given_back(begun, part):
-    assert not can_go_back(begun, part) and as_before(begun, part) is begun
+    assert not can_undo_settings(begun, part) and undo_settings(begun, part) is begun
     taken = TAKEN[part](begun)
-    assert chosen(taken) != chosen(begun) and can_go_back(taken, part)
-    back = as_before(taken, part)
+    assert chosen(taken) != chosen(begun) and can_undo_settings(taken, part)
+    back = undo_settings(taken, part)
     assert chosen(back) == chosen(begun)
     assert back.message.notice == "The previous settings are back."
-    assert not can_go_back(back, part)
+    assert not can_undo_settings(back, part)
 
 
 @pytest.mark.parametrize("part", TAKEN)
@@ -59,12 +59,12 @@ def test_what_was_chosen_since_is_not_overwritten(begun, part):
     name = {"purpose": "models", "settings": "strategy", "reverse": "k"}[part]
     other = {"models": (), "strategy": "s5", "k": 9}[name]
     since = with_fields(taken, **{name: other})
-    assert not can_go_back(since, part) and as_before(since, part) is since
+    assert not can_undo_settings(since, part) and undo_settings(since, part) is since
 
 
 def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
     since = with_fields(TAKEN["purpose"](begun), metric="ncp")
-    back = as_before(since, "purpose")
+    back = undo_settings(since, "purpose")
     assert (back.settings.metric, back.settings.k, back.settings.models) == (
         "ncp",
         begun.settings.k,
@@ -73,29 +73,29 @@ def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
 
 
 def test_two_presses_in_a_row_are_given_back_at_once(begun):
-    first = with_reached(begun, MIXED, 4)
-    assert chosen(as_before(with_reached(first, MIXED, 6), "reverse")) == chosen(begun)
+    first = require_reached(begun, MIXED, 4)
+    assert chosen(undo_settings(require_reached(first, MIXED, 6), "reverse")) == chosen(begun)
     between = with_fields(first, k=7)
-    again = with_reached(between, MIXED, 6)
-    assert chosen(as_before(again, "reverse")) == chosen(between), "by hand is not lost"
+    again = require_reached(between, MIXED, 6)
+    assert chosen(undo_settings(again, "reverse")) == chosen(between), "by hand is not lost"
 
 
 def test_the_other_way_round_waits_for_what_was_taken_later(begun):
     first = TAKEN["reverse"](begun)
     second = TAKEN["purpose"](first)
-    assert can_go_back(second, "purpose") and not can_go_back(second, "reverse")
-    assert chosen(as_before(as_before(second, "purpose"), "reverse")) == chosen(begun)
+    assert can_undo_settings(second, "purpose") and not can_undo_settings(second, "reverse")
+    assert chosen(undo_settings(undo_settings(second, "purpose"), "reverse")) == chosen(begun)
 
 
 @pytest.mark.parametrize("part", TAKEN)
 def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     taken = TAKEN[part](begun)
-    opened = opened_project(taken, saved_project(taken).encode())
+    opened = open_project(taken, export_project(taken).encode())
     changed = taken.view(DecideView).taken[part].changed
     assert all(
         getattr(opened.view(kind), name) == after for (kind, name), (_, after) in changed.items()
     )
-    assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
+    assert not can_undo_settings(opened, part) and not can_undo_settings(reread_table(taken), part)
 
 
 @pytest.mark.parametrize(
@@ -108,18 +108,18 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     ],
 )
 def test_what_no_release_reaches_is_not_required(begun, name, wanted, said):
-    table = whole_table(begun)
-    assert out_of_reach(begun, table) is None
-    context = with_own(begun.purpose.context, name, ChosenThreshold(wanted=wanted))
-    found = out_of_reach(with_context(begun, context), table)
+    table = build_table_class(begun)
+    assert find_unreachable(begun, table) is None
+    context = replace_threshold(begun.purpose.context, name, ChosenThreshold(wanted=wanted))
+    found = find_unreachable(set_context(begun, context), table)
     assert found is None if said is None else said in found
 
 
 def test_k_of_persons_is_at_most_their_number():
-    work = with_context(known(), Context(release="research"))
-    context = with_own(work.purpose.context, "k", ChosenThreshold(wanted=7))
-    assert out_of_reach(work, None) is None
-    found = out_of_reach(with_context(work, context), None)
+    work = set_context(known(), Context(release="research"))
+    context = replace_threshold(work.purpose.context, "k", ChosenThreshold(wanted=7))
+    assert find_unreachable(work, None) is None
+    found = find_unreachable(set_context(work, context), None)
     assert found == "No release can reach k = 7: the table is about 6 persons."
 
 

@@ -7,25 +7,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.base.progress import no_progress
-from kanon.charts.simulated import finding, mean_ranks_chart
+from kanon.base.progress import ignore_progress
+from kanon.charts.simulated import describe_mean_ranks, draw_mean_ranks
 from kanon.experiments.simulated.columns import COLUMNS
-from kanon.experiments.simulated.files import written_study
-from kanon.experiments.simulated.ranks import OVERALL, mean_ranks
+from kanon.experiments.simulated.files import write_study
+from kanon.experiments.simulated.ranks import OVERALL, compute_mean_ranks
 from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
     RunResult,
+    create_study,
     run_study,
-    study_of,
 )
 from kanon.plan import Plan
 from kanon.run import prepare
-from kanon.studio.decide.simulated_panel import best_said, simulation_of, with_results
+from kanon.studio.decide.simulated_panel import (
+    build_simulation,
+    describe_best_strategy,
+    store_results,
+)
 from kanon.studio.decide.state import DecideView, SimulatedView
-from kanon.studio.session.run_plan import plan_content
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan_content
+from kanon.studio.session.table_loading import open_sample
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -59,13 +63,13 @@ def invented(runs=RUNS, seed=1):
 
 
 def with_known(at, found):
-    key = simulation_of(ui.work(at)).key
-    at.session_state[ui.WORK] = with_results(ui.work(at), key, found)
+    key = build_simulation(ui.work(at)).key
+    at.session_state[ui.WORK] = store_results(ui.work(at), key, found)
     return ui.go(at)
 
 
 def known(at):
-    return simulation_of(ui.work(at)).known(ui.work(at))
+    return build_simulation(ui.work(at)).known(ui.work(at))
 
 
 def loaded(at, content):
@@ -88,20 +92,23 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert len(table.value) == 18 + 1
     ui.settled(ui.press(at, GO_ON.format(21)))
     found, expected = known(at), []
-    plan = Plan.from_content(plan_content(ui.work(at)))
+    plan = Plan.from_content(build_plan_content(ui.work(at)))
     run_study(
-        no_progress, study_of(prepare(plan, ui.work(at).table.records)), RUNS[126:], expected.append
+        ignore_progress,
+        create_study(prepare(plan, ui.work(at).table.records)),
+        RUNS[126:],
+        expected.append,
     )
     assert set(found) == {*before, *expected}, "nothing is made twice"
-    means = mean_ranks(found)
-    assert finding(means) in ui.chart_titles(at)
+    means = compute_mean_ranks(found)
+    assert describe_mean_ranks(means) in ui.chart_titles(at)
     (table,) = at.table
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
     assert table.value.iloc[-1].tolist() == [f"{x:.1f}" for x in means["alteration"]]
     assert any("Areas for k from 3 to 40, guided by NLLM" in text for text in ui.captions(at))
-    assert any(best_said(means) in one.value for one in at.markdown)
+    assert any(describe_best_strategy(means) in one.value for one in at.markdown)
     assert not [one for one in at.button if one.label.startswith(("Run the", "Continue"))]
     name, make = downloads["study-results-data"]
     assert name.startswith("study-results-") and len(make().splitlines()) == 1 + 441
@@ -128,22 +135,22 @@ def test_a_cancelled_study_keeps_what_was_found(opened):
 
 
 def test_whatever_algorithm_is_chosen_greedy_merging_is_studied():
-    chosen = with_fields(sample_work("hospital"), algorithm="mondrian", strategy="s3")
-    assert simulation_of(chosen).study.task.strategy == "s1"
+    chosen = with_fields(open_sample("hospital"), algorithm="mondrian", strategy="s3")
+    assert build_simulation(chosen).study.task.strategy == "s1"
 
 
 @pytest.mark.nightly
 def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
     at = opened()
-    simulation, found = simulation_of(ui.work(at)), invented(RUNS[:8])
-    loaded(at, written_study(simulation.made, found))
+    simulation, found = build_simulation(ui.work(at)), invented(RUNS[:8])
+    loaded(at, write_study(simulation.made, found))
     assert set(known(at)) == set(found) and ui.button(at, GO_ON.format(139))
     assert ui.work(at).message.notice == "8 results were loaded." and not ui.problems(at)
     assert ui.work(at).view(SimulatedView).uploads == 1
 
     changed = simulation.made.model_copy(update={"table": "x", "seed": "7"})
     before = ui.work(at)
-    loaded(at, written_study(changed, invented()))
+    loaded(at, write_study(changed, invented()))
     (said,) = ui.problems(at)
     assert said.startswith("The study file was made with another table and another seed; a study")
     assert ui.work(at).findings.simulations is before.findings.simulations
@@ -160,12 +167,12 @@ def test_three_records_are_too_few(opened):
 
 
 def test_the_chart_shows_every_mean_rank():
-    means = mean_ranks(invented())
-    figure = mean_ranks_chart(means)
+    means = compute_mean_ranks(invented())
+    figure = draw_mean_ranks(means)
     drawn = [trace for trace in figure.data if trace.meta == "ranks"]
     assert len(drawn) == 4
     for trace, name in zip(drawn, [*CRITERIA, OVERALL], strict=True):
         assert list(trace.x) == means[name].tolist()
         assert list(trace.y) == [one.upper() for one in STRATEGIES]
         assert list(trace.text) == [f"{x:.2f}" for x in means[name]]
-    assert figure.layout.title.text == finding(means)
+    assert figure.layout.title.text == describe_mean_ranks(means)

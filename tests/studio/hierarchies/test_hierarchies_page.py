@@ -8,9 +8,9 @@ import pytest
 
 from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
-from kanon.hierarchy.graphs import to_graphml, to_node_link
+from kanon.hierarchy.graphs import write_graphml, write_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets import tree_edits
 from support import dashboard as ui
 
@@ -41,7 +41,7 @@ def operate(at, drawn, kind, **what):
             what[name] = [place[one] for one in given] if isinstance(given, list) else place[given]
     named = {"id": f"{kind}{data['version']}", "about": data["about"], "base": data["version"]}
     operation = {**named, "kind": kind, **what}
-    at.session_state[ui.WORK] = tree_edits.edited(ui.work(at), operation)
+    at.session_state[ui.WORK] = tree_edits.apply_operation(ui.work(at), operation)
     return ui.go(at)
 
 
@@ -92,7 +92,7 @@ def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn
     assert ui.work(page).table.choices["sex"].tree == before
     assert ui.button(page, "Undo").disabled
     ui.press(page, "Redo")
-    assert sample_work("hospital").table.choices["sex"].tree.labels[-1] == "*", "the sample stays"
+    assert open_sample("hospital").table.choices["sex"].tree.labels[-1] == "*", "the sample stays"
     at = ui.anonymised(ui.go(page, ui.ANONYMISE))
     assert set(ui.work(at).findings.result.release(10).released()["sex"]) == {"Anybody"}
 
@@ -117,7 +117,7 @@ def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     look_at(page, "sex")
     full = ui.work(page).table.choices["sex"].tree
     gone = full.labels[0]
-    page.session_state[ui.WORK] = tree_edits.with_tree_drawn(
+    page.session_state[ui.WORK] = tree_edits.set_tree(
         ui.work(page), "sex", remove_leaves(full, [gone])
     )
     ui.go(page)
@@ -211,7 +211,7 @@ def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn)
     assert ui.work(at).table.choices["name"].lacking == {apart: 6}
     ui.press(at, "Treat 1 value as its lookalike")
     choice = ui.work(at).table.choices["name"]
-    assert choice.plan is not None and not choice.unused
+    assert choice.plan is not None and not choice.unused_values
     assert choice.tree.labels == (apart, "Ana", "men", "women", "*")
 
 
@@ -232,8 +232,8 @@ def test_files_of_hierarchies_come_back_as_they_were(page, drawn):
     offered = {one.proto.id.rpartition("-")[2] for one in page.get("download_button")}
     assert {"graph", "graphml"} <= offered
     for name, text in (
-        (f"graph_hierarchy_{column}-0123456789ab.json", to_node_link(tree)),
-        (f"hierarchy_{column}.graphml", to_graphml(tree)),
+        (f"graph_hierarchy_{column}-0123456789ab.json", write_node_link(tree)),
+        (f"hierarchy_{column}.graphml", write_graphml(tree)),
     ):
         operate(page, drawn, "rename", node="*", name=f"Before {name[:5]}")
         drop(page, (name, text.encode()))

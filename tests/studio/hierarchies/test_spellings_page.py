@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.session.hierarchy_choices import redone, undone
+from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
 from support import dashboard as ui
 from support.job_titles import job_titles
 
@@ -61,8 +61,10 @@ def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert "Nurse (12), nurse (2), Nurce (1)" not in ui.texts(page), "it is joined"
     assert "CARPENTER" not in tree(page).labels
     assert ui.work(page).table.records.counted("job").counts == cells, "the table is as it was"
-    assert undone(ui.work(page), "job").table.choices["job"].tree == before
-    assert redone(undone(ui.work(page), "job"), "job").table.choices["job"].tree == tree(page)
+    assert undo_hierarchy(ui.work(page), "job").table.choices["job"].tree == before
+    assert redo_hierarchy(undo_hierarchy(ui.work(page), "job"), "job").table.choices[
+        "job"
+    ].tree == tree(page)
 
 
 @pytest.mark.nightly
@@ -80,7 +82,7 @@ def test_all_are_joined_by_one_press_and_taken_back_by_one_undo(page):
     for group in made:
         assert series[below(page, group)].idxmax().casefold() == plain_name(group)
     assert not any((one.key or "").startswith("spellings-") for one in page.button)
-    assert undone(ui.work(page), "job").table.choices["job"].tree == before
+    assert undo_hierarchy(ui.work(page), "job").table.choices["job"].tree == before
 
 
 def plain_name(group):
@@ -98,5 +100,5 @@ def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
     ui.go(page, ui.HIERARCHIES)
     ui.enter(page, page.button_group(key=f"tree-column-{ui.work(page).version}"), "ill")
     ui.press(page, "Join all 2 groups")
-    released = ui.work(page).table.coarse_records.counted("ill").counts
+    released = ui.work(page).table.released_level_records.counted("ill").counts
     assert released == {"i21.0": 7, "asthma": 5}

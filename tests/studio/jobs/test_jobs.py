@@ -19,7 +19,13 @@ from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
-from kanon.studio.jobs.processes import is_array_or_arrow, packed, read_frame, unpacked, write_frame
+from kanon.studio.jobs.processes import (
+    is_array_or_arrow,
+    pack_frame,
+    read_frame,
+    unpack_frame,
+    write_frame,
+)
 from kanon.studio.jobs.worker import GAP, Progress
 from support import job_functions
 from support.paths import ROOT
@@ -126,12 +132,12 @@ def test_large_arguments_and_results_pass(shared):
 def test_a_table_passes_with_its_buffers_beside_the_pickle():
     table = pd.DataFrame({"text": ["x" * 1_000] * 1_000, "number": np.arange(1_000)})
     table = table.loc[table.index.repeat(20)].reset_index(drop=True)
-    frame = packed(table, is_array_or_arrow)
+    frame = pack_frame(table, is_array_or_arrow)
     assert len(frame[0]) < 10_000 and sum(map(len, frame)) > 20_000_000
     with io.BytesIO() as pipe:
         write_frame(pipe, frame)
         pipe.seek(0)
-        again = unpacked(read_frame(pipe))
+        again = unpack_frame(read_frame(pipe))
     pd.testing.assert_frame_equal(again, table)
     again["number"] += 1
     assert again["number"].tolist() == (table["number"] + 1).tolist()
@@ -139,7 +145,7 @@ def test_a_table_passes_with_its_buffers_beside_the_pickle():
 
 def test_a_frame_that_ends_too_soon_is_none():
     with io.BytesIO() as pipe:
-        write_frame(pipe, packed("a job"))
+        write_frame(pipe, pack_frame("a job"))
         whole = pipe.getvalue()
     for length in range(len(whole)):
         with pytest.raises(EOFError):
@@ -148,9 +154,9 @@ def test_a_frame_that_ends_too_soon_is_none():
 
 def test_what_is_sent_is_what_it_was_when_it_was_submitted():
     numbers = np.zeros(100_000)
-    assert len(packed(numbers)) == 1, "an array is copied into the pickle"
+    assert len(pack_frame(numbers)) == 1, "an array is copied into the pickle"
     content = bytes(100_000)
-    pickled, beside = packed(PickleBuffer(content))
+    pickled, beside = pack_frame(PickleBuffer(content))
     assert beside.obj is content and len(pickled) < 1_000
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from kanon.studio.jobs.lanes import LONG, SHORT, STUDY, Queue, waiting
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY, Queue, describe_waiting
 
 QUICK, SLOW, NEW, LARGE = ("quick", 10), ("slow", 10), ("new", 10), ("large", 21)
 
@@ -27,7 +27,9 @@ def learnt(places, **known):
     queue = Queue(places)
     for name, seconds in known.items():
         queue.waiting.append(Fake(name, kind=(name, 10), worked=seconds))
-        queue.end(queue.take(lane=next(n for n in range(3) if queue.any_waits(n))), succeeded=True)
+        queue.end(
+            queue.take(lane=next(n for n in range(3) if queue.has_waiting(n))), succeeded=True
+        )
     return queue
 
 
@@ -84,18 +86,18 @@ def test_a_short_job_does_not_wait_for_long_ones():
 def test_who_is_long_and_who_is_not_is_learnt_and_learnt_anew():
     queue = learnt([1, 1, 1], slow=40.0)
     waits(queue, Fake("slow", kind=SLOW, worked=0.5))
-    assert queue.any_waits(LONG) and not queue.any_waits(SHORT)
+    assert queue.has_waiting(LONG) and not queue.has_waiting(SHORT)
     queue.end(queue.take(LONG), succeeded=True)
     waits(queue, Fake("not so slow", kind=SLOW))
-    assert queue.any_waits(SHORT), "of two the shorter counts: the first one may have compiled"
+    assert queue.has_waiting(SHORT), "of two the shorter counts: the first one may have compiled"
 
 
 def test_a_job_that_was_too_long_says_so_of_its_kind():
     queue = Queue([1, 1, 0])
     first, second = waits(queue, Fake("first"), Fake("second"))
-    assert queue.take(SHORT) is first and queue.any_waits(SHORT)
+    assert queue.take(SHORT) is first and queue.has_waiting(SHORT)
     queue.move(first, LONG)
-    assert not queue.any_waits(SHORT) and queue.take(SHORT) is None
+    assert not queue.has_waiting(SHORT) and queue.take(SHORT) is None
     assert (queue.place(second), queue.wait(second)) == (1, None)
 
 
@@ -120,7 +122,7 @@ def test_a_lane_without_a_place_runs_in_the_one_before(places, lanes):
     for wanted, found in zip((SHORT, LONG, STUDY), lanes, strict=True):
         queue = Queue(places)
         (job,) = waits(queue, Fake("job", lane=wanted))
-        assert [lane for lane in range(3) if queue.any_waits(lane)] == [found]
+        assert [lane for lane in range(3) if queue.has_waiting(lane)] == [found]
         assert queue.take(found) is job
 
 
@@ -168,7 +170,7 @@ def test_the_wait_in_the_short_lane_is_bounded_as_jobs_make_room():
      (None, "not known")],
 )  # fmt: skip
 def test_the_wait_is_told_in_seconds_or_minutes(seconds, said):
-    assert said in waiting(3, seconds) and "3" in waiting(3, seconds)
+    assert said in describe_waiting(3, seconds) and "3" in describe_waiting(3, seconds)
 
 
 def test_of_several_places_nobody_has_all():
@@ -193,8 +195,8 @@ def test_who_waits_learns_the_names_of_his_own_alone():
     waits(queue, Fake("mine", "a", seconds=40.0))
     running = queue.take(SHORT)
     again, other = waits(queue, Fake("again", "a"), Fake("other", "b"))
-    assert queue.ahead(again) == ([("mine", 40.0)], [])
-    assert queue.ahead(other) == ([], [40.0]) and running.name == "mine"
+    assert queue.list_running_ahead(again) == ([("mine", 40.0)], [])
+    assert queue.list_running_ahead(other) == ([], [40.0]) and running.name == "mine"
 
 
 @pytest.mark.parametrize(
@@ -207,5 +209,6 @@ def test_who_waits_learns_the_names_of_his_own_alone():
 )
 def test_what_runs_is_told_with_whose_and_how_long(own, others, said):
     assert (
-        waiting(1, 9, own, others) == f"Waiting: place 1 in the queue, about 9 s. Running: {said}"
+        describe_waiting(1, 9, own, others)
+        == f"Waiting: place 1 in the queue, about 9 s. Running: {said}"
     )

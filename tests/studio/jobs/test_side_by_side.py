@@ -6,10 +6,10 @@ import socket
 import pytest
 
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.anonymisation import anonymisation_request
+from kanon.studio.jobs.anonymisation import request_anonymisation
 from kanon.studio.jobs.lanes import SHORT, STUDY
-from kanon.studio.session.session_store import Desk
-from kanon.studio.session.work import CalculationState, Request, called
+from kanon.studio.session.session_store import StoredSession
+from kanon.studio.session.work import JobRequest, RunningJob, get_job_title
 from support import dashboard as ui
 from support import job_functions
 from support.paths import ROOT
@@ -30,11 +30,11 @@ def advising(at, lane=STUDY, visitor="somebody"):
     """The advisor of this session is under way until the block ends, and holds a worker."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(60)
-        port, name = listening.getsockname()[1], called("advising")
+        port, name = listening.getsockname()[1], get_job_title("advising")
         how = {"lane": lane, "visitor": visitor, "name": name}
-        job = runner.jobs().submit(job_functions.hold, port, **how)
-        request = Request("advising", job_functions.hold, (), lambda work, found: work)
-        running = {**ui.work(at).running, "advising": CalculationState(job, request, ui.work(at))}
+        job = runner.get_jobs().submit(job_functions.hold, port, **how)
+        request = JobRequest("advising", job_functions.hold, (), lambda work, found: work)
+        running = {**ui.work(at).running, "advising": RunningJob(job, request, ui.work(at))}
         at.session_state[ui.WORK] = with_fields(ui.work(at), running=running)
         connection, _ = listening.accept()
         with connection:
@@ -93,7 +93,7 @@ def test_the_same_is_not_done_twice_at_a_time(start):
         assert ui.button(ui.go(at, "pages/privacy.py"), "Anonymise").disabled
         with pytest.MonkeyPatch.context() as patch:  # as of two presses that cross
             patch.setattr(runner.state, "work", lambda: ui.work(at))
-            runner.run(anonymisation_request)
+            runner.run_request(request_anonymisation)
         assert ui.work(at).running["run"].job is first
     ui.settled(at)
 
@@ -114,9 +114,9 @@ def test_what_one_finds_while_another_fails_stays(start):
     at = start(sample="hospital")
     with ui.held_worker():
         ui.go(ui.press(at, "Anonymise"), ui.DATA)  # where no lower bound is looked for
-        failing = runner.jobs().submit(job_functions.fail)
-        request = Request("advising", job_functions.fail, (), lambda work, found: work)
-        state = CalculationState(failing, request, ui.work(at))
+        failing = runner.get_jobs().submit(job_functions.fail)
+        request = JobRequest("advising", job_functions.fail, (), lambda work, found: work)
+        state = RunningJob(failing, request, ui.work(at))
         running = {"advising": state, **ui.work(at).running}
         at.session_state[ui.WORK] = with_fields(ui.work(at), running=running)
     ui.settled(at)
@@ -130,6 +130,8 @@ def test_the_end_of_a_session_ends_all_that_runs_for_it(start):
         ui.press(at, "Compare")
         ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
         jobs = [running.job for running in ui.work(at).running.values()]
-        Desk(ui.work(at)).cleared()
+        StoredSession(ui.work(at)).clear_all()
         assert [job.state for job in jobs] == ["cancelled"] * 2
-        assert not Desk(ui.work(at)).copied().work.running, "a copy of a tab shares no run"
+        assert not StoredSession(ui.work(at)).copy_state().work.running, (
+            "a copy of a tab shares no run"
+        )

@@ -7,24 +7,24 @@ import pytest
 
 import kanon.experiments.exploration
 import kanon.studio.lattice.subject
-from kanon.base.formatting import counted
-from kanon.base.progress import no_progress
-from kanon.experiments.exploration import explore
+from kanon.base.formatting import count_noun
+from kanon.base.progress import ignore_progress
+from kanon.experiments.exploration import measure_lattice
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
 from kanon.schema import Role
-from kanon.studio.lattice.sentences import step_said
+from kanon.studio.lattice.sentences import describe_step
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
-    chosen_node,
-    lattice_columns,
-    levels_in,
-    taken_in,
-    use_node,
-    with_node,
+    get_lattice_columns,
+    get_node,
+    include_all_columns,
+    parse_levels,
+    set_node,
+    take_node,
 )
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -34,7 +34,9 @@ LATTICE = "pages/lattice.py"
 def explored_of(session):
     """The lattice of a session, made without the page."""
     inside = with_fields(session, algorithm="optimal")
-    return explore(no_progress, prepare(plan_of(inside), session.table.records).task())
+    return measure_lattice(
+        ignore_progress, prepare(build_plan(inside), session.table.records).task()
+    )
 
 
 def level_key(at, column):
@@ -69,7 +71,7 @@ def test_steppers_and_a_list_choose_a_node(start):
     rows = [tuple(row) for row in table[list(explored.attributes)].to_numpy().tolist()]
     assert sorted(rows) == sorted(explored.minimal) and table["Loss, % ↓"].is_monotonic_increasing
     assert [row for row, said in zip(rows, table["MinGen takes it"], strict=True) if said] == list(
-        explored.tied
+        explored.mingen_nodes
     )
     box = at.selectbox(key=f"lattice-go-{ui.work(at).version}")
     assert box.value == explored.least
@@ -83,12 +85,12 @@ def test_steppers_and_a_list_choose_a_node(start):
         for column, level in zip(explored.attributes, node, strict=True):
             step_to(at, column, level)
         assert levels(at) == node
-        place = explored.assessed.places[node]
-        gone = explored.assessed.suppressed[place]
+        place = explored.assessment.places[node]
+        gone = explored.assessment.suppressed[place]
         assert ui.number(ui.numbers(at)["Suppressed"].split(" (")[0]) == gone
-        assert ui.number(ui.numbers(at)["k reached"]) == explored.assessed.reached[place]
+        assert ui.number(ui.numbers(at)["k reached"]) == explored.assessment.reached[place]
         assert ("Does not satisfy" in ui.page_text(at)) == (gone > 0)
-    gone = explored.assessed.suppressed[explored.assessed.places[0, 0, 0]]
+    gone = explored.assessment.suppressed[explored.assessment.places[0, 0, 0]]
     assert f"{gone} records would have to be suppressed, but none may be" in ui.page_text(at)
     before, after = at.dataframe[0].value, at.dataframe[1].value
     assert len(before) == len(after) == 10 - gone, "those in classes that are too small are gone"
@@ -102,14 +104,14 @@ def test_steppers_and_a_list_choose_a_node(start):
 def test_use_this_one_leads_to_a_release_at_these_levels(start):
     at = start(LATTICE)
     explored = explored_of(ui.work(at))
-    tied = explored.tied[0]
-    at.session_state[ui.WORK] = with_node(ui.work(at), explored, tied)
+    tied = explored.mingen_nodes[0]
+    at.session_state[ui.WORK] = set_node(ui.work(at), explored, tied)
     ui.go(at)
     ui.settled(ui.press(at, "Use this one"))
     assert ui.work(at).settings.algorithm == "mingen", "of its tied nodes this one is preferred"
     assert ui.work(at).findings.result.release(2).recoding.trace.node == tied
     node = (3, 3, 0)
-    assert explored.assessed.satisfying[explored.assessed.places[node]]
+    assert explored.assessment.satisfying[explored.assessment.places[node]]
     for column, level in zip(explored.attributes, node, strict=True):
         step_to(at, column, level)
     ui.settled(ui.press(at, "Use this one"))
@@ -117,7 +119,7 @@ def test_use_this_one_leads_to_a_release_at_these_levels(start):
     assert ui.work(at).findings.result.release(ui.work(at).settings.k).recoding.trace.node == node
     assert "See the release" in [one.proto.label for one in at.get("page_link")]
     ui.go(at, ui.ANONYMISE)
-    loss = explored.assessed.loss[explored.assessed.places[node]]
+    loss = explored.assessment.loss[explored.assessment.places[node]]
     assert ui.number(ui.numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
 
 
@@ -125,25 +127,31 @@ def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
     at = start(LATTICE)
     key = f"lattice-columns-{ui.work(at).version}"
     choose_pills(at, key, ["age", "sex"])
-    assert lattice_columns(ui.work(at)) == ("age", "sex")
+    assert get_lattice_columns(ui.work(at)) == ("age", "sex")
     assert any("Nodes: 4 · 2 = 8" in text for text in ui.captions(at))
     assert ui.button(at, "Use this one").disabled
     assert "Include all quasi-identifiers" in ui.page_text(at)
     ui.press(at, "Include all")
-    assert lattice_columns(ui.work(at)) == ("age", "zip", "sex")
+    assert get_lattice_columns(ui.work(at)) == ("age", "zip", "sex")
     assert any("= 32" in text for text in ui.captions(at))
     choose_pills(at, key, [])
-    assert lattice_columns(ui.work(at)) == ("age", "zip", "sex"), "an empty choice is the usual one"
+    assert get_lattice_columns(ui.work(at)) == ("age", "zip", "sex"), (
+        "an empty choice is the usual one"
+    )
 
 
 def test_new_columns_are_taken_in_at_their_original_values():
-    session = sample_work("hospital")
+    session = open_sample("hospital")
     session = with_fields(session, view=replace(session.view(LatticeView), columns=("age", "sex")))
     explored = explored_of(
         with_fields(session, roles={**session.table.roles, "zip": session.table.roles["name"]})
     )
-    session = with_node(session, explored, (2, 1))
-    assert taken_in(session, explored).view(LatticeView).node == {"age": 2, "zip": 0, "sex": 1}
+    session = set_node(session, explored, (2, 1))
+    assert include_all_columns(session, explored).view(LatticeView).node == {
+        "age": 2,
+        "zip": 0,
+        "sex": 1,
+    }
 
 
 def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, monkeypatch):
@@ -154,10 +162,10 @@ def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, mo
         assert any("Counts the classes at all 32 nodes" in text for text in ui.captions(at))
         ui.press(at, "Cancel")
         ui.go(at)
-    assert not ui.work(at).running and ui.work(at).findings.found_lattice is None
+    assert not ui.work(at).running and ui.work(at).findings.lattice is None
     ui.settled(ui.press(at, "Explore this lattice"))
     explored = explored_of(ui.work(at))
-    assert ui.work(at).findings.found_lattice.explored.minimal == explored.minimal
+    assert ui.work(at).findings.lattice.exploration.minimal == explored.minimal
     assert levels(at) == explored.least
     assert "lattice" not in ui.work(at).running
     ui.go(at)
@@ -200,44 +208,44 @@ def test_columns_may_be_called_what_they_like(start):
 
 
 def test_only_nodes_of_the_lattice_can_be_chosen():
-    session = sample_work("hospital")
+    session = open_sample("hospital")
     explored = explored_of(session)
-    chosen = with_node(session, explored, levels_in("3 2 1"))
-    assert chosen_node(chosen, explored) == (3, 2, 1)
+    chosen = set_node(session, explored, parse_levels("3 2 1"))
+    assert get_node(chosen, explored) == (3, 2, 1)
     for given in ("9 9 9", "1 1", "", "a b c", "1 1 -1", None, 3, {"0": 1}, "1" * 5000):
-        assert with_node(session, explored, levels_in(given)) is session
-    assert with_node(session, explored, None) is session
+        assert set_node(session, explored, parse_levels(given)) is session
+    assert set_node(session, explored, None) is session
 
 
 def test_a_node_of_other_columns_is_not_taken_for_the_chosen_one():
     """A list of the lattice before told its value while that of all columns was explored."""
-    whole = sample_work("hospital")
+    whole = open_sample("hospital")
     few = with_fields(whole, view=LatticeView(columns=("age", "sex")))
     inside = with_fields(few, roles={**few.table.roles, "zip": Role.INSENSITIVE})
     before = explored_of(inside)
     assert before.attributes == ("age", "sex")
-    assert with_node(few, before, (2, 1)) is not few
-    session = taken_in(with_node(few, before, (2, 1)), before)
-    assert with_node(session, before, before.least) is session
-    assert chosen_node(session, explored_of(session)) == (2, 0, 1)
+    assert set_node(few, before, (2, 1)) is not few
+    session = include_all_columns(set_node(few, before, (2, 1)), before)
+    assert set_node(session, before, before.least) is session
+    assert get_node(session, explored_of(session)) == (2, 0, 1)
 
 
 def test_a_node_that_is_used_is_named_by_its_columns():
-    session = sample_work("hospital")
+    session = open_sample("hospital")
     explored = explored_of(session)
-    used = use_node(session, explored, (3, 3, 1))
+    used = take_node(session, explored, (3, 3, 1))
     assert used.settings.algorithm == "levels" and used.settings.node == {
         "age": 3,
         "zip": 3,
         "sex": 1,
     }
-    assert plan_of(used).algorithm.node == used.settings.node
+    assert build_plan(used).algorithm.node == used.settings.node
 
 
 def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
-    explored = explored_of(with_fields(sample_work("hospital"), k=5))
+    explored = explored_of(with_fields(open_sample("hospital"), k=5))
     walk = explored.walk("datafly")
     assert walk.steps[-1].suppressed > explored.limit == 0, "it may leave out k records"
-    said = step_said(explored, walk, None)
-    assert f"stops and suppresses {counted(walk.steps[-1].suppressed, 'record')}, as pub" in said
-    assert "suppresses" not in step_said(explored, explored.walk("samarati"), None)
+    said = describe_step(explored, walk, None)
+    assert f"stops and suppresses {count_noun(walk.steps[-1].suppressed, 'record')}, as pub" in said
+    assert "suppresses" not in describe_step(explored, explored.walk("samarati"), None)

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kanon.studio.learn.attacks_panel import own_case
+from kanon.studio.learn.attacks_panel import create_own_case
 from kanon.studio.learn.state import AttackView, LessonsView
-from kanon.studio.session.table_loading import sample_work
-from kanon.teaching.attack_tables import preset
-from kanon.teaching.attacks import ATTACKS, attack, targets
-from kanon.teaching.case import texts_of
+from kanon.studio.session.table_loading import open_sample
+from kanon.teaching.attack_tables import build_attack_case
+from kanon.teaching.attacks import ATTACKS, list_targets, run_attack
+from kanon.teaching.case import list_texts
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -26,7 +26,7 @@ KINDS = [FIRST, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in OTHE
 def page(workers):
     """The page, opened once."""
     at = AppTest.from_file(str(ui.APP), default_timeout=30)
-    at.session_state[ui.WORK] = sample_work("hospital", version=1)
+    at.session_state[ui.WORK] = open_sample("hospital", version=1)
     return ui.go(ui.go(at), LEARN)
 
 
@@ -66,15 +66,15 @@ def marked(at, place=0):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
-    case = preset(kind)
-    scene = attack(kind, case)
+    case = build_attack_case(kind)
+    scene = run_attack(kind, case)
     at = at_attack(page, kind=kind)
-    released = [texts_of(case.released[name]) for name in case.released]
+    released = [list_texts(case.released[name]) for name in case.released]
     shown = rows(at.table[0])
     assert [row[1:] for row in shown] == [list(row) for row in zip(*released, strict=True)]
     assert marked(at) == ((), ()) and findings(at) == []
     assert f"{case.k}-anonymous" in texts(at)[-1]
-    person = next(one for one in targets(kind, case) if one.known == scene.known)
+    person = next(one for one in list_targets(kind, case) if one.known == scene.known)
     at = forth(at)
     (known,) = [text for text in texts(at) if text.startswith("2. What the attacker knows.")]
     assert person.name in known
@@ -95,7 +95,7 @@ def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
     at = forth(at)
     assert at.button(key="attack-next").disabled
     assert scene.prevention.sentence in texts(at)
-    again = attack(kind, scene.prevention.case, scene.known, scene.ruled_out)
+    again = run_attack(kind, scene.prevention.case, scene.known, scene.ruled_out)
     assert findings(at) == [scene.finding, again.finding] and not again.told
     assert marked(at, 0)[0] == scene.left and marked(at, 1)[0] == again.left
     at.button(key="attack-back").click()
@@ -107,7 +107,7 @@ def test_projected_one_step_is_told_at_a_time(page):
     assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
     at = ui.change(at, view=replace(ui.work(at).view(LessonsView), projected=True))
     (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
-    scene = attack("homogeneity", preset("homogeneity"))
+    scene = run_attack("homogeneity", build_attack_case("homogeneity"))
     assert "4. What follows" in shown and escape(scene.finding) in shown
     assert "1. What was published" not in shown
     assert not texts(at), "nothing else is told"
@@ -120,16 +120,16 @@ def test_projected_one_step_is_told_at_a_time(page):
 
 
 def test_another_person_and_other_knowledge_are_attacked(page):
-    case = preset("background")
+    case = build_attack_case("background")
     at = at_attack(page, kind="background", step=4)
     at = ui.choose(at, "attack-person-background-False-1", 3)
-    person = targets("background", case)[3]
-    assert findings(at) == [attack("background", case, person.known).finding]
+    person = list_targets("background", case)[3]
+    assert findings(at) == [run_attack("background", case, person.known).finding]
     at = ui.enter(at, at.multiselect(key="attack-out-background-False-1"), ["asthma", "diabetes"])
-    scene = attack("background", case, person.known, ["asthma", "diabetes"])
+    scene = run_attack("background", case, person.known, ["asthma", "diabetes"])
     assert findings(at) == [scene.finding] and scene.told
     at.multiselect(key="attack-out-background-False-1").set_value([])
-    assert findings(ui.go(at)) == [attack("background", case, person.known, ()).finding]
+    assert findings(ui.go(at)) == [run_attack("background", case, person.known, ()).finding]
 
 
 def test_the_release_that_is_worked_on_is_attacked(page):
@@ -138,18 +138,18 @@ def test_the_release_that_is_worked_on_is_attacked(page):
         "There is no release with the current settings; press Anonymise on the page Anonymise."
     ]
     at = ui.go(ui.anonymised(at), LEARN)
-    case = own_case(ui.work(at))
+    case = create_own_case(ui.work(at))
     assert case.k >= ui.work(at).settings.k == 2 and len(case.released) == 10
-    assert findings(at) == [attack("homogeneity", case).finding]
+    assert findings(at) == [run_attack("homogeneity", case).finding]
     at = ui.enter(at, at.number_input(key=ui.frame_k(at)), 3)
     assert ui.work(at).settings.k == 3
-    assert findings(at) == [attack("homogeneity", own_case(ui.work(at))).finding]
+    assert findings(at) == [run_attack("homogeneity", create_own_case(ui.work(at))).finding]
 
 
 def small(table, **roles):
     """A table of the user's own, on the page."""
     at = AppTest.from_file(str(ui.APP), default_timeout=30)
-    at.session_state[ui.WORK] = sample_work("hospital", version=1)
+    at.session_state[ui.WORK] = open_sample("hospital", version=1)
     at = ui.upload(ui.go(ui.go(at), ui.DATA), "own.csv", ui.as_bytes(table, "csv"))
     for name, role in roles.items():
         ui.give_role(at, name, role)

@@ -10,12 +10,12 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.cli.main import main
 from kanon.studio.learn.state import ExercisesView, LessonsView
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.table_loading import open_sample
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import handout
-from kanon.teaching.marks import score
-from kanon.teaching.worked import worked
+from kanon.teaching.handout import write_handout
+from kanon.teaching.marks import mark_answers
+from kanon.teaching.worked import explain_solution
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
 from support.exercise_sets import GIVEN, handed_in
@@ -23,7 +23,7 @@ from support.works import with_fields
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)
-SOLUTIONS = {each.id: each.solution(SET.table_of(each)) for each in SET.questions}
+SOLUTIONS = {each.id: each.solution(SET.get_table(each)) for each in SET.questions}
 RIGHT = Answers(set=SET.fingerprint, student="Ada", answers=SOLUTIONS)
 WRONG = Answers(
     set=SET.fingerprint, student="Bo", answers={"count": 5, "levels": {"gender": 1, "race": 2}}
@@ -34,7 +34,7 @@ WRONG = Answers(
 def session(workers):
     """The page, opened once; each test begins with nothing answered."""
     at = AppTest.from_file(str(APP), default_timeout=30)
-    at.session_state[WORK] = sample_work("hospital", version=1)
+    at.session_state[WORK] = open_sample("hospital", version=1)
     return go(go(at), LEARN)
 
 
@@ -88,7 +88,7 @@ def said(at):
 def marked(name, answer):
     """What the library says of an answer, in the words of the page."""
     (question,) = [each for each in SET.questions if each.id == name]
-    mark = question.mark(SET.table_of(question), answer)
+    mark = question.mark(SET.get_table(question), answer)
     return f"{mark.share * question.points:.4g} of {question.points:g}: {mark.sentence}"
 
 
@@ -108,7 +108,7 @@ def test_a_number_is_typed_and_checked(page):
 
 def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
     (question,) = [each for each in SET.questions if each.id == "partner"]
-    options = question.options(SET.table_of(question))
+    options = question.options(SET.get_table(question))
     right = options.index(tuple(SOLUTIONS["partner"]))
     wrong = next(number for number in range(len(options)) if number != right)
     at = to(page, "partner")
@@ -116,7 +116,7 @@ def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
     at.radio(key=key(at, "choice", "partner")).set_value(wrong)
     at = press(press(go(at), "Check"), "Show the solution")
     assert said(at) == [marked("partner", list(options[wrong]))]
-    found = worked(question, SET.table_of(question))
+    found = explain_solution(question, SET.get_table(question))
     assert set(found.sentences) < {text.replace("\\", "") for text in texts(at)}
     candidates = at.table[-1].value.map(lambda cell: str(cell).replace("\\", ""))
     assert candidates.to_numpy().tolist() == found.arithmetic.to_numpy().tolist()
@@ -169,7 +169,7 @@ def test_answers_survive_other_pages_questions_tables_and_errors(page):
     assert work(at).table.title == "people.csv"
     assert attempt(at).answers == kept.answers
     at.session_state[WORK] = with_fields(
-        sample_work("hospital", version=work(at).version + 1), view=work(at).view(LessonsView)
+        open_sample("hospital", version=work(at).version + 1), view=work(at).view(LessonsView)
     )
     assert said(go(at, LEARN)) == [marked("count", 2)]
 
@@ -182,7 +182,7 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     assert [one.value for one in at.info] == ["Your saved answers are loaded\\."]
     assert "22 of 22 points" in [one.value for one in at.subheader]
     assert at.text_input(key="exercise-student").value == "Ada"
-    marks = score(SET, RIGHT).marks
+    marks = mark_answers(SET, RIGHT).marks
     shown = at.table[0].value
     assert [str(cell).replace("\\", "") for cell in shown["why"]] == [one.sentence for one in marks]
     at = dashboard.enter(at, at.text_input(key="exercise-student"), "  Chi ")
@@ -239,7 +239,7 @@ def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, cl
     at = dashboard.enter(at, at.text_input(key="exercise-student"), "Zoë / Ada")
     name, made = downloads["exercise-answers"]
     found = read_answers(made())
-    assert name == "answers-Zoë-Ada.json" and found.as_handed_in and found.version == 2
+    assert name == "answers-Zoë-Ada.json" and found.is_as_handed_in and found.version == 2
     assert found.answers == {"count": 2}
     assert [(one.at, one.question) for one in found.log] == [
         (7.0, "count"), (67.0, "count"), (68.0, "count"), (69.0, "count"),
@@ -283,7 +283,7 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     assert "1 file to look at" in odd and "bo.json Bo: Changed since it was handed in" in odd
     assert "exercise-handout" in downloads
     at = load_set(at, EXAM.to_json().encode())
-    assert attempt(at, EXAM).closed, "opened once more it is still closed"
+    assert attempt(at, EXAM).is_closed, "opened once more it is still closed"
 
 
 # --- another set ----------------------------------------------------------------------------
@@ -381,11 +381,11 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
 def test_the_set_and_the_handout_are_downloaded(page, downloads):
     go(page)
     assert read_exercises(downloads["exercise-set"][1]()).fingerprint == SET.fingerprint
-    assert downloads["exercise-handout"][1]() == handout(SET).encode()
+    assert downloads["exercise-handout"][1]() == write_handout(SET).encode()
     page.selectbox(key="exercise-metric").set_value("ncp")
     at = go(page)
     at = dashboard.enter(at, at.checkbox(key="exercise-solutions"), True)
-    wanted = handout(SET, "ncp", solutions=True)
+    wanted = write_handout(SET, "ncp", solutions=True)
     assert downloads["exercise-handout"][1]() == wanted.encode()
     at = dashboard.enter(at, at.selectbox(key="exercise-metric"), "custom")
     assert problems(at) and "custom" in problems(at)[0]

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from kanon.algorithms.catalogue import algorithms
-from kanon.base.formatting import percent
-from kanon.studio.learn.lesson import told
+from kanon.base.formatting import write_percent
+from kanon.studio.learn.lesson import build_table_lesson
 from kanon.studio.learn.player import PACE
 from kanon.studio.learn.state import LessonsView
-from kanon.teaching.presets import preset_for
+from kanon.teaching.presets import choose_preset
 from support import dashboard as ui
 
 LEARN = "pages/learn.py"
@@ -40,7 +40,7 @@ def figure(at, key="lesson-picture"):
 
 def lesson_on(at):
     """The lesson that the page shows, built anew."""
-    return told(ui.work(at), lambda name, key, make: make()).lesson
+    return build_table_lesson(ui.work(at), lambda name, key, make: make()).lesson
 
 
 def checked(at):
@@ -49,7 +49,7 @@ def checked(at):
     now, shown = lesson.steps[steps(at).step].numbers, ui.numbers(at)
     least = "none" if now.min_k is None else str(now.min_k)
     assert (shown["Minimum k"], shown["Classes"]) == (least, str(now.classes))
-    assert shown["Alteration"] == percent(now.alteration)
+    assert shown["Alteration"] == write_percent(now.alteration)
     assert shown["Suppressed"] == f"{now.suppressed} of {lesson.task.classes.n_records}"
     if lesson.sensitive is not None:
         assert ui.number(shown["Entropy l"]) == pytest.approx(now.l, abs=1e-3)
@@ -93,7 +93,7 @@ def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
     at = start(LEARN, "hospital")
     for name, module in algorithms().items():
         ui.choose(at, "learn-algorithm", name)
-        assert at.selectbox(key="learn-table").value == preset_for(module), name
+        assert at.selectbox(key="learn-table").value == choose_preset(module), name
         assert heading(at).startswith("Step 0 of "), name
         assert not ui.warnings(at), name
         ui.press(at, "Last")

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from kanon.base.formatting import percent
+from kanon.base.formatting import write_percent
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.two_panel import two_of
-from kanon.teaching.lesson import written
+from kanon.studio.learn.two_panel import build_two_lessons
+from kanon.teaching.lesson import write_number
 from kanon.teaching.presets import PRESETS
-from kanon.teaching.side_by_side import cost_so_far
+from kanon.teaching.side_by_side import sum_cost_so_far
 from support.dashboard import captions, choose, go, infos, press, texts, warnings, work
 
 LEARN = "pages/learn.py"
@@ -26,7 +26,7 @@ def pair_of(at, monkeypatch):
         patch.setattr(
             "kanon.studio.learn.two_panel.state.remembered", lambda name, key, make: make()
         )
-        return two_of(work(at))
+        return build_two_lessons(work(at))
 
 
 def figures(at):
@@ -42,17 +42,17 @@ def compare(at, on=True):
 def positions(at, monkeypatch):
     """Where both stand; what the page shows of them is what their lessons have there."""
     two, said = pair_of(at, monkeypatch), texts(at)
-    found = two.positions(view_of(at).step)
+    found = two.get_positions(view_of(at).step)
     sheets = [one.proto.body for one in at.get("html") if 'class="lesson' in one.proto.body]
     assert len(sheets) == 2 and all(figures(at))
     for one, position in zip(two.told, found, strict=True):
         lesson = one.lesson
         step, last = lesson.steps[position], len(lesson.steps) - 1
         assert f"**Step {position} of {last}: {step.heading}**  \n{step.sentence}" in said
-        cost, unit = written(cost_so_far(lesson, position)), lesson.metric.card.title
+        cost, unit = write_number(sum_cost_so_far(lesson, position)), lesson.metric.card.title
         numbers = (
             f"Minimum k ↑ **{step.numbers.min_k}** · Cost so far ↓ **{cost}** ({unit}) · "
-            f"Alteration ↓ **{percent(step.numbers.alteration)}**"
+            f"Alteration ↓ **{write_percent(step.numbers.alteration)}**"
         )
         assert numbers in said
     return found

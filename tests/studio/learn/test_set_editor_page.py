@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kanon.studio.learn.state import EditorView, LessonsView
-from kanon.studio.session.table_loading import sample_work
-from kanon.teaching.exercise_draft import draft_of, records_of, set_of
+from kanon.studio.session.table_loading import open_sample
+from kanon.teaching.exercise_draft import build_exercise_set, draft_set, list_records
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import handout
+from kanon.teaching.handout import write_handout
 from support.dashboard import APP, DATA, WORK, button, go, press, problems, settled, texts, work
 from support.works import with_fields
 
@@ -25,7 +25,7 @@ TREE = "*\n  Felid = 3\n    cat = 1\n    lion = 1\n  dog = 4"
 @pytest.fixture(scope="module")
 def session(workers):
     at = AppTest.from_file(str(APP), default_timeout=30)
-    at.session_state[WORK] = sample_work("hospital", version=1)
+    at.session_state[WORK] = open_sample("hospital", version=1)
     return go(go(at), LEARN)
 
 
@@ -80,7 +80,7 @@ def with_table(at):
 
 def test_a_set_with_each_kind_of_question_is_made_from_nothing(page, downloads):
     at = with_table(page)
-    assert records_of(view(at).draft["tables"][0]) == [*RECORDS]
+    assert list_records(view(at).draft["tables"][0]) == [*RECORDS]
     at = press(at, "Add a question")
     at = typed(at, "selectbox", "metric", "custom")
     at = typed(at, "number_input", "points", 4.0)
@@ -110,9 +110,9 @@ def test_a_set_with_each_kind_of_question_is_made_from_nothing(page, downloads):
     at = press(at, "Use it here")
     opened = work(at).view(LessonsView).exercises.opened
     assert opened.fingerprint == found.fingerprint and not view(at).open
-    assert downloads["exercise-handout"][1]().decode() == handout(found)
+    assert downloads["exercise-handout"][1]().decode() == write_handout(found)
     again = press(at, "Continue editing the set")
-    assert set_of(view(again).draft).fingerprint == found.fingerprint
+    assert build_exercise_set(view(again).draft).fingerprint == found.fingerprint
 
 
 def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
@@ -127,7 +127,7 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     assert warned(at) == [f"Table 'animals': Tree of 'race': {sentence}"]
     at = go(go(at, DATA), LEARN)
     assert view(at).draft["tables"][0]["columns"][0]["tree"] == broken
-    assert records_of(view(at).draft["tables"][0]) == [*RECORDS]
+    assert list_records(view(at).draft["tables"][0]) == [*RECORDS]
     assert at.text_area(key=f"set-table-0-{view(at).began}-0-tree").value == broken
     at = typed(at, "text_area", "0-tree", TREE.replace("\n  dog = 4", ""))
     assert len(warned(at)) == 1 and "'dog'" in warned(at)[0]
@@ -152,9 +152,9 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
 @pytest.mark.nightly
 def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     at = press(page, "Edit a copy of this set")
-    assert set_of(view(at).draft).fingerprint == SET.fingerprint
+    assert build_exercise_set(view(at).draft).fingerprint == SET.fingerprint
     first = SET.questions[0]
-    assert any(first.asked(SET.table_of(first)) in text.replace("\\", "") for text in texts(at))
+    assert any(first.asked(SET.get_table(first)) in text.replace("\\", "") for text in texts(at))
     at = typed(at, "button_group", r"shown-\d+", 7)
     box = next(
         one
@@ -184,7 +184,7 @@ def test_records_of_my_own_table_are_marked_as_such(page, downloads, monkeypatch
     (table,) = view(at).draft["tables"]
     given = work(at).table
     assert [column["name"] for column in table["columns"]] == ["age", "zip", "sex", "disease"]
-    assert records_of(table)[0] == tuple(
+    assert list_records(table)[0] == tuple(
         str(given.records.frame[column["name"]].iloc[0]) for column in table["columns"]
     )
     at = settled(press(press(at, "Add a question"), "Check the set"))
@@ -199,7 +199,7 @@ def test_records_of_my_own_table_are_marked_as_such(page, downloads, monkeypatch
 
 def test_texts_of_a_draft_are_text_and_nothing_else(page):
     strange = "**b** $x$ ![i](http://a.b/c) :red[d]"
-    content = draft_of(SET)
+    content = draft_set(SET)
     table = {**content["tables"][0], "name": strange}
     questions = [
         {**one, "table": strange, "title": strange}
@@ -216,4 +216,4 @@ def test_texts_of_a_draft_are_text_and_nothing_else(page):
     theirs = [text for text in shown if "http" in text]
     assert len(theirs) > 2
     assert not [text for text in theirs if re.search(r"(?<!\\)[$`!_\[\]]", text.strip("*"))]
-    assert json.loads(set_of(draft).to_json())["title"] == strange
+    assert json.loads(build_exercise_set(draft).to_json())["title"] == strange

@@ -53,6 +53,6 @@ def test_a_difference_is_said_with_what_it_is_the_difference_of(plain, share):
         for text, end in zip((first, second, both), ends, strict=True)
     )
     assert one - other == pytest.approx(apart, abs=0.02 if share else 0.002)
-    explained = " ".join(costs.explained())
+    explained = " ".join(costs.explain_picture())
     assert "LLM minus the cost by Total" in explained and "Above 0, purple: LLM" in explained
     assert ("A share is a cost divided by" in explained) == share

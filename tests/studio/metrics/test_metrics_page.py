@@ -9,10 +9,10 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
 from kanon.studio.metrics import page as metrics_page
 from kanon.studio.metrics.state import MatrixView
-from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.widgets.tree_edits import with_tree_drawn
+from kanon.studio.session.hierarchy_choices import set_role
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.widgets.tree_edits import set_tree
 from support import dashboard as ui
 
 
@@ -57,9 +57,9 @@ MAMMALS = [[0, 1, 4, 1, 4], [1, 0, 4, 1, 4], [4, 4, 0, 4, 4], [0, 0, 3, 0, 3], [
 
 def upload_tree(at, column, values, entries):
     """Work on a table of one column with the hierarchy of these nodes, parents and weights."""
-    table = uploaded_work("\n".join([column, *values]).encode(), "values.csv", 2)
-    work = with_role(table, column, Role.QUASI_IDENTIFIER)
-    at.session_state[ui.WORK] = with_tree_drawn(work, column, Hierarchy.from_entries(entries))
+    table = open_uploaded_table("\n".join([column, *values]).encode(), "values.csv", 2)
+    work = set_role(table, column, Role.QUASI_IDENTIFIER)
+    at.session_state[ui.WORK] = set_tree(work, column, Hierarchy.from_entries(entries))
     ui.go(at, ui.METRICS_PAGE)
     return ui.choose(at, "costs-first", "custom")
 
@@ -159,7 +159,7 @@ def test_one_two_and_the_difference(page, drawn):
     for weight, other, counted in ((1, "4", {column: 4.0}), (4, "1", {})):
         key = f"attribute-weight-{ui.work(page).version}-0-{weight}"
         ui.enter(page, page.text_input(key=key), other)
-        assert plan_of(ui.work(page)).algorithm.attribute_weights == counted
+        assert build_plan(ui.work(page)).algorithm.attribute_weights == counted
         assert (f"counts: {column} × 4" in ui.line(page)) == bool(counted)
 
 
@@ -183,7 +183,7 @@ def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     ui.choose(page, "run-metric", "mine")
     at = ui.anonymised(page)
     assert ui.work(at).findings.result.prepared.plan.metric.name == "mine"
-    content = json.loads(plan_of(ui.work(at)).to_json())
+    content = json.loads(build_plan(ui.work(at)).to_json())
     assert content["metrics"] == {"mine": {"intermediate": "levels", "multiplier": "w2"}}
     ui.go(at, ui.COMPARE)
     assert "mine" in at.button_group(key="compare-metrics").options

@@ -124,7 +124,7 @@ def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch
     monkeypatch.setattr(st, "cache_data", refuse)
     ui.go(at, PRIVACY)
     asked = []
-    real = kanon.measures.linkage.linkage
+    real = kanon.measures.linkage.measure_linkage
 
     def counted_linkage(persons, published, *others):
         asked.append(published is persons)

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from kanon.base.progress import no_progress
+from kanon.base.progress import ignore_progress
 from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
-from kanon.report.words import ASKED, LONGEST
+from kanon.report.words import FIELD_HELP, LONGEST
 from kanon.sources.addresses import Address
-from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.report.page import plan_of_report
+from kanon.studio.jobs.stored_table import open_stored_work
+from kanon.studio.report.page import plan_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.parts import TEXT_TITLES
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 from support.works import with_fields
 
@@ -114,23 +114,23 @@ def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
 ):
     at = made(start(REPORT))
     made(at)
-    assert ui.work(at).findings.reported.last is None, "none was downloaded"
+    assert ui.work(at).findings.report.last is None, "none was downloaded"
     first = downloads["report-html"][1]()
     assert b"This is the first report" in first == downloads["report-html"][1]()
     assert len(ui.work(at).kept.reports) == 1, "the same one once"
 
     before = ui.work(at)
-    fresh = opened_project(sample_work("hospital"), saved_project(before).encode())
+    fresh = open_project(open_sample("hospital"), export_project(before).encode())
     assert fresh.kept.reports == before.kept.reports
-    older = json.loads(saved_project(before))
+    older = json.loads(export_project(before))
     del older["reports"]
-    assert opened_project(before, json.dumps(older).encode()).kept.reports == []
+    assert open_project(before, json.dumps(older).encode()).kept.reports == []
 
     k = ui.work(at).settings.k
     at.number_input(key="report-k").set_value(k + 1)
     made(ui.go(at))
     said = f"k: {k} records → {k + 1} records"
-    assert said in ui.work(at).findings.reported.changes
+    assert said in ui.work(at).findings.report.changes
     assert said in " ".join(one.value for one in at.markdown).replace("\\", "")
 
     for key in ("html", "plan", "last"):
@@ -156,9 +156,9 @@ def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
     ("words", ["x"], "the key words has to be an object with texts;"),
 ])  # fmt: skip
 def test_a_project_with_wrong_reports_or_texts_is_refused_in_a_sentence(key, given, sentence):
-    project = json.loads(saved_project(sample_work("hospital"))) | {key: given}
+    project = json.loads(export_project(open_sample("hospital"))) | {key: given}
     with pytest.raises(PlanError) as caught:
-        opened_project(sample_work("hospital"), json.dumps(project).encode())
+        open_project(open_sample("hospital"), json.dumps(project).encode())
     assert caught.value.sentence.startswith(f"The project file: {sentence}")
 
 
@@ -183,7 +183,7 @@ def test_the_fingerprint_is_that_of_the_downloaded_file(start, downloads, tmp_pa
     assert same_but_for_the_day(content, Path("report.html").read_bytes())
 
     ui.enter(at, at.multiselect(key="report-publish"), ["alteration"])
-    done = ui.work(at).findings.reported
+    done = ui.work(at).findings.report
     assert json.loads(downloads["report-json"][1]())["published"] == {
         "Alteration": f"{done.measures['alteration']['nllm']:.1f} %, NLLM"
     }
@@ -199,7 +199,7 @@ def test_a_report_is_made_read_and_outdated(start):
     ]
     assert not [one for one in at.get("download_button") if one.label.startswith("Report")]
     assert {one.label for one in (*at.text_input, *at.text_area)} == set(TEXT_TITLES.values())
-    assert all(field_of(at, name).help == said for name, said in ASKED.items())
+    assert all(field_of(at, name).help == said for name, said in FIELD_HELP.items())
 
     made(at)
     (said,) = verdicts(at)
@@ -214,10 +214,10 @@ def test_a_report_is_made_read_and_outdated(start):
     )
     assert previews(at) == [] and len(previews(with_preview(at))) == 1
 
-    first = ui.work(at).findings.reported
+    first = ui.work(at).findings.report
     choose_form(type_text(at, "title", "Ten patients"), public=True)
     assert ui.warnings(at) == []
-    assert ui.work(at).findings.reported is first, "they need no new report"
+    assert ui.work(at).findings.report is first, "they need no new report"
     assert verdicts(at)[0].startswith("Ten patients.")
     assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
     assert not [one for one in ui.captions(at) if one.startswith("Contents: ")]
@@ -230,11 +230,11 @@ def test_a_report_is_made_read_and_outdated(start):
     for key, value in ((ui.frame_metric(at), "ncp"), ("report-k", 3)):
         (at.number_input if key == "report-k" else at.selectbox)(key=key).set_value(value)
         ui.go(at)
-        assert ui.warnings(at)[0].startswith(OLD) and ui.work(at).findings.reported is first
+        assert ui.warnings(at)[0].startswith(OLD) and ui.work(at).findings.report is first
         labels = [one.label for one in at.get("download_button")]
         assert "Report (old settings)" in labels and "Report" not in labels
     made(at)
-    assert ui.warnings(at) == [] and ui.work(at).findings.reported is not first
+    assert ui.warnings(at) == [] and ui.work(at).findings.report is not first
 
 
 # --- what stands in the way -------------------------------------------------------------------
@@ -252,14 +252,16 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
     path = tmp_path / "people.parquet"
     ui.PEOPLE.to_parquet(path)
     at = start(REPORT)
-    stored = open_work(no_progress, Address.parse(str(path)), None, ui.work(at).table.asked)
+    stored = open_stored_work(
+        ignore_progress, Address.parse(str(path)), None, ui.work(at).table.asked
+    )
     at.session_state[ui.WORK] = with_fields(stored, version=2)
     ui.go(at)
     assert ui.button(at, "Make the report").disabled
     (said,) = at.info
     assert "needs the table in memory, but this table stays in its engine" in said.value
     with pytest.raises(TableError, match="needs the table in memory"):
-        plan_of_report(stored)
+        plan_report(stored)
 
 
 # --- texts ------------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ def test_whatever_is_typed_is_text_of_a_bounded_length(start):
     assert field_of(at, "purpose").value == text
     assert verdicts(at) == [] and previews(at) == []
     with pytest.raises(PlanError, match="Purpose has"):
-        saved_project(ui.work(at))
+        export_project(ui.work(at))
     type_text(at, "purpose", text[:-1])
     assert ui.problems(at) == [] and len(verdicts(at)) == 1
 
@@ -295,8 +297,8 @@ def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
     assert ui.work(at).version == 2, "the same table was read again"
     ui.go(at, REPORT)
     assert field_of(at, "legal_basis").value == "Article 6"
-    assert ui.work(at).findings.reported is None
+    assert ui.work(at).findings.report is None
     made(at)
     ui.choose(at, "frame-sample", "animals-v21")
-    assert all(field_of(at, name).value == "" for name in ASKED)
-    assert ui.work(at).findings.reported is None and not ui.work(at).purpose.texts
+    assert all(field_of(at, name).value == "" for name in FIELD_HELP)
+    assert ui.work(at).findings.report is None and not ui.work(at).purpose.texts

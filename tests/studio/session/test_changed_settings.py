@@ -2,7 +2,7 @@
 
 import pytest
 
-from kanon.studio.session.hierarchy_choices import with_coarsening
+from kanon.studio.session.hierarchy_choices import set_coarsening
 from support import dashboard as ui
 
 REPORT = "pages/report.py"
@@ -58,7 +58,7 @@ def test_roles_and_hierarchies_are_named_with_their_columns(made):
         ui.go(at, ui.DATA), f"hierarchy-{ui.work(at).version}-{position}-builder", "suppression"
     )
     assert changed(ui.go(at, ui.ANONYMISE)) == ["Hierarchy of age"]
-    at.session_state[ui.WORK] = with_coarsening(ui.work(at), "disease", "suppression", {})
+    at.session_state[ui.WORK] = set_coarsening(ui.work(at), "disease", "suppression", {})
     assert changed(ui.go(at)) == ["Hierarchy of age", "Levels of coarsened columns"]
 
 
@@ -82,9 +82,9 @@ def test_a_comparison_that_earlier_runs_made_knows_its_own_settings(start):
 @pytest.mark.nightly
 def test_an_archive_is_no_report_of_the_settings_of_now(made, downloads):
     at = ui.settled(ui.press(ui.go(made, REPORT), "Make the report"))
-    first = ui.work(at).findings.reported
+    first = ui.work(at).findings.report
     ui.choose(ui.go(at, ui.ANONYMISE), ui.frame_metric(at), "ncp")
     ui.anonymised(at)
     assert downloads["download-archive"][1]()
     ui.go(at, REPORT)
-    assert changed(at) == ["Metric"] and ui.work(at).findings.reported is first
+    assert changed(at) == ["Metric"] and ui.work(at).findings.report is first

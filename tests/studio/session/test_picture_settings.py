@@ -2,15 +2,15 @@
 
 from kanon.plan import Plan
 from kanon.run import prepare
-from kanon.studio.session.table_loading import sample_work
-from kanon.studio.widgets.picture import PictureSettings, begun_with
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.widgets.picture import PictureSettings, get_start_state
 from support.dashboard import anonymised, choose, frame_metric, go, work
 from support.people_plans import PEOPLE, plan_with
 
 
 def told(**changes):
     plan = Plan.from_content(plan_with(**changes))
-    made = PictureSettings.of_run(sample_work("hospital"), prepare(plan, PEOPLE), 2)
+    made = PictureSettings.from_run(open_sample("hospital"), prepare(plan, PEOPLE), 2)
     assert made.k == 2
     return made.line.split(" · ")
 
@@ -31,15 +31,15 @@ def test_k_counts_records_or_persons_and_models_are_named():
 def test_records_that_were_left_out_are_said():
     table = PEOPLE.assign(sex=["F", None, "F", "M", "F", "F"])
     plan = Plan.from_content(plan_with(read={"missing": "drop-records"}))
-    made = PictureSettings.of_run(sample_work("hospital"), prepare(plan, table))
+    made = PictureSettings.from_run(open_sample("hospital"), prepare(plan, table))
     assert ": 5 of 6 records · " in made.line and "counting" not in made.line and made.k is None
 
 
 def test_what_was_chosen_since_is_not_said_of_an_older_result(start):
     at = anonymised(start(sample="hospital"))
-    then = PictureSettings.of_run(work(at), work(at).findings.result.prepared, 2).line
+    then = PictureSettings.from_run(work(at), work(at).findings.result.prepared, 2).line
     choose(at, frame_metric(at), "ncp")
     assert "metric: NLLM" in then
-    assert PictureSettings.of_run(work(go(at)), work(at).findings.result.prepared, 2).line == then
-    assert begun_with(work(at), "run").settings.metric == "nllm"
-    assert begun_with(work(at), "comparison") is work(at), "none was made"
+    assert PictureSettings.from_run(work(go(at)), work(at).findings.result.prepared, 2).line == then
+    assert get_start_state(work(at), "run").settings.metric == "nllm"
+    assert get_start_state(work(at), "comparison") is work(at), "none was made"

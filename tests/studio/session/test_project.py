@@ -13,12 +13,12 @@ from kanon.plan import MetricPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings
-from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
-from kanon.studio.session.named_configurations import imported
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.shell.project_file import opened_project, saved_project
-from kanon.studio.widgets.tree_edits import with_tree_drawn
+from kanon.studio.session.hierarchy_choices import set_builder, set_missing_rule, set_role
+from kanon.studio.session.named_configurations import import_configuration
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample, open_uploaded_table
+from kanon.studio.shell.project_file import export_project, open_project
+from kanon.studio.widgets.tree_edits import set_tree
 from support.dashboard import ANONYMISE, HIERARCHIES, PEOPLE, go, job_of, problems, work
 from support.works import value_of, with_fields
 
@@ -26,18 +26,18 @@ CSV = PEOPLE.to_csv(index=False).encode()
 
 
 def people(content=CSV, **settings):
-    return uploaded_work(content, "people.csv", 1, ReadSettings(**settings))
+    return open_uploaded_table(content, "people.csv", 1, ReadSettings(**settings))
 
 
 def chosen():
     """People, with something of everything chosen."""
-    found = with_role(people(), "sex", Role.INSENSITIVE)
-    found = with_builder(found, "age", "intervals", {"widths": "5, 10", "lowest": "25"})
+    found = set_role(people(), "sex", Role.INSENSITIVE)
+    found = set_builder(found, "age", "intervals", {"widths": "5, 10", "lowest": "25"})
     tree = found.table.choices["zip"].tree
     tree = edit.with_weights(tree, np.full(len(tree.labels), 1.0))
     tree = edit.set_weight(tree, "47601", 3.5)
-    found = with_tree_drawn(found, "zip", tree)
-    found = with_missing(found, "as-value")
+    found = set_tree(found, "zip", tree)
+    found = set_missing_rule(found, "as-value")
     found = with_fields(
         found, k=3, metric="wllm", strategy="s4", tie_seed=7, suppression=None,
         attribute_weights={"zip": 2.0}, models=(DistinctLDiversity(column="disease", l=2),),
@@ -45,13 +45,13 @@ def chosen():
         composed={"mine": MetricPlan(intermediate="levels", multiplier="w1")},
     )  # fmt: skip
     kept = with_fields(found, models=())
-    return imported(found, plan_of(kept).to_json().encode(), "before")
+    return import_configuration(found, build_plan(kept).to_json().encode(), "before")
 
 
 def test_everything_chosen_comes_back():
     before = chosen()
-    after = opened_project(people(), saved_project(before).encode())
-    assert plan_of(after) == plan_of(before)
+    after = open_project(people(), export_project(before).encode())
+    assert build_plan(after) == build_plan(before)
     same = (
         *("roles", "missing", "models", "compared", "strategies", "scopes", "k", "composed"),
         *("attribute_weights", "metric", "strategy", "tie_seed", "suppression"),
@@ -59,48 +59,50 @@ def test_everything_chosen_comes_back():
     assert {name: value_of(after, name) for name in same} == {
         name: value_of(before, name) for name in same
     }
-    assert [(saved.title, saved.plan) for saved in after.kept.pinned] == [
-        (saved.title, saved.plan) for saved in before.kept.pinned
+    assert [(saved.title, saved.plan) for saved in after.kept.configurations] == [
+        (saved.title, saved.plan) for saved in before.kept.configurations
     ]
     for column, choice in before.table.choices.items():
         again = after.table.choices[column]
         assert (again.builder, again.tree) == (choice.builder, choice.tree)
         texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
         assert {name: again.typed[name] for name in texts_of} == texts_of
-    assert saved_project(after) == saved_project(before)
+    assert export_project(after) == export_project(before)
     assert after.version > people().version, "no widget keeps what it showed"
 
 
 def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
-    project = json.loads(saved_project(chosen()))
+    project = json.loads(export_project(chosen()))
     plans = [project["plan"], *(part["plan"] for part in project["kept"])]
     assert [plan["version"] for plan in plans] == [2, 2]
     for plan in plans:
         before, plan["version"] = plan["version"], 1
-        after = opened_project(people(), json.dumps(project).encode())
+        after = open_project(people(), json.dumps(project).encode())
         assert "was opened" in after.message.notice and "nl(leaf) = 0" in after.message.notice
-        assert saved_project(after) == saved_project(chosen()), "as version 2"
+        assert export_project(after) == export_project(chosen()), "as version 2"
         plan["version"] = before
 
 
 def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
     """Not in a plan either that was kept when it was a quasi-identifier."""
     before = chosen()
-    (kept,) = before.kept.pinned
+    (kept,) = before.kept.configurations
     values = [str(value) for value in PEOPLE["zip"]]
-    assert any(value in saved_project(before) for value in values)
-    now = with_role(before, "zip", Role.IDENTIFIER)
-    project = saved_project(now)
+    assert any(value in export_project(before) for value in values)
+    now = set_role(before, "zip", Role.IDENTIFIER)
+    project = export_project(now)
     assert not any(value in project for value in values)
-    opened = opened_project(people(), project.encode())
-    assert [saved.title for saved in opened.kept.pinned] == [kept.title], "it stays, and tells"
+    opened = open_project(people(), project.encode())
+    assert [saved.title for saved in opened.kept.configurations] == [kept.title], (
+        "it stays, and tells"
+    )
     assert "'zip' has no hierarchy" in " ".join(
-        one.sentence for one in opened.kept.pinned[0].findings
+        one.sentence for one in opened.kept.configurations[0].findings
     )
 
 
 def test_no_record_is_in_the_file():
-    saved = saved_project(chosen())
+    saved = export_project(chosen())
     for name in PEOPLE["name"]:
         assert name not in saved, "an identifier"
     listed = json.loads(saved)
@@ -115,19 +117,19 @@ def test_no_record_is_in_the_file():
 
 
 def test_what_was_typed_wrongly_comes_back_too():
-    before = with_builder(people(), "age", "intervals", {"widths": "5, 7"})
+    before = set_builder(people(), "age", "intervals", {"widths": "5, 7"})
     assert before.table.choices["age"].problem
-    after = opened_project(people(), saved_project(before).encode())
+    after = open_project(people(), export_project(before).encode())
     assert after.table.choices["age"].typed["widths"] == "5, 7"
     assert after.table.choices["age"].problem == before.table.choices["age"].problem
 
 
 def test_next_months_table_is_told_what_its_hierarchies_lack():
     tree = people().table.choices["zip"].tree
-    before = with_tree_drawn(people(), "zip", tree)
+    before = set_tree(people(), "zip", tree)
     later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]])
     table = people(later.to_csv(index=False).encode())
-    after = opened_project(table, saved_project(before).encode())
+    after = open_project(table, export_project(before).encode())
     assert "99999" in after.table.choices["zip"].problem
     assert after.table.choices["zip"].tree == tree, "as it was drawn, to be completed"
 
@@ -138,39 +140,39 @@ BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
 
 def test_a_delivery_without_an_identifier_takes_the_project():
     """No release has that column; what the table cannot do without is still asked for."""
-    project = saved_project(people()).encode()
+    project = export_project(people()).encode()
     assert people().table.roles["name"] is Role.IDENTIFIER
     nameless = people(PEOPLE.drop(columns="name").to_csv(index=False).encode())
-    after = opened_project(nameless, project)
+    after = open_project(nameless, project)
     assert "The table lacks 'name', so no release can have it." in after.message.notice
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
     with pytest.raises(KanonError, match="The project needs 'zip', which this table lacks"):
-        opened_project(without, project)
+        open_project(without, project)
 
 
 def test_a_project_is_no_plan_to_be_imported():
     with pytest.raises(KanonError, match="open it under Project, below the navigation"):
-        imported(people(), saved_project(people()).encode(), "mine")
+        import_configuration(people(), export_project(people()).encode(), "mine")
 
 
 def test_the_columns_of_a_project_are_looked_for_as_it_reads_the_table():
-    project = saved_project(people(BOTH, separator=";")).encode()
+    project = export_project(people(BOTH, separator=";")).encode()
     wrong = people(BOTH, separator=",")
     assert list(wrong.table.roles) == ["a", "b;c"]
-    assert list(opened_project(wrong, project).table.roles) == ["a,b", "c"]
+    assert list(open_project(wrong, project).table.roles) == ["a,b", "c"]
 
 
 def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_refused():
     decided = with_fields(people(BOTH, separator=","), undecided=frozenset())
-    project = json.loads(saved_project(decided))
+    project = json.loads(export_project(decided))
     project["plan"]["read"]["separator"] = ";"
     with pytest.raises(KanonError, match="which this table lacks"):
-        opened_project(people(BOTH, separator=","), json.dumps(project).encode())
+        open_project(people(BOTH, separator=","), json.dumps(project).encode())
 
 
 @functools.cache
 def saved():
-    return saved_project(chosen())
+    return export_project(chosen())
 
 
 def changed(parts):
@@ -203,7 +205,7 @@ def changed(parts):
         ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "not valid text: it contains half"),
         ({"kept__0__title": "\ud800"}, "is not valid text: it contains half of a character"),
         (
-            plan_of(people()).to_json().encode(),
+            build_plan(people()).to_json().encode(),
             "This is a plan, not a project: import it on the page Compare.",
         ),
         (b'{"project": 1}', "The project file: the key plan has to be an object."),
@@ -230,7 +232,7 @@ def changed(parts):
 )  # fmt: skip
 def test_a_file_that_cannot_be_opened_is_told_why(content, sentence):
     with pytest.raises(KanonError) as told:
-        opened_project(people(), content if isinstance(content, bytes) else changed(content))
+        open_project(people(), content if isinstance(content, bytes) else changed(content))
     assert sentence in told.value.sentence and "\n" not in told.value.sentence
 
 
@@ -238,13 +240,13 @@ def test_no_file_of_the_server_is_read_for_a_project(monkeypatch):
     content, fresh = changed({"kept__0__plan__columns__zip__hierarchy": "/dev/zero"}), people()
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
     with pytest.raises(KanonError, match="Import a plan that contains"):
-        opened_project(fresh, content)
+        open_project(fresh, content)
 
 
 def test_two_kept_plans_of_one_name_are_refused():
     twice = changed({"kept": 2 * json.loads(saved())["kept"]})
     with pytest.raises(KanonError, match=r"entry 2 of kept: The name 'before' is taken"):
-        opened_project(people(), twice)
+        open_project(people(), twice)
 
 
 # --- on the page ----------------------------------------------------------------------------
@@ -256,8 +258,8 @@ def give(at, name, content):
 
 
 def test_a_project_is_opened(start):
-    before = with_fields(sample_work("hospital", version=1), k=7, metric="ncp")
-    at = give(start(sample="hospital"), "project.json", saved_project(before).encode())
+    before = with_fields(open_sample("hospital", version=1), k=7, metric="ncp")
+    at = give(start(sample="hospital"), "project.json", export_project(before).encode())
     assert (work(at).settings.k, work(at).settings.metric) == (7, "ncp") and not problems(at)
     assert any("The project was opened on this table" in info.value for info in at.info)
 

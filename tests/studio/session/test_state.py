@@ -15,5 +15,5 @@ GONE = DeletedFile("1")
 )
 def test_files_that_are_stored_no_longer_were_not_chosen(monkeypatch, given, typed):
     monkeypatch.setattr(st, "session_state", {"field": given})
-    assert state.typed("field") == typed
-    assert state.typed("another") is None
+    assert state.get_widget_value("field") == typed
+    assert state.get_widget_value("another") is None

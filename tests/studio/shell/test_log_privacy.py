@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 
 from kanon.studio.shell import serving
-from kanon.studio.shell.serving import FAILED, keep_quiet, prepare
+from kanon.studio.shell.serving import FAILED, keep_quiet, prepare_server
 from support.dashboard import APP
 
 
@@ -98,7 +98,7 @@ def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
     def fail():
         raise ValueError("SECRET")
 
-    prepare()
+    prepare_server()
     monkeypatch.setattr(serving, "settled", fail)
     at = AppTest.from_file(str(APP)).run()
     assert [error.message for error in at.exception] == [FAILED]

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kanon.studio.session import state
-from kanon.studio.session.server import owner
+from kanon.studio.session.server import get_owner
 from kanon.studio.shell import login
 from support.dashboard import APP, WORK
 
@@ -15,9 +15,9 @@ INSIDE = "Somebody's table"
 def gated():
     import streamlit as st
 
-    from kanon.studio.shell.login import admit
+    from kanon.studio.shell.login import check_login
 
-    if admit():
+    if check_login():
         st.title("Somebody's table")
 
 
@@ -75,7 +75,7 @@ def test_nobody_else_owns_what_somebody_logged_in_does(monkeypatch):
     owners = []
     for user in users:
         monkeypatch.setattr(st, "user", user)
-        owners.append(owner())
+        owners.append(get_owner())
     assert len(set(owners)) == 4 and owners[-1] == ""
 
 

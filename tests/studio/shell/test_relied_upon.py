@@ -16,7 +16,7 @@ from streamlit.web.server.starlette import starlette_routes
 
 from kanon.errors import SettingsError
 from kanon.studio.shell.guard import Guard
-from kanon.studio.shell.relied_upon import RELIED_UPON, check_relied_upon
+from kanon.studio.shell.relied_upon import REQUIRED_INTERNALS, check_required_internals
 from support.browser import AS_IN_README
 from support.dashboard import APP, WORK
 from support.paths import ROOT
@@ -59,10 +59,12 @@ GONE = [
 
 
 def test_all_is_there():
-    check_relied_upon()
+    check_required_internals()
 
 
-TAKEN = [(why, place) for why, places in zip(RELIED_UPON, GONE, strict=True) for place in places]
+TAKEN = [
+    (why, place) for why, places in zip(REQUIRED_INTERNALS, GONE, strict=True) for place in places
+]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_what_is_gone_is_named(why, place, monkeypatch):
     else:
         monkeypatch.delattr(owner, name)
     with pytest.raises(SettingsError) as failed:
-        check_relied_upon()
+        check_required_internals()
     assert why in failed.value.sentence
 
 
@@ -98,5 +100,5 @@ def test_a_server_without_it_does_not_start(tmp_path):
         text=True,
         timeout=60,
     )
-    assert ended.returncode == 1 and next(iter(RELIED_UPON)) in ended.stderr
+    assert ended.returncode == 1 and next(iter(REQUIRED_INTERNALS)) in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.charts.representation import MOST_CLASSES, MOST_NODES, ShownPart, representation_chart
+from kanon.charts.representation import MOST_CLASSES, MOST_NODES, MatrixPart, draw_representation
 from kanon.hierarchy.build import suppression
 from kanon.learning.representations import REPRESENTATIONS, represent
 from kanon.recoding import Recoding
@@ -83,7 +83,7 @@ def test_the_downloads_of_a_table_without_a_sensitive_column(opened, downloads):
         assert len(table.columns) == 2 + 14
     names = [one.proto.label for one in at.get("download_button")]
     assert {"Parquet, original values", "CSV, original values"} <= set(names)
-    handed = ui.work(ui.go(at, ui.ANONYMISE)).kept.handed
+    handed = ui.work(ui.go(at, ui.ANONYMISE)).kept.earlier_releases
     assert [one.title for one in handed] == ["k3-gaa-nllm"], "it holds the release too"
 
 
@@ -98,7 +98,7 @@ def flat_release(n_values, spans):
 
 def test_large_trees_show_what_most_records_have():
     recoding = flat_release(100, 60)
-    shown = ShownPart.of(recoding, represent("fillParent", recoding), 0)
+    shown = MatrixPart.of(recoding, represent("fillParent", recoding), 0)
     assert shown.entries.shape == (MOST_CLASSES, MOST_NODES)
     assert shown.left_out == 101 - MOST_NODES
     assert shown.labels[-1] == "*" and shown.n_leaves == MOST_NODES - 1
@@ -111,6 +111,6 @@ def test_text_of_the_table_is_no_markup():
     tree = suppression(["<i>a</i>", "b"])
     source = MemorySource(table, Schema({"<b>q</b>": Role.QUASI_IDENTIFIER}), {"<b>q</b>": tree})
     recoding = Recoding.from_targets(source.classes, np.array([[0], [1]]))
-    shown = ShownPart.of(recoding, represent("oneClass", recoding), 0)
-    drawn = representation_chart(shown, ["<u>"] * 2, ["<u>"] * 2, "<b>q</b>").to_json()
+    shown = MatrixPart.of(recoding, represent("oneClass", recoding), 0)
+    drawn = draw_representation(shown, ["<u>"] * 2, ["<u>"] * 2, "<b>q</b>").to_json()
     assert "<i>" not in drawn and "<u>" not in drawn and "<b>q" not in drawn

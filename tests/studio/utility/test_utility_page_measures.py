@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.charts.associations import association_chart, association_table
-from kanon.charts.distributions import distribution_panels, distributions_table
-from kanon.charts.query_errors import query_chart, query_table
-from kanon.hierarchy.ranges import flat
+from kanon.charts.associations import build_association_table, draw_associations
+from kanon.charts.distributions import build_distributions_table, draw_distribution_panels
+from kanon.charts.query_errors import build_query_table, draw_query_errors
+from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
@@ -94,14 +94,14 @@ def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
 
 
 def long_column(number: int, name: str = "n") -> Distribution:
-    tree = flat([str(value) for value in range(number)])
+    tree = build_flat_hierarchy([str(value) for value in range(number)])
     before = np.arange(number, dtype=float)
     return Distribution(name, tree, before, before[::-1].copy(), 0, int(before.sum()))
 
 
 def test_every_column_has_a_panel_with_its_number():
     found = [*distributions(by_hand()), long_column(150, "<b>age</b>")]
-    figure = distribution_panels(found, "what changed")
+    figure = draw_distribution_panels(found, "what changed")
     heads = [one.text for one in figure.layout.annotations]
     assert heads[0] == "<b>q0</b>: 25.0 %" and heads[2].startswith("<b>&lt;b&gt;age&lt;/b&gt;</b>")
     kinds = [one["type"] for one in figure["data"]]
@@ -118,13 +118,13 @@ def test_values_without_an_order_are_counted_where_their_names_do_not_fit():
     tree = PlainTree({"*": None, **dict.fromkeys(names, "*")}).build()
     even = np.ones(60)
     found = Distribution("names", tree, even, even, 0, 60)
-    small = distribution_panels([found] * 3, "names")
+    small = draw_distribution_panels([found] * 3, "names")
     assert small["layout"]["xaxis"]["ticktext"] == ("60 values",)
     assert small["data"][0]["customdata"][7][0].startswith("a rather long name xxxxxxx")
 
 
 def test_the_numbers_behind_the_distributions_are_all_of_them():
-    table = distributions_table(distributions(by_hand()))
+    table = build_distributions_table(distributions(by_hand()))
     assert table["column"].tolist() == ["q0"] * 5 + ["q1"] * 3
     assert table["value"].tolist() == [*"abcd", "(suppressed)", "F", "M", "(suppressed)"]
     assert table.groupby("column")["records_after"].sum().tolist() == [8, 8]
@@ -136,7 +136,7 @@ def test_heatmaps_share_a_scale_and_the_difference_is_centred():
     problem = Problem((SEX, SEX, AGES), rows * 2)
     recoding = recoded(problem, {row: (row[0], "*", row[2]) for row in problem.sizes})
     both = association_change.before(recoding.classes), association_change.after(recoding)
-    figure = association_chart(*both, "t")
+    figure = draw_associations(*both, "t")
     then, now, apart = (np.array(one["z"]) for one in figure["data"])
     assert np.allclose(apart, now - then, equal_nan=True) and np.isnan(np.diag(then)).all()
     assert [one["coloraxis"] for one in figure["data"]] == ["coloraxis"] * 2 + ["coloraxis2"]
@@ -144,7 +144,7 @@ def test_heatmaps_share_a_scale_and_the_difference_is_centred():
     assert scale["cmin"] == -scale["cmax"] == -np.nanmax(np.abs(apart))
     assert figure["layout"]["coloraxis"]["cmin"] == 0
     assert figure["data"][0]["text"][0][1] == "1.00"
-    table = association_table(*both)
+    table = build_association_table(*both)
     assert table["column"].tolist() == ["q0", "q0", "q1"]
     assert table["cramers_v_before"].iloc[0] == pytest.approx(1)
     assert table["cramers_v_after"].iloc[0] == 0
@@ -152,7 +152,7 @@ def test_heatmaps_share_a_scale_and_the_difference_is_centred():
 
 def test_the_curve_of_errors_ends_where_it_is_said():
     found = study(by_hand())
-    figure = query_chart(found, "errors")
+    figure = draw_query_errors(found, "errors")
     (end,) = {one["x"][-1] for one in figure["data"]}
     for one, chosen in zip(
         figure["data"], (found.queries.of_ranges, ~found.queries.of_ranges), strict=True
@@ -162,6 +162,6 @@ def test_the_curve_of_errors_ends_where_it_is_said():
         assert ("off by more" in one["name"]) == bool((errors > end).any())
         half = np.searchsorted(one["y"], 50)
         assert one["x"][half] == pytest.approx(np.sort(errors)[249])
-    table = query_table(found, ("q0", "q1"))
+    table = build_query_table(found, ("q0", "q1"))
     assert set(table["about"]) <= {"q0 × q1", "q1 × q0"} and len(table) == 1000
     assert pd.Series(found.errors).equals(table["error_percent"])

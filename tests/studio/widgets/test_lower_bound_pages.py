@@ -7,10 +7,10 @@ import pytest
 from kanon.algorithms.lower_bound import lower_bound
 from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import prepare, run
-from kanon.studio.jobs.lower_bounds import BoundWanted, bounds_request
+from kanon.studio.jobs.lower_bounds import BoundTask, request_bounds
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets import numbers as widget
 from support import dashboard as ui
 from support.works import with_fields
@@ -25,7 +25,7 @@ def said(at):
 
 def expected(at, **changes):
     """The sentence about the release of the settings, made without the page."""
-    plan = plan_of(with_fields(ui.work(at), **changes))
+    plan = build_plan(with_fields(ui.work(at), **changes))
     done = run(plan, ui.work(at).table.records)
     return OptimalityGap.of(done, lower_bound(done.prepared.task_of_bound())).sentence
 
@@ -36,10 +36,12 @@ def asked_for(monkeypatch):
 
 
 def test_a_search_that_begins_by_itself_leaves_what_was_said():
-    work = sample_work("census", 1).with_parts(Message(problem="The calculation was stopped."))
-    wanted = [BoundWanted.of(prepare(plan_of(work), work.table.records))]
-    quick, close = (bounds_request(work, wanted, closely) for closely in (False, True))
-    cleared = work.with_parts(Message())
+    work = open_sample("census", 1).replace_sections(
+        Message(problem="The calculation was stopped.")
+    )
+    wanted = [BoundTask.of(prepare(build_plan(work), work.table.records))]
+    quick, close = (request_bounds(work, wanted, closely) for closely in (False, True))
+    cleared = work.replace_sections(Message())
     assert quick.begins(cleared).message.problem == "The calculation was stopped."
     assert close.begins(cleared).message.problem is None, "which somebody asked for"
 
@@ -116,14 +118,14 @@ def test_the_report_says_what_was_searched_for_closely_and_begins_no_long_search
     at = ui.settled(ui.anonymised(start()))
     (sentence,) = said(at)
     ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
-    report = ui.work(at).findings.reported
-    assert report.gap.sentence == sentence and sentence in report.in_words and report.closely
+    report = ui.work(at).findings.report
+    assert report.gap.sentence == sentence and sentence in report.plain_sentences and report.closely
     assert any(sentence in text for text in ui.texts(at))
     assert at.code[0].value.endswith(" --bound"), "so that the command makes the same one"
 
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
     at = ui.anonymised(start())
     ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
-    report = ui.work(at).findings.reported
+    report = ui.work(at).findings.report
     assert report.gap is not None and not report.closely, "this one is small"
     assert "--bound" not in at.code[0].value

@@ -81,7 +81,7 @@ def next_month(start):
 
 def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     at = next_month
-    (kept,) = ui.work(at).kept.pinned
+    (kept,) = ui.work(at).kept.configurations
     assert [(one.kind, one.column, one.stops) for one in kept.findings] == [
         ("unnamed-column", "note", False), ("new-values", "zip", True),
         ("new-categories", "disease", False),

@@ -13,21 +13,21 @@ from kanon.hierarchy.edit import remove_leaves
 from kanon.metrics import edge_weights, metric_named
 from kanon.run import prepare, run
 from kanon.schema import Role
-from kanon.sources.coverage import counted_column
-from kanon.studio.hierarchies.files import meant, with_imported, with_imports
-from kanon.studio.metrics.composed_metrics import with_composed, without_composed
-from kanon.studio.session.choices import BUILDERS, choose, suggested
+from kanon.sources.coverage import count_column
+from kanon.studio.hierarchies.files import add_imports, match_imports, take_imports
+from kanon.studio.metrics.composed_metrics import add_composed, remove_composed
+from kanon.studio.session.choices import BUILDERS, build_choice, suggest_choice
 from kanon.studio.session.hierarchy_choices import (
-    redone,
-    undone,
-    with_builder,
-    with_missing,
-    with_role,
+    redo_hierarchy,
+    set_builder,
+    set_missing_rule,
+    set_role,
+    undo_hierarchy,
 )
-from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
-from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.run_plan import build_plan, hash_comparison_inputs, hash_run_inputs
+from kanon.studio.session.table_loading import open_sample, open_uploaded_table
 from kanon.studio.session.table_state import LEAST
-from kanon.studio.session.work import usable_metrics
+from kanon.studio.session.work import list_usable_metrics
 from kanon.studio.widgets import tree_edits
 from support.random_tables import examples
 from support.works import with_fields
@@ -41,9 +41,9 @@ CSV = b"animal,sex\n" + b"".join(
 
 @pytest.fixture
 def work():
-    found = uploaded_work(CSV, "animals.csv", 1)
+    found = open_uploaded_table(CSV, "animals.csv", 1)
     for column in ("animal", "sex"):
-        found = with_role(found, column, Role.QUASI_IDENTIFIER)
+        found = set_role(found, column, Role.QUASI_IDENTIFIER)
     return found
 
 
@@ -63,11 +63,11 @@ def ask(work, kind, column="animal", shown="", **what):
     operation = {"id": f"{kind}-{version}-{len(str(what))}", "base": version, "kind": kind, **what}
     if shown:
         work = with_fields(work, shown=shown)
-    return tree_edits.edited(work, {**operation, "about": about(work, column)})
+    return tree_edits.apply_operation(work, {**operation, "about": about(work, column)})
 
 
 def about(work, column="animal"):
-    return tree_edits.picture(work, column, work.table.choices[column])["about"]
+    return tree_edits.build_drawing(work, column, work.table.choices[column])["about"]
 
 
 def said(work, column="animal"):
@@ -92,7 +92,7 @@ def test_a_tree_is_drawn_from_a_flat_list(work):
     assert work.table.choices["animal"].builder == "drawn"
     assert work.table.choices["animal"].plan is not None
     table = pd.DataFrame({"animal": ["Cat", "Lion"] * 3, "sex": ["F"] * 6})
-    assert set(run(plan_of(work), table).released()["animal"]) <= set(tree(work).labels)
+    assert set(run(build_plan(work), table).released()["animal"]) <= set(tree(work).labels)
 
 
 def test_moving_the_last_member_away_says_that_the_group_went(work):
@@ -102,21 +102,21 @@ def test_moving_the_last_member_away_says_that_the_group_went(work):
         "'Felid' had no members left and was removed; Undo brings it back.",
         False,
     )
-    assert "Felid" in tree(undone(work, "animal")).labels
+    assert "Felid" in tree(undo_hierarchy(work, "animal")).labels
 
 
 def test_an_operation_sent_twice_is_done_once(work):
     work = with_fields(work, histories={})
     nodes = [tree(work).node_of["Cat"], tree(work).node_of["Dog"]]
     operation = {"id": "once", "base": 0, "kind": "group", "nodes": nodes, "name": "Pets"}
-    once = tree_edits.edited(work, {**operation, "about": about(work)})
-    assert tree_edits.edited(once, {**operation, "about": about(work)}) is once
+    once = tree_edits.apply_operation(work, {**operation, "about": about(work)})
+    assert tree_edits.apply_operation(once, {**operation, "about": about(work)}) is once
 
 
 def test_an_operation_on_an_older_drawing_is_refused(work):
     work = ask(with_fields(work, histories={}), "group", nodes=["Cat"], name="Felid")
     late = {"id": "late", "base": 0, "kind": "ungroup", "nodes": [5]}
-    again = tree_edits.edited(work, {**late, "about": about(work)})
+    again = tree_edits.apply_operation(work, {**late, "about": about(work)})
     assert "has changed since" in said(again)[0] and tree(again) is tree(work)
 
 
@@ -154,7 +154,7 @@ def test_of_large_trees_fewer_steps_are_kept(work, monkeypatch):
 
 def test_what_one_press_wrote_into_all_columns_is_undone_and_redone_at_once(work):
     before = {column: tree(work, column) for column in ("animal", "sex")}
-    work = tree_edits.with_drawn_weights(work, "llm", ["animal", "sex"])
+    work = tree_edits.set_drawn_weights(work, "llm", ["animal", "sex"])
     made = {column: tree(work, column) for column in before}
     assert all(one.weight is not None for one in made.values())
     back = ask(work, "undo", column="sex")
@@ -162,11 +162,11 @@ def test_what_one_press_wrote_into_all_columns_is_undone_and_redone_at_once(work
     assert all(tree(back, column).weight is None for column in before)
     again = ask(back, "redo", column="animal")
     assert {column: tree(again, column) for column in before} == made
-    assert ask(again, "undo").table.history("sex").past == back.table.history("sex").past
+    assert ask(again, "undo").table.get_history("sex").past == back.table.get_history("sex").past
 
 
 def test_a_column_that_was_changed_since_keeps_its_change(work):
-    work = tree_edits.with_drawn_weights(work, "llm", ["animal", "sex"])
+    work = tree_edits.set_drawn_weights(work, "llm", ["animal", "sex"])
     work = ask(work, "rename", column="sex", node="*", name="anybody")
     back = ask(work, "undo", column="animal")
     assert tree(back, "animal").weight is None
@@ -178,11 +178,11 @@ def test_a_column_that_was_changed_since_keeps_its_change(work):
 def test_a_drawing_survives_another_builder(work):
     work = ask(with_fields(work, histories={}), "group", nodes=["Cat", "Lion"], name="Felid")
     kept = tree(work)
-    work = with_builder(work, "animal", "ordered", {"sizes": "2"})
+    work = set_builder(work, "animal", "ordered", {"sizes": "2"})
     assert tree(work) != kept and work.table.choices["animal"].problem is None
-    assert tree(with_builder(work, "animal", "drawn", {})) == kept
-    assert tree(undone(work, "animal")) == kept
-    assert tree(redone(undone(work, "animal"), "animal")) == tree(work)
+    assert tree(set_builder(work, "animal", "drawn", {})) == kept
+    assert tree(undo_hierarchy(work, "animal")) == kept
+    assert tree(redo_hierarchy(undo_hierarchy(work, "animal"), "animal")) == tree(work)
 
 
 OPERATIONS = st.lists(
@@ -201,8 +201,8 @@ OPERATIONS = st.lists(
 @examples(500, in_gate=25)
 @given(OPERATIONS)
 def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
-    work = with_fields(uploaded_work(CSV, "animals.csv", 1), histories={})
-    work = with_fields(with_role(work, "animal", Role.QUASI_IDENTIFIER), shown="total")
+    work = with_fields(open_uploaded_table(CSV, "animals.csv", 1), histories={})
+    work = with_fields(set_role(work, "animal", Role.QUASI_IDENTIFIER), shown="total")
     first, values = tree(work), set(tree(work).labels[: tree(work).n_leaves])
     start = len(work.table.histories["animal"].past) if "animal" in work.table.histories else 0
     for number, (kind, nodes, node, name) in enumerate(operations):
@@ -212,55 +212,57 @@ def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
             "nodes": nodes, "node": node, "to": node, "name": name, "by": "records",
             "weight": str(node),
         }  # fmt: skip
-        work = tree_edits.edited(work, {**operation, "about": about(work)})
+        work = tree_edits.apply_operation(work, {**operation, "about": about(work)})
         assert set(tree(work).labels[: tree(work).n_leaves]) == values
         assert work.table.choices["animal"].plan is not None
     while "animal" in work.table.histories and len(work.table.histories["animal"].past) > start:
-        work = undone(work, "animal")
+        work = undo_hierarchy(work, "animal")
     assert tree(work) == first
 
 
 # --- weights ----------------------------------------------------------------------------------
 def test_a_changed_weight_starts_from_the_metric_that_is_shown(work):
     before = edge_weights(metric_named("llm"), list(work.table.trees.values()))[0]
-    assert "custom" not in usable_metrics(work)
+    assert "custom" not in list_usable_metrics(work)
     work = ask(work, "weigh", shown="llm", node="Cat", weight="7.5")
     expected = before.copy()
     expected[tree(work).node_of["Cat"]] = 7.5
     assert tree(work).weight.tolist() == expected.tolist()
-    work = tree_edits.with_drawn_weights(work, "llm", ["sex"])
-    assert usable_metrics(work)[-1] == "custom"
-    work = tree_edits.with_drawn_weights(work, "", ["sex"])
-    assert "custom" not in usable_metrics(work)
+    work = tree_edits.set_drawn_weights(work, "llm", ["sex"])
+    assert list_usable_metrics(work)[-1] == "custom"
+    work = tree_edits.set_drawn_weights(work, "", ["sex"])
+    assert "custom" not in list_usable_metrics(work)
 
 
 # --- coverage ---------------------------------------------------------------------------------
 def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
     without = remove_leaves(tree(work), ["Dog", "Owl"])
-    work = tree_edits.with_tree_drawn(work, "animal", without)
+    work = tree_edits.set_tree(work, "animal", without)
     choice = work.table.choices["animal"]
     assert choice.lacking == {"Dog": 4, "Owl": 4} and choice.plan is None
     assert "lacks 2 distinct values ('Dog', 'Owl') of 8 records" in choice.problem
     with pytest.raises(Exception, match="'animal' has no usable hierarchy yet"):
-        plan_of(work)
-    mended = tree_edits.with_added(work, "animal", "*")
-    assert mended.table.choices["animal"].lacking == {} and plan_of(mended)
-    assert undone(mended, "animal").table.choices["animal"].lacking == choice.lacking
+        build_plan(work)
+    mended = tree_edits.add_missing_values(work, "animal", "*")
+    assert mended.table.choices["animal"].lacking == {} and build_plan(mended)
+    assert undo_hierarchy(mended, "animal").table.choices["animal"].lacking == choice.lacking
 
 
 def test_leaves_without_a_record_are_listed_and_removed(work):
     more = build.suppression(["Cat", "Lion", "Dog", "Wolf", "Owl", "Yak", "Zebu"])
-    work = tree_edits.with_tree_drawn(work, "animal", more)
-    assert work.table.choices["animal"].unused == ["Yak", "Zebu"]
+    work = tree_edits.set_tree(work, "animal", more)
+    assert work.table.choices["animal"].unused_values == ["Yak", "Zebu"]
     assert work.table.choices["animal"].plan is not None, "which is fine"
-    shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
+    shown = tree_edits.build_drawing(work, "animal", work.table.choices["animal"])
     assert [shown["labels"][node] for node in shown["empty"]] == ["Yak", "Zebu"]
-    assert tree_edits.without_unused(work, "animal").table.choices["animal"].unused == []
+    assert (
+        tree_edits.remove_unused_leaves(work, "animal").table.choices["animal"].unused_values == []
+    )
 
 
 def test_records_count_what_stands_at_and_below_a_node(work):
     work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
-    shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
+    shown = tree_edits.build_drawing(work, "animal", work.table.choices["animal"])
     found = dict(zip(shown["labels"], shown["records"], strict=True))
     assert found == {"Cat": "4", "Lion": "4", "Dog": "4", "Wolf": "4", "Owl": "4",
                      "Felid": "8", "*": "20"}  # fmt: skip
@@ -289,7 +291,7 @@ CODES = pd.Series(["47601", "47602", "47711", "48000"])
     ],
 )
 def test_builders_make_a_complete_tree_or_say_why_not(builder, values, typed, sentence):
-    choice = choose(builder, typed, "column", counted_column(values))
+    choice = build_choice(builder, typed, "column", count_column(values))
     assert choice.typed == typed, "what was typed stays"
     if sentence is None:
         assert choice.problem is None and choice.plan is not None
@@ -301,45 +303,47 @@ def test_builders_make_a_complete_tree_or_say_why_not(builder, values, typed, se
 
 @pytest.mark.parametrize("values", [NUMBERS, CODES, pd.Series(["a", "b"]), pd.Series(["x"] * 5)])
 def test_a_suggestion_can_be_used_and_says_why(values):
-    choice = suggested("column", counted_column(values))
+    choice = suggest_choice("column", count_column(values))
     assert choice.plan is not None and choice.builder in BUILDERS
     assert choice.notes[0].endswith(".")
 
 
 # --- metrics of one's own ---------------------------------------------------------------------
 def test_a_composed_metric_can_be_used_and_removed():
-    work = with_composed(sample_work("hospital"), "  my  own ", "levels", "w2")
-    assert "my own" in usable_metrics(work)
+    work = add_composed(open_sample("hospital"), "  my  own ", "levels", "w2")
+    assert "my own" in list_usable_metrics(work)
     work = with_fields(work, metric="my own", compared=("ncp", "my own"))
-    assert plan_of(work).metric.intermediate == "levels"
-    gone = without_composed(work, "my own")
-    assert gone.settings.metric == "nllm" and gone.compare.compared == ("ncp",) and plan_of(gone)
+    assert build_plan(work).metric.intermediate == "levels"
+    gone = remove_composed(work, "my own")
+    assert gone.settings.metric == "nllm" and gone.compare.compared == ("ncp",) and build_plan(gone)
 
 
 # --- what makes a result outdated -------------------------------------------------------------
 def test_only_what_a_result_depends_on_makes_it_outdated(work):
     def settings(now):
-        return settings_of(now, plan_of(now))
+        return hash_run_inputs(now, build_plan(now))
 
     def compared(now):
-        return comparison_settings(now, plan_of(now), ["ncp", "llm"])
+        return hash_comparison_inputs(now, build_plan(now), ["ncp", "llm"])
 
-    weighed = tree_edits.with_drawn_weights(work, "llm", ["animal", "sex"])
+    weighed = tree_edits.set_drawn_weights(work, "llm", ["animal", "sex"])
     assert settings(weighed) == settings(work) and compared(weighed) == compared(work)
     custom = with_fields(weighed, metric="custom")
     heavier = ask(custom, "weigh", shown=tree_edits.DRAWN, node="Cat", weight="99")
     assert settings(heavier) != settings(custom) and settings(custom) != settings(work)
     assert compared(heavier) == compared(custom)
-    assert comparison_settings(heavier, plan_of(heavier), ["custom"]) != comparison_settings(
-        custom, plan_of(custom), ["custom"]
-    )
-    composed = with_composed(work, "mine", "levels", "w1")
+    assert hash_comparison_inputs(
+        heavier, build_plan(heavier), ["custom"]
+    ) != hash_comparison_inputs(custom, build_plan(custom), ["custom"])
+    composed = add_composed(work, "mine", "levels", "w1")
     assert settings(composed) == settings(work) and compared(composed) == compared(work)
     hurt = with_fields(work, attribute_weights={"sex": 3.0})
     assert settings(hurt) != settings(work) and compared(hurt) != compared(work)
     grouped = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
     assert settings(grouped) != settings(work) and compared(grouped) != compared(work)
-    assert settings(undone(grouped, "animal")) == settings(work), "undo makes it fresh again"
+    assert settings(undo_hierarchy(grouped, "animal")) == settings(work), (
+        "undo makes it fresh again"
+    )
 
 
 # --- found by attack --------------------------------------------------------------------------
@@ -352,69 +356,71 @@ def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
         "kind": "insert",
         "nodes": [0],
     }
-    done = tree_edits.edited(work, operation)
+    done = tree_edits.apply_operation(work, operation)
     assert tree(done, "sex") is tree(work, "sex") and tree(done, "animal").height == 3
     other = with_fields(work, version=work.version + 1)
-    assert tree_edits.edited(other, operation) is other, "another table is left alone"
+    assert tree_edits.apply_operation(other, operation) is other, "another table is left alone"
 
 
 def test_missing_cells_that_count_have_a_leaf_with_their_records():
     csv = b"animal,n\nCat,1\nDog,2\n,3\nCat,4\n"
-    work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
-    work = with_missing(with_role(work, "n", Role.INSENSITIVE), "drop-records")
+    work = set_role(open_uploaded_table(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    work = set_missing_rule(set_role(work, "n", Role.INSENSITIVE), "drop-records")
     assert "(missing)" not in tree(work).labels
-    work = with_missing(work, "as-value")
-    shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
+    work = set_missing_rule(work, "as-value")
+    shown = tree_edits.build_drawing(work, "animal", work.table.choices["animal"])
     assert dict(zip(shown["labels"], shown["records"], strict=True)) == {
         "Cat": "2", "Dog": "1", "(missing)": "1", "*": "4",
     }  # fmt: skip
     work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
-    prepared = prepare(plan_of(work), work.table.records)
+    prepared = prepare(build_plan(work), work.table.records)
     assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
 
 
 def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():
     csv = b"animal\nFelid\nDog\n"
-    work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    work = set_role(open_uploaded_table(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
     made = build.groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog", "Owl"]}])
-    work = tree_edits.with_tree_drawn(work, "animal", made)
-    done = tree_edits.without_unused(work, "animal")
+    work = tree_edits.set_tree(work, "animal", made)
+    done = tree_edits.remove_unused_leaves(work, "animal")
     assert tree(done).labels == ("Cat", "Dog", "Felid", "*")
     assert done.table.choices["animal"].plan is not None
-    assert tree_edits.removable(done.table.choices["animal"]) == []
+    assert tree_edits.list_removable_leaves(done.table.choices["animal"]) == []
 
 
 def test_imports_are_matched_with_the_records_as_they_are_when_used():
     csv = b"animal,n\nCat,1\nDog,2\nrare,\n"
-    work = uploaded_work(csv, "a.csv", 1)
+    work = open_uploaded_table(csv, "a.csv", 1)
     for column in ("animal", "n"):
-        work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    work = with_imports(with_missing(work, "drop-records"), [("animal.csv", b"Cat;*\nDog;*\n")])
-    assert meant(work)[0].plan is not None, "the record with 'rare' is dropped"
-    work = with_imported(with_missing(work, "as-value"))
+        work = set_role(work, column, Role.QUASI_IDENTIFIER)
+    work = add_imports(set_missing_rule(work, "drop-records"), [("animal.csv", b"Cat;*\nDog;*\n")])
+    assert match_imports(work)[0].plan is not None, "the record with 'rare' is dropped"
+    work = take_imports(set_missing_rule(work, "as-value"))
     assert work.table.choices["animal"].lacking == {"rare": 1}
     assert work.table.choices["animal"].plan is None
 
 
 def test_a_preview_survives_a_change_of_another_column(work):
-    preview = choose("ordered", {"sizes": "2"}, "animal", work.table.records.counted("animal"))
+    preview = build_choice(
+        "ordered", {"sizes": "2"}, "animal", work.table.records.counted("animal")
+    )
     work = with_fields(work, previews={"animal": preview})
-    work = with_role(work, "sex", Role.SENSITIVE)
+    work = set_role(work, "sex", Role.SENSITIVE)
     assert work.table.previews["animal"].typed == preview.typed
-    assert with_role(work, "animal", Role.SENSITIVE).table.previews == {}
+    assert set_role(work, "animal", Role.SENSITIVE).table.previews == {}
 
 
 def test_no_metric_can_be_called_as_the_drawn_weights_are(work):
-    work = with_composed(work, tree_edits.DRAWN, "levels", "none")
+    work = add_composed(work, tree_edits.DRAWN, "levels", "none")
     assert tree_edits.DRAWN not in work.settings.composed and "drawn" in work.settings.composed
-    shown = tree_edits.picture(work, "animal", work.table.choices["animal"], shown="drawn")
+    shown = tree_edits.build_drawing(work, "animal", work.table.choices["animal"], shown="drawn")
     assert shown["weights"] is not None
 
 
 def test_a_table_of_edges_shows_its_weights_and_refuses_words(work):
-    table = tree_edits.edge_texts(tree(work))
+    table = tree_edits.build_edge_texts(tree(work))
     assert table["weight"].tolist() == [""] * 5
-    done = tree_edits.with_edges(work, "animal", table.assign(weight="2"))
+    done = tree_edits.set_edge_table(work, "animal", table.assign(weight="2"))
     assert tree(done).weight.tolist() == [2] * 5 + [0] and done.shared.shown == tree_edits.DRAWN
     with pytest.raises(HierarchyError, match="Row 1"):
-        tree_edits.with_edges(work, "animal", table.assign(weight="abc"))
+        tree_edits.set_edge_table(work, "animal", table.assign(weight="abc"))
