@@ -38,7 +38,7 @@ def build_class_size_table(exposure: Exposure) -> pd.DataFrame:
             if low == high
             else f"{write_count(low)}–{write_count(high)}"
             if high
-            else f"≥ {thin(low)}"
+            else f"≥ {write_count(low)}"
         )
         rows.append(
             (name, int(exposure.classes[inside].sum()), int(exposure.members[inside].sum()))
