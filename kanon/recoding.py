@@ -353,7 +353,8 @@ class MergePath:
         if k > self.classes.n_records:
             raise Unsatisfiable(
                 f"k = {k} cannot be reached: the table has "
-                f"{count_noun(self.classes.n_records, 'record')}. Choose a k of at most that number."
+                f"{count_noun(self.classes.n_records, 'record')}. Choose a k of at most that "
+                "number."
             )
         if k > self.k_max:
             raise ValueError(f"this path ends at k = {self.k_max}")

@@ -294,7 +294,8 @@ def singles_out(column: DistinctCounts) -> str:
     """
     if not tells_apart(column.values, column.n_filled):
         return ""
-    return f"{write_count(column.values)} values in {write_count(column.n_filled)} records single people out."
+    values, records = write_count(column.values), write_count(column.n_filled)
+    return f"{values} values in {records} records single people out."
 
 
 def tells_apart(distinct: int, records: int) -> bool:

@@ -92,7 +92,7 @@ def _list_settings() -> Iterator[dict[str, Any]]:
 
 
 def _is_merging(module: ModuleType) -> bool:
-    return module.CARD.family == "merging" or hasattr(module, "merge_chosen")
+    return module.CARD.family == "merging" or hasattr(module, "merge_class")
 
 
 def load_remaining_kernels() -> None:

@@ -205,11 +205,11 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
         def submit(self, function, *arguments, **how):
             given.update(how)
 
-    monkeypatch.setattr(runner, "jobs", Recorder)
+    monkeypatch.setattr(runner, "get_jobs", Recorder)
     session = open_sample("hospital")
-    monkeypatch.setattr(runner.state, "work", lambda: session)
-    monkeypatch.setattr(runner.state, "put", lambda work: None)
-    monkeypatch.setattr(runner.state, "visitor", lambda: "somebody")
+    monkeypatch.setattr(runner.state, "get_session", lambda: session)
+    monkeypatch.setattr(runner.state, "set_session", lambda work: None)
+    monkeypatch.setattr(runner.state, "get_visitor", lambda: "somebody")
     runner.run_request(
         lambda work: JobRequest("run", len, (), add_run_cancelled_notice, limit=limit, lane="study")
     )

@@ -166,7 +166,7 @@ def test_the_lattice_as_a_graph_says_what_counting_by_hand_says():
 
 
 def test_a_lattice_too_large_to_be_counted_is_no_graph(monkeypatch):
-    monkeypatch.setattr("kanon.experiments.exploration.COMPLETE", 7)
+    monkeypatch.setattr("kanon.experiments.exploration.MOST_COUNTED_NODES", 7)
     with pytest.raises(PlanError, match="8 nodes; up to 7"):
         build_lattice_graph(plan(), PEOPLE)
 

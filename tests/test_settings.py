@@ -95,7 +95,7 @@ def unfit(limits):
 
 
 def test_no_page_is_drawn_under_settings_that_cannot_be_read(unfit, monkeypatch):
-    monkeypatch.setattr(runner, "jobs", lambda: pytest.fail("a worker began"))
+    monkeypatch.setattr(runner, "get_jobs", lambda: pytest.fail("a worker began"))
     at = AppTest.from_file(str(APP), default_timeout=30).run()
     assert not at.exception and WORK not in at.session_state
     assert [one.value for one in at.error] == [escape_markdown(unfit)]

@@ -113,9 +113,9 @@ def _speed() -> str:
     return "\n\n".join(
         [
             f"{thousands(task.classes.n_classes)} classes of a generated table, merged for all k "
-            f"with nllm on {count_cores()} cores, all in turn in one process; cut and sample included. "
-            f"*Loss*: how many times that of the whole run it is at k = {KS[0]}, and on the "
-            "sample, as the run tells it.",
+            f"with nllm on {count_cores()} cores, all in turn in one process; cut and sample "
+            f"included. *Loss*: how many times that of the whole run it is at k = {KS[0]}, and on "
+            "the sample, as the run tells it.",
             table(
                 ["parts", "seconds", "times faster", "of medians", "loss", "on the sample"], rows
             ),

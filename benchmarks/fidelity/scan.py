@@ -133,8 +133,8 @@ def scan(task: Task, joint: bool = False, reversed_ties: bool = False) -> MergeP
     parts = np.full((size, 3), -1, dtype=np.int32)
     smallest = np.zeros(size, dtype=np.int64)
     merges = _merge(
-        nodes, counts, keys, radix, choose_search_order(classes, task.potentials), live, parts, smallest,
-        parents, depths, task.k, joint, -1 if reversed_ties else 1,
+        nodes, counts, keys, radix, choose_search_order(classes, task.potentials), live, parts,
+        smallest, parents, depths, task.k, joint, -1 if reversed_ties else 1,
     )  # fmt: skip
     made = size + merges
     return MergePath(

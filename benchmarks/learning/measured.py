@@ -93,7 +93,7 @@ class Findings:
     lessons
         Per table and experiment (``original`` or ``release``) what came of it.
     points
-        Per table a row per release; see :func:`kanon.experiments.studies.points_table`.
+        Per table a row per release; see :func:`kanon.experiments.studies.build_points_table`.
     seconds
         The processor's time that all of it took.
     records

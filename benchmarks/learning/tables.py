@@ -118,7 +118,7 @@ def agreement(found: pd.DataFrame, measures: Mapping[str, Card], what: str = "")
     Parameters
     ----------
     found
-        See :func:`kanon.learning.predicting.agreements`.
+        See :func:`kanon.learning.predicting.measure_agreements`.
     measures
         The cards.
     what

@@ -73,7 +73,8 @@ def join_nearest(
         n_joined = int(meeting.state[0])
         progress(
             n_joined / max(1, len(queue)),
-            f"{write_count(n_joined)} of {write_count(len(queue))} classes joined the nearest cluster",
+            f"{write_count(n_joined)} of {write_count(len(queue))} classes joined the nearest "
+            "cluster",
         )
 
 

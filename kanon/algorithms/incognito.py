@@ -61,9 +61,10 @@ def check(task: Task) -> None:
     n_combinations = math.prod(tree.height + 1 for tree in task.classes.hierarchies)
     if n_combinations > _MOST_COMBINATIONS:
         raise PlanError(
-            f"The subsets of these quasi-identifiers have {write_count(n_combinations)} combinations of "
-            f"levels, and {CARD.title} goes through at most {write_count(_MOST_COMBINATIONS)}. Use "
-            "'optimal' or 'flash', which find the same levels; or take fewer quasi-identifiers."
+            f"The subsets of these quasi-identifiers have {write_count(n_combinations)} "
+            f"combinations of levels, and {CARD.title} goes through at most "
+            f"{write_count(_MOST_COMBINATIONS)}. Use 'optimal' or 'flash', which find the same "
+            "levels; or take fewer quasi-identifiers."
         )
 
 

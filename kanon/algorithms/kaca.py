@@ -78,7 +78,8 @@ def merged(task: Task, progress: Progress = ignore_progress) -> tuple[Merging, i
             n_small = len(small)
             progress(
                 1 - n_small / n_at_first,
-                f"{write_count(n_small)} classes below k left of {write_count(n_at_first)}, out of {write_count(size)}",
+                f"{write_count(n_small)} classes below k left of {write_count(n_at_first)}, out of "
+                f"{write_count(size)}",
             )
     return merging, merges
 

@@ -21,8 +21,9 @@ def compute_nodes_by_level(tree: Hierarchy) -> np.ndarray:
     top = int(tree.level[tree.root])
     if (top + 1) * tree.n_nodes > 10**8:
         raise PlanError(
-            f"A hierarchy has {write_count(top + 1)} levels and {write_count(tree.n_nodes)} nodes: too many for "
-            "algorithms that work with levels. Use 'gaa', which works with edges, or remove levels."
+            f"A hierarchy has {write_count(top + 1)} levels and {write_count(tree.n_nodes)} nodes: "
+            "too many for algorithms that work with levels. Use 'gaa', which works with edges, or "
+            "remove levels."
         )
     above = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
     raised = np.tile(np.arange(tree.n_nodes, dtype=np.int32), (top + 1, 1))
@@ -81,9 +82,10 @@ def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
     size = count_lattice_nodes(hierarchies)
     if size > MOST_NODES:
         raise PlanError(
-            f"The lattice of these hierarchies has {write_count(size)} nodes, and {title} searches at "
-            f"most {write_count(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk along one "
-            "path, or 'gaa' or 'mondrian', which need no lattice; or take fewer quasi-identifiers."
+            f"The lattice of these hierarchies has {write_count(size)} nodes, and {title} searches "
+            f"at most {write_count(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk "
+            "along one path, or 'gaa' or 'mondrian', which need no lattice; or take fewer "
+            "quasi-identifiers."
         )
 
 

@@ -41,7 +41,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     if evaluation.suppressed > lattice.limit:
         raise Unsatisfiable(
             f"At these levels {count_noun(evaluation.suppressed, 'record')} would have to be "
-            f"suppressed, and {write_count(lattice.limit)} may be; choose higher levels, or raise the "
-            "limit."
+            f"suppressed, and {write_count(lattice.limit)} may be; choose higher levels, or raise "
+            "the limit."
         )
     return finish_search(lattice, task.node, [task.node])

@@ -109,7 +109,8 @@ def given_away(
     while not remove_some_members(table, clusters, members, start, state, LOOKS):
         progress(
             int(state[0]) / len(clusters.records),
-            f"{write_count(state[0])} of {write_count(len(clusters.records))} clusters were evened out",
+            f"{write_count(state[0])} of {write_count(len(clusters.records))} clusters were evened "
+            "out",
         )
     return np.flatnonzero(clusters.of < 0)
 
@@ -123,7 +124,8 @@ def _merge_small(table: ClusteringInput, clusters: Clusters, progress: Progress)
         n_seen = int(meeting.state[0])
         progress(
             n_seen / len(merged_into),
-            f"{write_count(n_seen)} of {write_count(len(merged_into))} clusters hold k records or were merged",
+            f"{write_count(n_seen)} of {write_count(len(merged_into))} clusters hold k records or "
+            "were merged",
         )
     clusters.of[:] = find_merge_ends(merged_into)[clusters.of]
 

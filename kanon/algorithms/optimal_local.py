@@ -95,10 +95,10 @@ def check(task: Task) -> None:
     size, nodes = task.classes.n_classes, count_lattice_nodes(task.classes.hierarchies)
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
-            f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} different "
-            f"records, and at most {write_count(MOST_WORK)} times nodes of the lattice; here are "
-            f"{write_count(size)} and {count_noun(nodes, 'node')}. Use 'lattice-sweep' with effort "
-            "'closest', or take fewer quasi-identifiers."
+            f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} "
+            f"different records, and at most {write_count(MOST_WORK)} times nodes of the lattice; "
+            f"here are {write_count(size)} and {count_noun(nodes, 'node')}. Use 'lattice-sweep' "
+            "with effort 'closest', or take fewer quasi-identifiers."
         )
 
 

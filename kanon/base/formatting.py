@@ -70,7 +70,7 @@ def choose_plural(number: int, singular: str, plural: str, /, **values: object) 
 
 
 def join_words(items: Iterable[object]) -> str:
-    """Join items with commas and "and", unquoted; :func:`kanon.errors.listing` quotes names.
+    """Join items with commas and "and", unquoted; :func:`kanon.errors.list_names` quotes names.
 
     >>> join_words(["a"]), join_words(["a", "b"]), join_words("abc"), join_words([])
     ('a', 'a and b', 'a, b and c', '')

@@ -189,7 +189,8 @@ def find_fitting_kinds(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     ['date DD/MM/YYYY', 'date MM/DD/YYYY', 'text']
     >>> [str(kind) for kind in find_fitting_kinds(["1.234", "950"])]
     ['whole number 1.234', 'decimal 1234.56', 'text']
-    >>> [str(kind) for kind in find_fitting_kinds(["E11.9", "J45"])], str(find_fitting_kinds(["04.03.1981"])[0])
+    >>> kinds = find_fitting_kinds(["E11.9", "J45"])
+    >>> [str(kind) for kind in kinds], str(find_fitting_kinds(["04.03.1981"])[0])
     (['code', 'text'], 'date DD.MM.YYYY')
     """
     if not texts:
@@ -223,7 +224,8 @@ def find_kind(texts: Sequence[str]) -> ColumnKind:
 def find_other_kinds(fits: Sequence[ColumnKind]) -> list[ColumnKind]:
     """The other kinds that the values may have, if the likeliest one is a guess.
 
-    >>> [str(kind) for kind in find_other_kinds(find_fitting_kinds(["3/4/1981"]))], find_other_kinds(find_fitting_kinds(["13/4/1981"]))
+    >>> guess, sure = (find_fitting_kinds([text]) for text in ("3/4/1981", "13/4/1981"))
+    >>> [str(kind) for kind in find_other_kinds(guess)], find_other_kinds(sure)
     (['date MM/DD/YYYY'], [])
     """
     return [
@@ -330,7 +332,8 @@ def read_moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[d
 def compute_sort_sizes(texts: Sequence[str], kind: ColumnKind | None = None) -> list[float] | None:
     """The sort keys of the texts: numbers by size, dates by time; None if they are neither.
 
-    >>> compute_sort_sizes(["13.01.1981", "02.03.1980"]) == sorted(compute_sort_sizes(["13.01.1981", "02.03.1980"]))[::-1]
+    >>> sizes = compute_sort_sizes(["13.01.1981", "02.03.1980"])
+    >>> sizes == sorted(sizes)[::-1]
     True
     """
     values = read_numbers(texts, kind)

@@ -14,8 +14,8 @@ def describe_alteration(share: float, metric: str) -> str:
     '27.0 % of all that could be lost was lost, measured by NLLM. 0 % leaves the table as it was.'
     """
     return (
-        f"{write_percent(share)} of all that could be lost was lost, measured by {metric}. 0 % leaves "
-        "the table as it was."
+        f"{write_percent(share)} of all that could be lost was lost, measured by {metric}. 0 % "
+        "leaves the table as it was."
     )
 
 
@@ -111,8 +111,8 @@ def describe_total_variation(value: str, column: str) -> str:
     "In the worst class, 35.0 % would need a different disease to match the table's mix"
     """
     return (
-        f"In the worst class, {write_percent(100 * float(value))} would need a different {column} to "
-        "match the table's mix. At 0 the class tells nothing that the table does not (total "
+        f"In the worst class, {write_percent(100 * float(value))} would need a different {column} "
+        "to match the table's mix. At 0 the class tells nothing that the table does not (total "
         "variation; by norm 1 it is twice as much)."
     )
 
@@ -126,8 +126,8 @@ def describe_distinct_l(fewest: int, values: int, column: str) -> str:
     if fewest == values:
         return f"Every class has all {write_count(values)} values of {column} (distinct l)."
     return (
-        f"At least one class has only {write_count(fewest)} of the {write_count(values)} values of {column}, "
-        "rare ones included (distinct l)."
+        f"At least one class has only {write_count(fewest)} of the {write_count(values)} values of "
+        f"{column}, rare ones included (distinct l)."
     )
 
 
@@ -250,6 +250,6 @@ def describe_nauc(low: int, high: int) -> str:
 these k.'
     """
     return (
-        f"NAUC is the mean height of a curve from k = {write_count(low)} to k = {write_count(high)}, in "
-        "percent: the average cost over these k."
+        f"NAUC is the mean height of a curve from k = {write_count(low)} to k = "
+        f"{write_count(high)}, in percent: the average cost over these k."
     )

@@ -122,7 +122,8 @@ def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = 
         finding += ", and loses nearly everything"
     return build_figure(
         data, f"{ks_text}: {finding}", 340,
-        {"title": format_axis_title(COST), "ticksuffix": " ", "range": [x.min() - padding, x.max() + padding]},
+        {"title": format_axis_title(COST), "ticksuffix": " ",
+         "range": [x.min() - padding, x.max() + padding]},
         {"title": "" if only_alteration else _AXES[concern], "automargin": True, **y_range},
         hovermode="closest", showlegend=not only_alteration, annotations=notes,
         legend={"x": 1.01, "y": 1, "font": {"size": 12}, "tracegroupgap": 0},

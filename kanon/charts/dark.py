@@ -43,8 +43,10 @@ def convert_to_dark(figure: go.Figure) -> go.Figure:
 def convert_colour_to_dark(colour: str, least: float = MARK) -> str:
     """A colour as it is drawn on dark paper; other texts stay as they are.
 
-    >>> convert_colour_to_dark("#FFFFFF") == PAPER, convert_colour_to_dark("#1B1F24") == INK, convert_colour_to_dark("#E69F00"), convert_colour_to_dark("none")
-    (True, True, '#E69F00', 'none')
+    >>> convert_colour_to_dark("#FFFFFF") == PAPER, convert_colour_to_dark("#1B1F24") == INK
+    (True, True)
+    >>> convert_colour_to_dark("#E69F00"), convert_colour_to_dark("none")
+    ('#E69F00', 'none')
     """
     parts = _parse_colour(colour)
     if parts is None:

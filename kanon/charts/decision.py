@@ -40,8 +40,9 @@ def compute_times_reached(part: ThresholdResult) -> float:
 
     >>> from kanon.release.context import Context, list_thresholds
     >>> asked = list_thresholds(Context(release="research"))
-    >>> compute_times_reached(ThresholdResult(asked["k"], "", 10)), compute_times_reached(ThresholdResult(asked["t"], "ill", 0.8))
-    (2.0, 0.5)
+    >>> results = ThresholdResult(asked["k"], "", 10), ThresholdResult(asked["t"], "ill", 0.8)
+    >>> [compute_times_reached(result) for result in results]
+    [2.0, 0.5]
     """
     threshold = part.threshold.wanted
     assert threshold is not None

@@ -170,9 +170,9 @@ def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = 
         )  # fmt: skip
         for x, symbol, when in ((before, "circle-open", "before"), (after, "circle", "after")):
             figure.add_scatter(
-                x=[x], y=[title], mode="markers",
+                x=[x], y=[title], mode="markers", cliponaxis=False,
                 marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
-                hovertemplate=f"{title} {when}: {write_percent(x)}<extra></extra>", cliponaxis=False,
+                hovertemplate=f"{title} {when}: {write_percent(x)}<extra></extra>",
             )  # fmt: skip
         figure.add_scatter(
             x=[max(before, after)], y=[title], mode="text", hoverinfo="skip", cliponaxis=False,

@@ -113,7 +113,8 @@ def compute_text_box(text: str, anchor: Anchor, size: float) -> Box:
 def estimate_text_width(text: str, size: float) -> float:
     """About how wide a text is, in pixels; rather too wide than too narrow.
 
-    >>> estimate_text_width("ill", 10) < estimate_text_width("age", 10) < estimate_text_width("WWW", 10)
+    >>> ill, age, wide = (estimate_text_width(text, 10) for text in ("ill", "age", "WWW"))
+    >>> ill < age < wide
     True
     """
     return size * sum(

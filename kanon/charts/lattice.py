@@ -272,7 +272,8 @@ def _format_hovers(exploration: Exploration, assessment: Assessment) -> list[str
             f"{levels}<br><b>k {write_count(int(assessment.reached[place]))}, "
             f"loss {write_percent(float(loss[place]))}</b><br>"
             f"{count_noun(int(assessment.classes[place]), 'class', 'classes')}, "
-            f"{count_noun(in_small_classes, 'record')} in classes that do not satisfy{if_suppressed}"
+            f"{count_noun(in_small_classes, 'record')} in classes that do not "
+            f"satisfy{if_suppressed}"
         )
     return texts
 

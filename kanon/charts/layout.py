@@ -85,7 +85,8 @@ class Layout:
     def select_panels(self, number: int) -> Layout:
         """The layout with so many panels: its first ones, or usual ones added.
 
-        >>> [panel.measure for panel in create_curves_layout("min_k", "root_percent").sized(3).panels]
+        >>> layout = create_curves_layout("min_k", "root_percent")
+        >>> [panel.measure for panel in layout.select_panels(3).panels]
         ['min_k', 'root_percent', 'mean_alteration']
         """
         others = (Panel("classes"), Panel("curve", "classes"), Panel("scatter", "min_k"))

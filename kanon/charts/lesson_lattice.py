@@ -78,7 +78,8 @@ def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figu
         }
     )  # fmt: skip
     n_counted = sum(looked_at for _, looked_at in state_by_node.values())
-    title = f"{write_count(n_counted)} of {write_count(size)} nodes counted, {write_count(len(state_by_node))} known"
+    known = write_count(len(state_by_node))
+    title = f"{write_count(n_counted)} of {write_count(size)} nodes counted, {known} known"
     interval = {} if last.heights is None else _draw_interval(last.heights, sum(last.node))
     legend |= {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
                "itemsizing": "constant"}  # fmt: skip

@@ -217,8 +217,8 @@ def _draw_forest(lesson: Lesson, title: str, views: Sequence[_TreeView], room: R
         heading = _trim_to_width(name, box.right - box.left - estimate_text_width(more, 16)) + more
         above = Anchor(box.left, box.top - grid.head + 16, "middle right")
         titles.append(
-            {"text": escape_label(heading, 60), "xref": "paper", "yref": "paper", "showarrow": False,
-             "x": ends[0], "xanchor": "left", "yanchor": "middle",
+            {"text": escape_label(heading, 60), "xref": "paper", "yref": "paper",
+             "showarrow": False, "x": ends[0], "xanchor": "left", "yanchor": "middle",
              "y": 1 - (above.y - grid.above) / tall, "font": {"size": 16, "color": INK}}
         )  # fmt: skip
         where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}

@@ -79,8 +79,10 @@ def format_panel_axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
 def format_tick(tick: int, largest: int) -> str:
     """A tick in a small panel: where some have six digits, thousands are short.
 
-    >>> format_tick(1000, 10_000) == write_count(1000), format_tick(1000, 100_000), format_tick(10**6, 10**6)
-    (True, '1k', '1M')
+    >>> format_tick(1000, 10_000) == write_count(1000)
+    True
+    >>> format_tick(1000, 100_000), format_tick(10**6, 10**6)
+    ('1k', '1M')
     """
     if largest < 100_000 or tick < 1000:
         return write_count(tick)

@@ -92,7 +92,8 @@ def build_distribution_table(
 ) -> pd.DataFrame:
     """Distributions side by side, the rarest values put together.
 
-    >>> found = build_distribution_table(["a", "b", "c"], False, {"all": np.array([1, 5, 4])}, most=2)
+    >>> series = {"all": np.array([1, 5, 4])}
+    >>> found = build_distribution_table(["a", "b", "c"], False, series, most=2)
     >>> found["value"].tolist(), found["all, %"].tolist()
     (['b', 'c', '1 other value'], [50.0, 40.0, 10.0])
     """

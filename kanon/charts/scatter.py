@@ -114,8 +114,8 @@ def draw_privacy_against_alteration(
             marker=create_marker(look, 13), text=[titles[place] if sides[place] else ""],
             textposition=sides[place] or "middle right", cliponaxis=False,
             textfont={"size": 14, "color": get_text_colour(look.colour), "shadow": "auto"},
-            hovertemplate=f"{titles[place]}<br>{COST.title} {write_percent(float(x[0]))}<br>{card.title} "
-            f"{format_measure(float(y[0]), card)} {card.unit}<extra></extra>",
+            hovertemplate=f"{titles[place]}<br>{COST.title} {write_percent(float(x[0]))}<br>"
+            f"{card.title} {format_measure(float(y[0]), card)} {card.unit}<extra></extra>",
             **bars,
         )  # fmt: skip
     finding = describe_front(titles, on.tolist(), card)

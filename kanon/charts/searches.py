@@ -129,8 +129,8 @@ def build_over_columns_table(study: Searches) -> pd.DataFrame:
 # --- the pictures -----------------------------------------------------------------------------
 def draw_over_k(study: Searches) -> go.Figure:
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
-    figure = _create_search_panels([format_axis_title(iloss_mean.CARD), format_axis_title(level_of_generalisation.CARD),
-                      f"{format_axis_title(SECONDS)}, log scale"], describe_searches(study), 0.075)  # fmt: skip
+    titles = [*map(format_axis_title, cards[:2]), f"{format_axis_title(SECONDS)}, log scale"]
+    figure = _create_search_panels(titles, describe_searches(study), 0.075)
     ks = study.ks
     for panel, card in enumerate(cards):
         for name in MARKERS:

@@ -97,8 +97,8 @@ def _run_command(arguments: Sequence[str] | None, written: WrittenFiles) -> tupl
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         return _MISTAKE, (  # the text could hold cells
-            f"failed because of an error in kanon: {describe_safely(error)}. Please report this line; "
-            f"{TRACEBACK}=1 prints more, which may hold values of the table."
+            f"failed because of an error in kanon: {describe_safely(error)}. Please report this "
+            f"line; {TRACEBACK}=1 prints more, which may hold values of the table."
         )
     return 0, ""
 

@@ -68,7 +68,8 @@ def execute(args: argparse.Namespace) -> None:
     print("\n".join(result.said))
     if wrong:
         print(
-            f"Insensitive in the plan, although they are in such sets: {list_names(wrong, most=12)}."
+            "Insensitive in the plan, although they are in such sets: "
+            f"{list_names(wrong, most=12)}."
         )
 
 

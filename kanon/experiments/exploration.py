@@ -224,7 +224,8 @@ def build_lattice_graph(
     size = count_lattice_nodes(task.classes.hierarchies)
     if size > MOST_COUNTED_NODES:
         raise PlanError(
-            f"The lattice has {write_count(size)} nodes; up to {write_count(MOST_COUNTED_NODES)} are counted one by one."
+            f"The lattice has {write_count(size)} nodes; up to {write_count(MOST_COUNTED_NODES)} "
+            "are counted one by one."
         )
     exploration = measure_lattice(ignore_progress, task)
     assessment = exploration.assessment

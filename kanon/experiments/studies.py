@@ -109,8 +109,8 @@ def _select_k(ks: Iterable[int], most: int) -> tuple[int, ...]:
     usable_ks = tuple(sorted({k for k in ks if 2 <= k <= most}))
     if not usable_ks:
         raise PlanError(
-            f"No k is left: choose at least one from 2 to {write_count(most)}, the largest that this "
-            "table allows."
+            f"No k is left: choose at least one from 2 to {write_count(most)}, the largest that "
+            "this table allows."
         )
     return usable_ks
 

@@ -64,8 +64,10 @@ def create_titles(configs: Sequence[Configuration], metrics: Mapping[str, str]) 
 def get_full_title(config: Configuration, metric: str) -> str:
     """A label for a configuration that stands alone: all that it is.
 
-    >>> get_full_title(Configuration("ncp"), "NCP"), get_full_title(Configuration("ncp", "l"), "NCP")
-    ('NCP · S1', 'L')
+    >>> get_full_title(Configuration("ncp"), "NCP")
+    'NCP · S1'
+    >>> get_full_title(Configuration("ncp", "l"), "NCP")
+    'L'
     >>> get_full_title(Configuration("ncp", "s3", scope="class"), "NCP")
     'NCP · S3 (merged class)'
     >>> get_full_title(Configuration("ncp", algorithm="datafly"), "NCP")

@@ -313,7 +313,8 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
         )
     if records is not None and np.shape(records) != (tree.n_nodes,):
         raise HierarchyError(
-            f"Sorting by records needs one number for each of the {write_count(tree.n_nodes)} nodes."
+            f"Sorting by records needs one number for each of the {write_count(tree.n_nodes)} "
+            "nodes."
         )
     draft = Draft.of(tree)
     most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()

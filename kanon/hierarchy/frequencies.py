@@ -46,8 +46,8 @@ def build_by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     rare = [text for text, count in records_by_text.items() if count < least]
     if rare and len(rare) == len(records_by_text):
         raise HierarchyError(
-            f"Every value has fewer than {write_count(least)} records, so all would share one group. "
-            "Choose a smaller number."
+            f"Every value has fewer than {write_count(least)} records, so all would share one "
+            "group. Choose a smaller number."
         )
     name = f"Other (fewer than {int(least)} {'record' if least == 1 else 'records'})"
     frequent = [[text, text] for text, count in records_by_text.items() if count >= least]
@@ -84,6 +84,6 @@ def _check_parts(parts: Sequence[int]) -> None:
     for many, few in itertools.pairwise(parts):
         if few >= many or many % few:
             raise HierarchyError(
-                f"The number of parts {write_count(many)} is not a multiple of the number {write_count(few)} "
-                "after it; nested intervals need that."
+                f"The number of parts {write_count(many)} is not a multiple of the number "
+                f"{write_count(few)} after it; nested intervals need that."
             )

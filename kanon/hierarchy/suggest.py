@@ -127,8 +127,8 @@ def _propose_all(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator
         yield _propose_quantiles(records)
     elif many and builder == "codes":
         reason = (
-            f"It has {count_noun(len(values), 'value')}, {write_count(_count_icd_codes(values))} of which "
-            "look like ICD-10 codes: they are cut at the point, then grouped by chapter."
+            f"It has {count_noun(len(values), 'value')}, {write_count(_count_icd_codes(values))} "
+            "of which look like ICD-10 codes: they are cut at the point, then grouped by chapter."
         )
         yield SuggestedBuilder("codes", reason, starting_parameters("codes", values))
     elif many and builder == "mask":
@@ -209,8 +209,8 @@ def _propose_quantiles(records: Sequence[int]) -> SuggestedBuilder:
     average = round(sum(records) / most)
     uneven = max(records) > 2 * average
     reason = (
-        f"It has {count_noun(len(records), 'number')}: {'up to ' if uneven else ''}{most} intervals "
-        f"with about {count_noun(average, 'record')} each"
+        f"It has {count_noun(len(records), 'number')}: {'up to ' if uneven else ''}{most} "
+        f"intervals with about {count_noun(average, 'record')} each"
     )
     # A number is never split, so one with many records makes a large interval.
     rest = f"; its most frequent number alone has {write_count(max(records))}." if uneven else "."

@@ -347,7 +347,7 @@ class Hierarchy:
     def at_level(self, level: int) -> np.ndarray:
         """The highest ancestor of every node of at most one level; higher nodes stay. Shape (N,).
 
-        See :func:`kanon.algorithms.lattice_size.raised_to`.
+        See :func:`kanon.algorithms.lattice_size.compute_nodes_by_level`.
 
         >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
         ...                                ("b", "A", None), ("c", "*", None)])

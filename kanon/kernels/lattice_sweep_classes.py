@@ -8,8 +8,9 @@ from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import kernel, loop
 
 PLACE, WORK, CHANGES, ALIVE, TOP = range(5)
-"""The places in ``ReleasedClasses.state``: where to go on in what is to be done, how much was done in all,
-how many changes were made, how many classes there are, from which number on none was ever used."""
+"""The places in ``ReleasedClasses.state``: where to go on in what is to be done, how much was done
+in all, how many changes were made, how many classes there are, from which number on none was ever
+used."""
 
 
 class Trees(NamedTuple):

@@ -108,13 +108,13 @@ def _check_target(histogram: Sensitive, codes: list[int]) -> None:
     name = quote(histogram.name)
     if len(codes) < 2:
         raise TableError(
-            f"The column {name} has {count_noun(len(codes), 'different value')}, so there is nothing "
-            "to predict. Choose a target with at least two."
+            f"The column {name} has {count_noun(len(codes), 'different value')}, so there is "
+            "nothing to predict. Choose a target with at least two."
         )
     if len(codes) > MOST_LABELS:
         raise TableError(
-            f"The column {name} has {write_count(len(codes))} different values. Choose a target with at "
-            f"most {MOST_LABELS}, so that each has enough records."
+            f"The column {name} has {write_count(len(codes))} different values. Choose a target "
+            f"with at most {MOST_LABELS}, so that each has enough records."
         )
     totals = histogram.total[codes]
     if totals.min() < 2:

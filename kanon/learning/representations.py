@@ -202,7 +202,8 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     """
     if name not in REPRESENTATIONS:
         raise PlanError(
-            f"The representation {quote(name)} is unknown; choose from {list_names(REPRESENTATIONS)}."
+            f"The representation {quote(name)} is unknown; choose from "
+            f"{list_names(REPRESENTATIONS)}."
         )
     blocks, places = [], []
     for j, tree in enumerate(recoding.hierarchies):

@@ -114,10 +114,10 @@ def value(recoding: Recoding) -> float | None:
     φ² = χ² / N is that of the estimated number of records of every pair of leaves, Σ over classes
     of |C| u_i ⊗ u_j with u = 1 / |v| below the class's node v and 0 elsewhere; N is their sum.
     Chance is (r - 1)(c - 1) / (N - 1), r and c being how many values the cells distinguish: see
-    :attr:`kanon.measures.spread.SpreadColumn.told_apart`. Where cells are raised to several levels,
-    often both columns at once, the mean of r c is that over records of the two at their levels.
-    r' = r - (r - 1)² / (N - 1), and c', are those of the original table, before and after, so a
-    release gains nothing by distinguishing fewer values.
+    :attr:`kanon.measures.spread.SpreadColumn.n_distinguished`. Where cells are raised to several
+    levels, often both columns at once, the mean of r c is that over records of the two at their
+    levels. r' = r - (r - 1)² / (N - 1), and c', are those of the original table, before and after,
+    so a release gains nothing by distinguishing fewer values.
 
     A column of more than :data:`BINS` numbers is put into bins of equally many original records,
     which take the place of its leaves: a number is in the bin of the middle of its records.

@@ -136,8 +136,8 @@ def check_record_numbers(releases: Sequence[Release]) -> None:
     for number, size in enumerate(sizes, 1):
         if size != sizes[0]:
             raise PlanError(
-                f"Release 1 is of a table of {count_noun(sizes[0], 'record')} and release {number} of "
-                f"one of {write_count(size)}: only releases of one table can be combined."
+                f"Release 1 is of a table of {count_noun(sizes[0], 'record')} and release {number} "
+                f"of one of {write_count(size)}: only releases of one table can be combined."
             )
 
 

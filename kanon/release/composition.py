@@ -152,8 +152,8 @@ class LearntValues:
             f"{count_noun(self.lined_up, 'record')} with all rows lined up, for "
             f"{count_noun(self.certain, 'record')} without the row order, from a person's class in "
             "each release (↓ better). Without the order, the worst case leaves "
-            f"{count_noun(self.values, 'value')} and at most {count_noun(self.records, 'row')}; the "
-            f"worst single release leaves {count_noun(self.values_alone, 'value')} (↑ better)"
+            f"{count_noun(self.values, 'value')} and at most {count_noun(self.records, 'row')}; "
+            f"the worst single release leaves {count_noun(self.values_alone, 'value')} (↑ better)"
         )
 
     @property
@@ -192,10 +192,11 @@ class CombinedReleases:
             else f"at least {write_count(self.matched_records)}"
         )
         return (
-            f"Anyone can match the rows of {rows} of {count_noun(self.together.n_records, 'record')} "
-            "(↓ better). Groups are counted as if all rows were matched, which is the most that "
-            "anyone can learn. Without matched rows, a person is one of at most "
-            f"{count_noun(self.candidates or 0, 'record')} in the worst case (↑ better)"
+            f"Anyone can match the rows of {rows} of "
+            f"{count_noun(self.together.n_records, 'record')} (↓ better). Groups are counted as if "
+            "all rows were matched, which is the most that anyone can learn. Without matched rows, "
+            f"a person is one of at most {count_noun(self.candidates or 0, 'record')} in the worst "
+            "case (↑ better)"
         )
 
     @property
@@ -209,15 +210,16 @@ class CombinedReleases:
         least = "no" if self.together.min_k is None else write_count(self.together.min_k)
         whole = self.together
         sentences = [
-            f"The smallest class has {sizes} records in {join_words(names)}; the smallest group that "
-            f"looks alike in all of them has {least} (↑ better); {write_count(whole.unique_records)} of "
-            f"{count_noun(whole.n_records, 'record')} are unique (↓ better)",
+            f"The smallest class has {sizes} records in {join_words(names)}; the smallest group "
+            f"that looks alike in all of them has {least} (↑ better); "
+            f"{write_count(whole.unique_records)} of {count_noun(whole.n_records, 'record')} are "
+            "unique (↓ better)",
             self.order_sentence,
         ]
         if self.undone:
             sentences.append(
-                f"{list_names(self.undone)}: generalised or left out in one release, shown unchanged "
-                "in another"
+                f"{list_names(self.undone)}: generalised or left out in one release, shown "
+                "unchanged in another"
             )
         return (
             *sentences,

@@ -110,8 +110,8 @@ def measure_reached_levels(
     n_choices = math.comb(m, known)
     if n_choices > MOST_CHOICES:
         raise PlanError(
-            f"There are {write_count(n_choices)} choices of {known} of {m} quasi-identifiers, and at most "
-            f"{write_count(MOST_CHOICES)} are searched; let fewer of them be known, or all."
+            f"There are {write_count(n_choices)} choices of {known} of {m} quasi-identifiers, and "
+            f"at most {write_count(MOST_CHOICES)} are searched; let fewer of them be known, or all."
         )
     population = None
     if people is not None:

@@ -148,8 +148,8 @@ def _describe_missing_cells(incomplete: int, table: Table) -> DriftFinding:
     return DriftFinding(
         "missing-cells", "", True,
         f"{write_count(incomplete)} {lack} a quasi-identifier, "
-        f"{write_percent(100 * incomplete / table.n_records)} of all: set read.missing in the plan to "
-        "'as-value', or to 'drop-records' if some records are complete.",
+        f"{write_percent(100 * incomplete / table.n_records)} of all: set read.missing in the plan "
+        "to 'as-value', or to 'drop-records' if some records are complete.",
     )  # fmt: skip
 
 
@@ -191,8 +191,8 @@ def _find_hierarchy_gaps(
     yield DriftFinding(
         "new-values", column, True,
         f"{quote(column)} has {count_noun(len(lacking), 'value')} that its hierarchy lacks, in "
-        f"{count_noun(records, 'record')}, {write_percent(100 * records / table.n_records)} of all: add "
-        "them on the page Hierarchies, or to its file.",
+        f"{count_noun(records, 'record')}, {write_percent(100 * records / table.n_records)} of "
+        "all: add them on the page Hierarchies, or to its file.",
     )  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[D
             f"The sensitive column {quote(column)} has "
             f"{count_noun(len(new), 'new category', 'new categories')}, in "
             f"{count_noun(records, 'record')}, "
-            f"{write_percent(100 * records / table.n_records)} of all: l and t count differently from "
-            "before.",
+            f"{write_percent(100 * records / table.n_records)} of all: l and t count differently "
+            "from before.",
         )  # fmt: skip
 
 

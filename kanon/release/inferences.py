@@ -46,7 +46,8 @@ def describe_dependence(column: str, recoding: Recoding, table: Table) -> str:
         if shares is not None and shares[0] - shares[1] >= _LEAST_DEPENDENCE * (1 - shares[1]):
             return (
                 f"it follows from {source_columns}: two records alike there share it in "
-                f"{write_percent(100 * shares[0])} of the cases, any two in {write_percent(100 * shares[1])}"
+                f"{write_percent(100 * shares[0])} of the cases, any two in "
+                f"{write_percent(100 * shares[1])}"
             )
     return ""
 
@@ -99,8 +100,8 @@ def check_minimality(recoding: Recoding, models: Sequence[Model], k: int) -> Ite
     sentences = []
     if result.n_telling:
         sentences.append(
-            f"{count_noun(result.n_telling, 'class', 'classes')} could be split into parts of at least "
-            f"{least}, but no split of {'it' if result.n_telling == 1 else 'them'} meets "
+            f"{count_noun(result.n_telling, 'class', 'classes')} could be split into parts of at "
+            f"least {least}, but no split of {'it' if result.n_telling == 1 else 'them'} meets "
             f"{' and '.join(model.sentence for model in beside)}. kanon makes minimal "
             "releases: it generalises no more than needed. Anyone who knows this concludes that "
             f"some part breaks that{known}."
@@ -126,8 +127,8 @@ def check_range_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
             small = float(counts[counts <= 3].sum() / max(counts.sum(), 1))
             text = (
                 f"{quote(column)} shows the least and the greatest value of a class beside its "
-                f"mean. In classes of at most 3 records, {write_percent(100 * small)} of the release, "
-                "these are all or nearly all values."
+                f"mean. In classes of at most 3 records, {write_percent(100 * small)} of the "
+                "release, these are all or nearly all values."
             )
             yield Remark("means-beside", column, small, text)
         rare = dict(_find_rare_extremes(tree, get_original_cells(recoding)[j], k))
@@ -294,7 +295,8 @@ def check_row_order(
     else:
         leak = measure_order_leak(recoding, row_class, kinds)
         for name, verb, raised, read_off in leak.columns:
-            back = f"that gives back {write_count(read_off)} of {count_noun(raised, 'generalised value')}"
+            generalised = count_noun(raised, "generalised value")
+            back = f"that gives back {write_count(read_off)} of {generalised}"
             back = back if raised else "it is released as it was"
             sentences.append(f"{quote(name)} {verb} along the table: {back}.")
         if leak.smallest < (recoding.min_k or 0):

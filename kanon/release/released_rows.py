@@ -72,7 +72,8 @@ class ReleasedRows:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
-            self.check_released_columns, self.check_pseudonyms, self.check_suppressed_rows, self.check_coarsened_columns,
+            self.check_released_columns, self.check_pseudonyms, self.check_suppressed_rows,
+            self.check_coarsened_columns,
         )  # fmt: skip
         for check in checks:
             if wrong := check():
@@ -226,7 +227,8 @@ def convert_cells_to_texts(column: pd.Series) -> pd.Series:
     """Make a column texts where Arrow would make one value of several.
 
     >>> from decimal import Decimal
-    >>> convert_cells_to_texts(pd.Series([Decimal("1.5"), Decimal("1.50"), None], dtype=object)).tolist()
+    >>> cells = [Decimal("1.5"), Decimal("1.50"), None]
+    >>> convert_cells_to_texts(pd.Series(cells, dtype=object)).tolist()
     ['1.5', '1.50', None]
     """
     if isinstance(column.dtype, pd.StringDtype) or getattr(column.dtype, "kind", "O") in "iufbM":

@@ -153,9 +153,11 @@ def _check_suppressed(classes: EquivalenceClasses) -> Iterator[Remark]:
     rows = np.logical_and.reduce([np.isin(nodes, codes) for nodes, codes in columns])
     if number := int(classes.counts[rows].sum()):
         many = "records of the table show" if number > 1 else "record of the table shows"
-        text = f"{write_count(number)} {many} nothing in any quasi-identifier (* or blank), like suppressed"
+        text = f"{write_count(number)} {many} nothing in any quasi-identifier (* or blank), like"
         share = number / classes.n_records
-        yield Remark("suppressed-before", classes.attributes[0], share, f"{text} records.")
+        yield Remark(
+            "suppressed-before", classes.attributes[0], share, f"{text} suppressed records."
+        )
 
 
 def describe_coarsened_column(coarsening: Coarsening) -> Remark:
@@ -178,8 +180,8 @@ def _check_repeats(
     share = records / often.distinct.n_filled
     have = f"{count_noun(persons, 'value')} {'has' if persons == 1 else 'have'}"
     text = (
-        f"{quote(column)} repeats: {have} several records, {write_count(records)} together. If a value "
-        "stands for a person, "
+        f"{quote(column)} repeats: {have} several records, {write_count(records)} together. If a "
+        "value stands for a person, "
     )
     source, recoding = (None, None) if released is None else released
     if recoding is None or not isinstance(source, MemorySource):
@@ -218,8 +220,8 @@ def _check_links(
     few = f"fewer than {write_count(k)} persons share the combination of classes"
     if alone is not None:
         text += (
-            f", and for {write_count(alone)} of them, {write_percent(100 * alone / persons)}, {few}: anyone "
-            "who knows the classes of such a person finds all records of the person"
+            f", and for {write_count(alone)} of them, {write_percent(100 * alone / persons)}, "
+            f"{few}: anyone who knows the classes of such a person finds all records of the person"
         )
     elif released is not None:
         text += f". For how many of them {few} was not counted in the engine"
@@ -245,8 +247,9 @@ def _check_uniqueness(
             f" The release shows it as it was in {count_noun(cells, 'record')}, {share}."
         )
     text = (
-        f"{quote(column)} is almost unique{where}: {write_count(values)} values in {write_count(records)} "
-        f"records, and alone it singles out {write_percent(100 * alone)} of {of_whom}.{shown_sentence}"
+        f"{quote(column)} is almost unique{where}: {write_count(values)} values in "
+        f"{write_count(records)} records, and alone it singles out {write_percent(100 * alone)} of "
+        f"{of_whom}.{shown_sentence}"
     )
     yield Remark("almost-unique", column, alone, text)
 
@@ -276,8 +279,8 @@ def _check_outside_knowledge(
     if tells_apart(values, records):
         share, of_whom = _measure_uniqueness(table, column, often, person)
         reasons.append(
-            f"it is almost unique ({write_count(values)} values in {write_count(records)} records; it singles "
-            f"out {write_percent(100 * share)} of {of_whom})"
+            f"it is almost unique ({write_count(values)} values in {write_count(records)} records; "
+            f"it singles out {write_percent(100 * share)} of {of_whom})"
         )
     if released is not None and (determined := describe_dependence(column, released[1], table)):
         reasons.append(determined)
@@ -323,9 +326,9 @@ def _check_spellings(
                 "several-spellings",
                 column,
                 alike / sum(written.values()),
-                f"{quote(column)} has {write_count(len(spellings))} {are} written in several ways (equal "
-                "as numbers, codes or words for missing, or apart from case, blanks and the form "
-                f"of signs), {count_noun(pairs, 'pair')} in all. {counts_as}.",
+                f"{quote(column)} has {write_count(len(spellings))} {are} written in several ways "
+                "(equal as numbers, codes or words for missing, or apart from case, blanks and the "
+                f"form of signs), {count_noun(pairs, 'pair')} in all. {counts_as}.",
             )
 
 
@@ -383,8 +386,9 @@ def _check_passing(
         sentences[0] += f": {', and '.join(reasons)}"
     if rare:
         sentences.append(
-            f"{write_percent(100 * share)} of its records have a value that fewer than {write_count(k)} share, "
-            f"{write_percent(100 * often.count_rarer_than(2) / records)} one of their own"
+            f"{write_percent(100 * share)} of its records have a value that fewer than "
+            f"{write_count(k)} share, {write_percent(100 * often.count_rarer_than(2) / records)} "
+            "one of their own"
         )
     else:
         sentences.append(f"None of its values has fewer than {count_noun(k, 'record')}")
@@ -394,8 +398,8 @@ def _check_passing(
         smaller = float(sizes[sizes < k].sum()) / max(int(sizes.sum()), 1)
         share = max(share, smaller)
         sentences.append(
-            f"To anyone who knows it, {write_percent(100 * smaller)} of the released records are in "
-            f"classes of fewer than {write_count(k)}"
+            f"To anyone who knows it, {write_percent(100 * smaller)} of the released records are "
+            f"in classes of fewer than {write_count(k)}"
         )
     elif recoding is not None:
         sentences.append("How much smaller it makes the classes was not counted in the engine")

@@ -84,8 +84,8 @@ class Alternatives:
         if own is None or least >= own or write_percent(least) == write_percent(own):
             return ""
         return (
-            f"{title} loses {write_percent(least)} and this release {write_percent(own)} ({self.metric_title}); "
-            "both meet the models of the plan."
+            f"{title} loses {write_percent(least)} and this release {write_percent(own)} "
+            f"({self.metric_title}); both meet the models of the plan."
         )
 
 
@@ -131,13 +131,13 @@ def explain_too_long(prepared: PreparedRun) -> str:
     most = _MOST_CLUSTERED if module.CARD.family == "clusters" else _MOST_CLASSES
     if classes > most:
         return (
-            f"the table has {count_noun(classes, 'class', 'classes')}; a report makes other releases "
-            f"for at most {write_count(most)}"
+            f"the table has {count_noun(classes, 'class', 'classes')}; a report makes other "
+            f"releases for at most {write_count(most)}"
         )
     if module.CARD.family == "levels" and nodes > _MOST_NODES:
         return (
-            f"the lattice has {count_noun(nodes, 'node')}; a report makes other releases for at most "
-            f"{write_count(_MOST_NODES)}"
+            f"the lattice has {count_noun(nodes, 'node')}; a report makes other releases for at "
+            f"most {write_count(_MOST_NODES)}"
         )
     return ""
 

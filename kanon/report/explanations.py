@@ -267,8 +267,8 @@ def _describe_suppression(run: Run) -> str:
 def _describe_missing(run: Run) -> str:
     if run.prepared.dropped:
         return (
-            f"{count_noun(run.prepared.dropped, 'record')} with a missing quasi-identifier were left "
-            "out beforehand."
+            f"{count_noun(run.prepared.dropped, 'record')} with a missing quasi-identifier were "
+            "left out beforehand."
             if run.prepared.dropped > 1
             else "1 record with a missing quasi-identifier was left out beforehand."
         )
@@ -367,8 +367,10 @@ SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
 def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
     """Format a level without its unit; None is infinite.
 
-    >>> [format_sensitive_level(1.7581, LEVELS["entropy_l"]), format_sensitive_level(None, LEVELS["delta"])]
-    ['1.75', '∞']
+    >>> format_sensitive_level(1.7581, LEVELS["entropy_l"])
+    '1.75'
+    >>> format_sensitive_level(None, LEVELS["delta"])
+    '∞'
     >>> format_sensitive_level(4 / 7, LEVELS["alpha"])
     '57.1'
     """

@@ -131,10 +131,11 @@ class OptimalityGap:
             (
                 "This holds for the releases of any tool in which each value stays as it is or "
                 "becomes a group above it in these hierarchies, and every class has at least "
-                f"{write_count(self.k)} records. No record can lose less than in the cheapest group of "
-                f"{write_count(self.k)} records that it fits into; the bound is the sum of these losses "
-                "over all records. A close search also uses that each record is in only one group. "
-                "Models other than k allow fewer releases, so they can only raise the least loss."
+                f"{write_count(self.k)} records. No record can lose less than in the cheapest "
+                f"group of {write_count(self.k)} records that it fits into; the bound is the sum "
+                "of these losses over all records. A close search also uses that each record is in "
+                "only one group. Models other than k allow fewer releases, so they can only raise "
+                "the least loss."
             ),
             "Records may be suppressed; each suppressed record counts as losing everything."
             if self.suppresses

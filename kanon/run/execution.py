@@ -211,8 +211,8 @@ class Run:
         blank = [name for name in unnamed if table.count_distinct(name).n_filled < table.n_records]
         exception = f", but for cells that count as missing: they are blank ({list_names(blank)})"
         return (
-            f"The plan does not name {list_names(unnamed)}: columns that it does not name pass into "
-            f"the release{exception if blank else ' unchanged'}."
+            f"The plan does not name {list_names(unnamed)}: columns that it does not name pass "
+            f"into the release{exception if blank else ' unchanged'}."
         )
 
     @cached_property

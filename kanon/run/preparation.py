@@ -200,8 +200,8 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if incomplete == table.n_records:
             table.complete(columns)  # says what leads out, as dropping them does not
         raise PlanError(
-            f"{count_noun(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
-            "'drop-records' or 'as-value' to say what happens to them."
+            f"{count_noun(incomplete, 'record')} with a quasi-identifier missing: set read.missing "
+            "to 'drop-records' or 'as-value' to say what happens to them."
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
     complete = table.complete(columns) if drops else table

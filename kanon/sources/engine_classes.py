@@ -202,20 +202,20 @@ class EngineRecoding(StoredRecoding):
         self,
         classes: EngineClasses,
         groups: EngineGroups,
-        become: tuple[np.ndarray, ...] | None,
+        target_of_node: tuple[np.ndarray, ...] | None,
         made: Any,
         trace: Trace,
         cuts: tuple[PartCut, ...] = (),
         least: int = 1,
-        gone: np.ndarray | None = None,
+        suppressed_keys: np.ndarray | None = None,
     ) -> None:
         self._classes, self._trace = classes, trace
         self.groups = groups
-        self.target_of_node = become
+        self.target_of_node = target_of_node
         self.made = made
         self.cuts = cuts
         self.least = least
-        self.suppressed_keys = gone
+        self.suppressed_keys = suppressed_keys
 
     @property
     def classes(self) -> EngineClasses:
@@ -235,17 +235,26 @@ class EngineRecoding(StoredRecoding):
         raise self.classes.refusal
 
     def _copy_with(self, **changes: Any) -> EngineRecoding:
-        names = ("classes", "groups", "become", "made", "trace", "cuts", "least", "gone")
+        names = (
+            "classes",
+            "groups",
+            "target_of_node",
+            "made",
+            "trace",
+            "cuts",
+            "least",
+            "suppressed_keys",
+        )
         return EngineRecoding(**{name: getattr(self, name) for name in names} | changes)
 
     def with_trace(self, trace: Trace) -> EngineRecoding:
         return self._copy_with(trace=trace)
 
     def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> EngineRecoding:
-        gone = None
+        keys = None
         if bad is not None and bad.any():
-            gone = self.groups.numbers.encode_tuples(self.nodes[bad])
-        return self._copy_with(least=k, gone=gone)
+            keys = self.groups.numbers.encode_tuples(self.nodes[bad])
+        return self._copy_with(least=k, suppressed_keys=keys)
 
     # --- what was released ----------------------------------------------------------------------
     @cached_property

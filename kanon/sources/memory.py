@@ -73,7 +73,8 @@ def build_column_classes(
             build_histogram(column, table[column], group, len(counts), (kinds or {}).get(column))
             for column in sensitive
         ),
-        None if person is None else build_person_histogram(person, table[person], group, len(counts)),
+        None if person is None
+        else build_person_histogram(person, table[person], group, len(counts)),
     )  # fmt: skip
 
 

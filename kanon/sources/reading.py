@@ -254,8 +254,9 @@ def describe_long_numbers(table: pd.DataFrame, in_sheet: bool = False) -> list[s
     """
     cut = [str(name) for name, column in table.items() if _has_cut_numbers(column, in_sheet)]
     return [
-        f"The numbers of {list_names(cut)} have more than 15 digits. Spreadsheets and floating-point "
-        "numbers keep only 15, so different numbers may have become equal. Save them as text."
+        f"The numbers of {list_names(cut)} have more than 15 digits. Spreadsheets and "
+        "floating-point numbers keep only 15, so different numbers may have become equal. Save "
+        "them as text."
     ] * bool(cut)
 
 

@@ -37,8 +37,8 @@ def check_separator(separator: str) -> None:
     """
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise TableError(
-            f"Separator {describe_separator(separator)} is not allowed: give one ASCII character such as"
-            " ',', ';', '|' or a tab, but not a quote or a line break."
+            f"Separator {describe_separator(separator)} is not allowed: give one ASCII character "
+            "such as ',', ';', '|' or a tab, but not a quote or a line break."
         )
 
 
@@ -55,8 +55,8 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
         widths = _count_cells(content, other)
         if _has_equal_widths(widths):
             raise TableError(
-                f"Separator {describe_separator(separator)} does not separate anything in {quote(name)}:"
-                f" with {describe_separator(other)} every line has {widths[0]} cells."
+                f"Separator {describe_separator(separator)} does not separate anything in "
+                f"{quote(name)}: with {describe_separator(other)} every line has {widths[0]} cells."
             )
 
 

@@ -143,8 +143,8 @@ def drop_footer(records: Any, footer: int | None, name: str) -> Any:
         return records
     if footer >= len(records):
         raise TableError(
-            f"{quote(name)} has {count_noun(len(records), 'row')} below its header, but {footer} at "
-            "the end are to be left out (footer): leave out fewer."
+            f"{quote(name)} has {count_noun(len(records), 'row')} below its header, but {footer} "
+            "at the end are to be left out (footer): leave out fewer."
         )
     return records[:-footer]
 

@@ -91,8 +91,8 @@ def _check_extent(content: bytes, name: str) -> None:
     rows, columns = measure_extent(content)
     if columns > _MOST_COLUMNS:
         raise TableError(
-            f"A sheet of {quote(name)} has cells over {write_count(columns)} columns; an XLSX has at "
-            f"most {write_count(_MOST_COLUMNS)}."
+            f"A sheet of {quote(name)} has cells over {write_count(columns)} columns; an XLSX has "
+            f"at most {write_count(_MOST_COLUMNS)}."
         )
     if rows * columns > get_settings().cells:
         reach = f"{write_count(rows)} rows and {write_count(columns)} columns"
@@ -163,7 +163,8 @@ def _measure_copies(content: bytes, cells: int, sizes: Sequence[int]) -> int:
 def measure_shared_texts(content: bytes) -> list[int]:
     """The bytes of each shared text.
 
-    >>> measure_shared_texts(b"<sst><si><t>abc</t></si><si/><si><r><t>d</t></r><r><t>e</t></r></si></sst>")
+    >>> runs = b"<si><r><t>d</t></r><r><t>e</t></r></si>"
+    >>> measure_shared_texts(b"<sst><si><t>abc</t></si><si/>" + runs + b"</sst>")
     [3, 0, 2]
     """
     sizes: list[int] = []

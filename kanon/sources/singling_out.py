@@ -209,8 +209,8 @@ class SinglingOut:
             lines.append(f"One column alone singles out every {self._noun}, like a name: {names}.")
         if not self.complete:
             lines.append(
-                f"Larger sets, up to {count_noun(self.asked, 'column')}, were not examined, because "
-                "there are too many: look at fewer columns."
+                f"Larger sets, up to {count_noun(self.asked, 'column')}, were not examined, "
+                "because there are too many: look at fewer columns."
             )
         if sum(len(smallest.columns) == 1 for smallest in self.sets) < len(self.columns):
             lines.append(
@@ -253,7 +253,7 @@ def singling_out(
     knows that record finds them. It is between 0 (every class has k) and 1, and never falls when a
     column is added. A set is *smallest* if it reaches the threshold and no proper subset does. A
     missing cell counts as a value of its own, as in
-    :meth:`kanon.sources.tables.Table.classes_of`.
+    :meth:`kanon.sources.tables.Table.build_classes`.
 
     Sets are examined by size. A set is counted only if no subset reaches the threshold (Mannila
     and Toivonen 1997), and in memory only among the records that no subset singles out (Huhtala
@@ -344,8 +344,10 @@ def singling_out(
 def round_share_up(share: float, n: int) -> int:
     """The fewest of n that are a share of them; a share of 1/n is one of them.
 
-    >>> round_share_up(0.05, 100), round_share_up(0.05, 101), round_share_up(0.00003315430011273, 30162)
-    (5, 6, 1)
+    >>> round_share_up(0.05, 100), round_share_up(0.05, 101)
+    (5, 6)
+    >>> round_share_up(0.00003315430011273, 30162)
+    1
     """
     return max(1, math.ceil(share * n * (1 - 1e-9)))
 

@@ -183,6 +183,6 @@ def _get_ragged_error(line: str, cells: int, width: int, separator: str) -> Tabl
     if width > 1:
         return TableError(f"{start}.")
     return TableError(
-        f"{start}, with the separator {describe_separator(separator)}: the first line must name every column; if"
-        " there is only one column, give a separator that does not occur."
+        f"{start}, with the separator {describe_separator(separator)}: the first line must name "
+        "every column; if there is only one column, give a separator that does not occur."
     )

@@ -73,8 +73,8 @@ def read_answers(source: Path | bytes) -> Answers:
 def format_name_for_file(student: str) -> str:
     """A student's name as part of a file name that every system accepts.
 
-    >>> format_name_for_file(" Zoë O'Hara "), format_name_for_file("../../etc"), format_name_for_file("?!")
-    ('Zoë-O-Hara', 'etc', 'student')
+    >>> [format_name_for_file(student) for student in (" Zoë O'Hara ", "../../etc", "?!")]
+    ['Zoë-O-Hara', 'etc', 'student']
     """
     text = normalize("NFC", student)
     letters = "".join(letter if category(letter)[0] in "LMN" else " " for letter in text)

@@ -68,8 +68,9 @@ class Blackboard:
         size = count_lattice_nodes(self.task.classes.hierarchies)
         if size > MOST_NODES:
             raise PlanError(
-                f"The lattice of these hierarchies has {write_count(size)} nodes, and a lesson searches "
-                f"at most {write_count(MOST_NODES)}; take fewer quasi-identifiers or smaller hierarchies."
+                f"The lattice of these hierarchies has {write_count(size)} "
+                f"nodes, and a lesson searches at most {write_count(MOST_NODES)}; "
+                "take fewer quasi-identifiers or smaller hierarchies."
             )
 
     # --- labels and costs -----------------------------------------------------------------------

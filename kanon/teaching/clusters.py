@@ -22,9 +22,9 @@ def _explain_kaca(board: Blackboard) -> Iterator[Step]:
 
     def describe_draw(merge: PlainMerge) -> tuple[str, tuple[Choice, ...]]:
         return (
-            f"“{board.label(merge.picked.nodes)}” ({count_noun(merge.picked.records, 'record')}) is "
-            f"drawn from the {count_noun(len(merge.breaking_classes), 'class', 'classes')} below k = {task.k}; "
-            f"the seed {task.seed} repeats the draw.",
+            f"“{board.label(merge.picked.nodes)}” ({count_noun(merge.picked.records, 'record')}) "
+            f"is drawn from the {count_noun(len(merge.breaking_classes), 'class', 'classes')} "
+            f"below k = {task.k}; the seed {task.seed} repeats the draw.",
             (),
         )
 

@@ -174,8 +174,8 @@ class _Groups:
             label = self.board.originals[joins].label
             yield self._build_group_step(
                 f"Group {number + 1}: {label} joins",
-                f"The group holds {count_noun(size, 'record')}, fewer than k = {self.board.task.k}. "
-                f"“{label}” joins: {choice.reason}.",
+                f"The group holds {count_noun(size, 'record')}, fewer than "
+                f"k = {self.board.task.k}. “{label}” joins: {choice.reason}.",
                 [joins],
                 choice,
             )

@@ -48,7 +48,8 @@ def build_lesson(
         if len(steps) > MOST_STEPS:
             raise PlanError(
                 f"A lesson of {module.CARD.title} on this table would have more than "
-                f"{write_count(MOST_STEPS)} steps; take fewer quasi-identifiers or smaller hierarchies."
+                f"{write_count(MOST_STEPS)} steps; take fewer "
+                "quasi-identifiers or smaller hierarchies."
             )
         release = steps[-1].recoding
     else:
@@ -80,7 +81,8 @@ def _build_first_step(board: Blackboard) -> Step:
     small = int(classes.counts[classes.counts < task.k].sum())
     sizes = f"Every class already holds at least k = {task.k} records."
     if small:
-        sizes = f"{count_noun(small, 'record is', 'records are')} in classes of fewer than k = {task.k}."
+        records = count_noun(small, "record is", "records are")
+        sizes = f"{records} in classes of fewer than k = {task.k}."
     return board.step(
         "The table",
         f"{count_noun(classes.n_records, 'record')} in "
@@ -100,7 +102,7 @@ def _build_last_step(board: Blackboard, release: Recoding, has_steps: bool) -> S
     return board.step(
         "The release",
         ("" if has_steps else "The steps of this algorithm are not shown, only its release. ")
-        + f"{count_noun(numbers.classes, 'class', 'classes')}; {smallest}, and k = {board.task.k} was "
-        f"required.{suppressed} Alteration, measured by {altered} of what could be lost.",
+        + f"{count_noun(numbers.classes, 'class', 'classes')}; {smallest}, and k = {board.task.k} "
+        f"was required.{suppressed} Alteration, measured by {altered} of what could be lost.",
         release,
     )

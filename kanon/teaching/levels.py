@@ -91,7 +91,8 @@ def _explain_walk(
         look = replace(
             lattice.count_node(high, walk[: place + 1]), also=tuple(map(lattice.count_node, also))
         )
-        then = f" {count_noun(len(also), 'other node was', 'other nodes were')} counted for this choice."
+        others = count_noun(len(also), "other node was", "other nodes were")
+        then = f" {others} counted for this choice."
         why = f"{choice.chosen.name} is raised by one level: {choice.reason}."
         yield lattice.step(look, why, [choice], then if also else "")
     yield lattice.last(walk[-1], "It is the first node on the way that satisfies.", walk)
@@ -246,8 +247,8 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
             choices = [_build_node_choice(lattice, "highest", bounds, open_to, node)]
             why = (
                 "Of the nodes not known to fail that could lose less than the best so far, "
-                f"{write_number(convert_loss(board, best[0]))} (or as much, at levels that come first): "
-                f"{choices[0].reason}. If it fails, all nodes below it fail too."
+                f"{write_number(convert_loss(board, best[0]))} (or as much, at levels that "
+                f"come first): {choices[0].reason}. If it fails, all nodes below it fail too."
             )
         yield lattice.step(lattice.add_conclusions(lattice.count_node(node)), why, choices)
     yield lattice.last(trace.node, choose_least_loss(lattice, good, trace.node))

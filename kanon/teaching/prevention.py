@@ -201,8 +201,8 @@ def _build_prevention(
         f", where this one alters {write_percent(_measure_alteration(case))}" if same else ""
     )
     sentence = (
-        f"{start}; a release of this table that meets it alters {write_percent(cost)} of all that could "
-        f"be lost, measured by {METRIC.card.title}{comparison}."
+        f"{start}; a release of this table that meets it alters {write_percent(cost)} "
+        f"of all that could be lost, measured by {METRIC.card.title}{comparison}."
     )
     return Prevention(model, reached, False, other, cost, sentence)
 

@@ -98,10 +98,10 @@ def _explain_sweep_walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[
         choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
             f"Levels {board.levels(visit.levels)}: {count_noun(len(groups), 'group')}",
-            f"Raising the whole table to these levels would lose {write_number(choice.chosen.cost)}. "
-            f"They are next: {choice.reason}. Of the remaining records, groups of at least "
-            f"k = {task.k} that look the same at these levels are released: "
-            f"{', '.join(f'“{group.label}” ({group.records})' for group in groups)}.",
+            "Raising the whole table to these levels would lose "
+            f"{write_number(choice.chosen.cost)}. They are next: {choice.reason}. Of the remaining "
+            f"records, groups of at least k = {task.k} that look the same at these levels are "
+            f"released: {', '.join(f'“{group.label}” ({group.records})' for group in groups)}.",
             board.build_recoding(released),
             (choice,),
             SweepView(visit.levels, float(visit.loss), groups, table.size(visit.left)),

@@ -169,8 +169,8 @@ def _build_alteration_table(release: Recoding, metric: Metric) -> pd.DataFrame:
 
 def _describe_alteration(release: Recoding, metric: Metric) -> str:
     return (
-        f"The records lose {write_lost_cost(release, metric)} in all. With everything at the root it "
-        f"would be {write_most_cost(release, metric)}: {write_loss(release, metric)}."
+        f"The records lose {write_lost_cost(release, metric)} in all. With everything at the "
+        f"root it would be {write_most_cost(release, metric)}: {write_loss(release, metric)}."
     )
 
 

@@ -359,7 +359,7 @@ def test_the_number_of_threads_changes_nothing(people, monkeypatch):
     given_task = replace(prepare(plan(), people).task(), k=3000)
     paths = []
     for count in (1, 2, 5):
-        monkeypatch.setattr("kanon.base.parallel.cores", lambda count=count: count)
+        monkeypatch.setattr("kanon.base.parallel.count_cores", lambda count=count: count)
         paths.append(merge_apart(given_task, 8))
     assert same_path(paths[0], paths[1]) and same_path(paths[0], paths[2])
 

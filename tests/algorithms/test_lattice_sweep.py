@@ -212,9 +212,9 @@ def test_the_effort_closest_does_not_depend_on_the_number_of_cores(monkeypatch):
     task = chosen_task(problem, chosen, 4, options={"effort": "closest"})
     found = lattice_sweep.anonymise(task), lower_bound(task)
     monkeypatch.setattr(prices, "_FEW", 0)
-    monkeypatch.setattr(prices, "cores", lambda: 1)
+    monkeypatch.setattr(prices, "count_cores", lambda: 1)
     alone = lattice_sweep.anonymise(task), lower_bound(task)
-    monkeypatch.setattr(prices, "cores", lambda: 5)
+    monkeypatch.setattr(prices, "count_cores", lambda: 5)
     several = lattice_sweep.anonymise(task), lower_bound(task)
     for release, bound in (alone, several):
         assert np.array_equal(release.targets, found[0].targets)

@@ -228,8 +228,8 @@ def test_the_impossible_is_refused_before_anything_is_computed(algorithm, model,
     def computed(*args: object, **kwargs: object) -> None:
         raise AssertionError("something was computed")
 
-    monkeypatch.setattr(kanon.algorithms.merging, "begin", computed)
-    monkeypatch.setattr(kanon.algorithms.merge_until_models_hold, "begin", computed)
+    monkeypatch.setattr(kanon.algorithms.merging, "begin_merging", computed)
+    monkeypatch.setattr(kanon.algorithms.merge_until_models_hold, "begin_merging", computed)
     k = task.k if isinstance(model, KAnonymity) else 2  # of a sweep, whose own k counts
     for attempt in (
         lambda: algorithm.anonymise(task),

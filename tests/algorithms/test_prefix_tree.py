@@ -53,5 +53,5 @@ def test_the_order_of_the_search_changes_nothing(task, data):
     m = len(task.classes.attributes)
     order = np.array(data.draw(st.permutations(range(m))), dtype=np.int64)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(merging, "search_order", lambda classes, depths: order)
+        patched.setattr(merging, "choose_search_order", lambda classes, depths: order)
         assert same_path(merging.merge_greedily(task), expected)

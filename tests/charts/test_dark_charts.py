@@ -148,5 +148,5 @@ def papers(at):
 def test_pages_draw_on_the_paper_of_their_theme(start, monkeypatch):
     at = start(DATA)
     assert papers(at) == {"white"}
-    monkeypatch.setattr("kanon.studio.widgets.picture.on_dark_paper", lambda: True)
+    monkeypatch.setattr("kanon.studio.widgets.picture.is_dark_theme", lambda: True)
     assert papers(go_to(at)) == {PAPER}

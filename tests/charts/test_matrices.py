@@ -332,8 +332,8 @@ def listener(monkeypatch):
     """A session in which the chart is drawn and a click can be sent."""
     memory, charts = {}, []
     monkeypatch.setattr(metrics_page.st, "plotly_chart", lambda figure, **_: charts.append(figure))
-    monkeypatch.setattr(metrics_page.state, "typed", memory.get)
-    monkeypatch.setattr(metrics_page.state, "seeded", memory.__setitem__)
+    monkeypatch.setattr(metrics_page.state, "get_widget_value", memory.get)
+    monkeypatch.setattr(metrics_page.state, "set_widget_value", memory.__setitem__)
     mounted: dict = {}
     monkeypatch.setattr(metrics_page, "_cells", lambda **options: mounted.update(options))
 

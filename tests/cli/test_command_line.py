@@ -554,7 +554,7 @@ def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folde
     """Four of the columns, as all of them take their time."""
     few = [run for run in RUNS if run.column in COLUMNS[::6]]
     monkeypatch.setattr(
-        "kanon.cli.simulate.lacking",
+        "kanon.cli.simulate.list_missing_runs",
         lambda found: [run for run in list_missing_runs(found) if run in few],
     )
     said = kanon(*SIMULATE)

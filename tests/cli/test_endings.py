@@ -71,7 +71,7 @@ def test_a_signal_between_two_files_is_told_with_both(
 
 
 def test_who_does_not_wait_for_the_bound_has_everything_else(kanon, folder, monkeypatch, raised):
-    monkeypatch.setattr("kanon.cli.run.bound_of", kill(signal.SIGINT))
+    monkeypatch.setattr("kanon.cli.run.compute_close_bound", kill(signal.SIGINT))
     said = kanon(*BOTH, "--bound")
     done = "'released.csv' and 'm.json' were written. 'm.json' lacks lower_bound."
     assert said == (130, "", f"Interrupted; {done}\n")
@@ -256,10 +256,10 @@ def test_what_fails_after_the_release_is_a_warning(kanon, folder, monkeypatch, e
 
 def test_what_fails_after_another_file_is_told_with_it(kanon, folder, monkeypatch):
     """The study is kept, but it is the results that the command is called for."""
-    monkeypatch.setattr("kanon.cli.simulate.lacking", lambda _: ["one"])
+    monkeypatch.setattr("kanon.cli.simulate.list_missing_runs", lambda _: ["one"])
     monkeypatch.setattr("kanon.cli.simulate.run_study", lambda *given: given[-1](None))
-    monkeypatch.setattr("kanon.cli.simulate.written_study", lambda *_: b"{}")
-    monkeypatch.setattr("kanon.cli.simulate.results", broken(MemoryError()))
+    monkeypatch.setattr("kanon.cli.simulate.write_study", lambda *_: b"{}")
+    monkeypatch.setattr("kanon.cli.simulate.build_results_table", broken(MemoryError()))
     said = kanon("simulate", *RUN[1:], "--state", "study.json")
     written = "'study.json' was written, 'released.csv' was not"
     check_failure(said, 1, ["because of an error in kanon", written])

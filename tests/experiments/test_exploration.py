@@ -254,7 +254,7 @@ def test_of_a_large_lattice_the_walks_and_the_least_are_the_same(problem, k, lim
     task = task_of(problem, k, limit)
     whole = exploration.measure_lattice(ignore_progress, task)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kanon.experiments.exploration, "COMPLETE", 0)
+        patch.setattr(kanon.experiments.exploration, "MOST_COUNTED_NODES", 0)
         part = exploration.measure_lattice(ignore_progress, task)
         patch.setattr(kanon.experiments.exploration, "_MOST_SEARCHED", 0)
         unsearched = exploration.measure_lattice(ignore_progress, task)

@@ -752,7 +752,7 @@ def test_too_many_cells_leave_the_matching_alone_uncounted(data: Any) -> None:
 
     whole = combine_releases(releases, table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemoryTable, "classes_of", count_known)
+        patch.setattr(MemoryTable, "build_classes", count_known)
         less = combine_releases(releases, table)
     assert (numbers(less)[0], numbers(less)[2:4]) == (numbers(whole)[0], numbers(whole)[2:4])
     assert less.matched_records in (None, whole.matched_records)

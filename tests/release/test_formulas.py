@@ -229,7 +229,7 @@ def test_the_pages_neutralise_on_request(start, downloads):
 
 
 def test_the_numbers_behind_a_picture_are_neutralised(downloads, monkeypatch):
-    monkeypatch.setattr(files, "file_name", lambda *parts: "numbers.csv")
+    monkeypatch.setattr(files, "get_file_name", lambda *parts: "numbers.csv")
     numbers = pd.DataFrame({"value": ["=1+1", "-5"], "share": [-0.5, 1.0]})
     picture.draw_data_button("Data", lambda: numbers, "numbers", "")
     assert downloads["numbers-data"][1]() == (b'"value","share"\n"\'=1+1","-0.5"\n"-5","1.0"\n')

@@ -100,9 +100,9 @@ def test_what_happens_to_missing_values_is_said(missing, lacking, sentence):
 
 def test_levels_are_shown_with_thin_spaces_from_a_thousand():
     levels = [999.96, 1000, 12345.6]
-    assert [explanations.format_sensitive_level(level, LEVEL_NAMES["recursive_c"]) for level in levels] == [
-        "999.96", "1\u202f000", "12\u202f346",
-    ]  # fmt: skip
+    assert [
+        explanations.format_sensitive_level(level, LEVEL_NAMES["recursive_c"]) for level in levels
+    ] == ["999.96", "1\u202f000", "12\u202f346"]
 
 
 def test_only_words_that_were_given_are_kept():

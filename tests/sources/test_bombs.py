@@ -359,7 +359,7 @@ def test_a_release_larger_than_allowed_is_not_begun(tmp_path, limits, wide, name
     """A Parquet file of 184 KB filled a disk: it stood for 30 million records of 20 KB."""
     done = wide(rows=1_000, times=1_000)
     limits(release_megabytes=1)
-    monkeypatch.setattr("kanon.sources.stored_source.part_of", lambda path: 1 / 0)
+    monkeypatch.setattr("kanon.sources.stored_source.get_part_path", lambda path: 1 / 0)
     size = 31 if name in ("out.csv", "out.tsv") else 4
     with pytest.raises(TableError) as refused:
         done.write(Address.parse(str(tmp_path / name)))

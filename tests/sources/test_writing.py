@@ -245,7 +245,7 @@ def test_a_file_beyond_what_is_allowed_or_write_protected_is_not_written(tmp_pat
     with pytest.raises(TableError, match="write-protected: give another name"):
         write_whole(b"new", path)
     path.chmod(0o644)
-    monkeypatch.setattr("kanon.sources.limits.bytes_of", lambda _: 2)
+    monkeypatch.setattr("kanon.sources.limits.get_byte_limit", lambda _: 2)
     with pytest.raises(TableError, match="release_megabytes"):
         write_whole(b"new", path)
     assert path.read_bytes() == b"old"

@@ -139,7 +139,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
 
     smallest, asked = f"{ui.work(at).findings.result.release(7).recoding.min_k} records", []
     with monkeypatch.context() as patch:
-        patch.setattr(StoredTable, "classes_of", lambda *given, **named: asked.append(given))
+        patch.setattr(StoredTable, "build_classes", lambda *given, **named: asked.append(given))
         ui.enter(at, at.number_input(key=ui.frame_k(at)), 20)
     assert [one.title for one in ui.work(at).kept.earlier_releases] == ["k7-gaa-nllm"]
     assert asked == [], "the engine is not asked while a page waits"

@@ -80,7 +80,7 @@ def _one_place():
     """Start a server's workers with one place for everybody, so that a test can hold it."""
     with pytest.MonkeyPatch.context() as patch:
         alone = replace(get_settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
-        patch.setattr(runner, "settings", lambda: alone)
+        patch.setattr(runner, "get_settings", lambda: alone)
         runner.get_jobs()
 
 

@@ -17,7 +17,8 @@ from kanon.studio.session.table_state import TableState
 from kanon.studio.session.work import SessionState
 
 PARTS = (
-    TableState, RunSettings, CompareSettings, SavedItems, Purpose, SessionResults, Message, SharedView
+    TableState, RunSettings, CompareSettings, SavedItems, Purpose, SessionResults, Message,
+    SharedView,
 )  # fmt: skip
 PART_OF: dict[str, type[StateSection]] = {
     each.name: kind for kind in PARTS for each in fields(kind)

@@ -107,8 +107,8 @@ def test_an_open_glossary_lists_all_words(start):
 
 
 def test_a_closed_glossary_looks_nothing_up(start, monkeypatch):
-    monkeypatch.setattr(lookup, "looked_up", None)
-    monkeypatch.setattr(lookup, "glossary", None)
+    monkeypatch.setattr(lookup, "find_terms", None)
+    monkeypatch.setattr(lookup, "load_glossary", None)
     sidebar = start().sidebar
     closed = sidebar.get("popover")[0].proto.popover
     assert (closed.label, closed.open) == ("Glossary", False)
@@ -117,5 +117,5 @@ def test_a_closed_glossary_looks_nothing_up(start, monkeypatch):
 
 def test_what_is_told_is_no_markdown(start, monkeypatch):
     term = Term("Root", "Written *.", (EVERYWHERE,))
-    monkeypatch.setattr(lookup, "looked_up", lambda text: [term])
+    monkeypatch.setattr(lookup, "find_terms", lambda text: [term])
     assert "Written \\*" in look_up(start, "root").markdown[0].value

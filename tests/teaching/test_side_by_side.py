@@ -40,8 +40,8 @@ def pairs(draw: st.DrawFn) -> tuple[Lesson, Lesson]:
         strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in uses else "s1"
         node = [draw(st.integers(0, tree.height - 1)) for tree in classes.hierarchies]
         task = Task(
-            classes, scale_metric_potentials(classes, metric), k, strategy=strategy, sensitive="ill",
-            node=tuple(node) if "node" in uses else None,
+            classes, scale_metric_potentials(classes, metric), k, strategy=strategy,
+            sensitive="ill", node=tuple(node) if "node" in uses else None,
         )  # fmt: skip
         try:
             found.append(build_lesson(algorithms()[name], task, metric))

@@ -116,8 +116,8 @@ class Advice:
                 "nothing is known about other records."
             )
         sentence = (
-            f"On {write_count(steady.held)} of {count_noun(possible, 'table')} redrawn from these records, "
-            "the first proposal stays the best of these."
+            f"On {write_count(steady.held)} of {count_noun(possible, 'table')} redrawn from these "
+            "records, the first proposal stays the best of these."
         )
         if not steady.n_impossible:
             return sentence
@@ -216,13 +216,13 @@ def advise(
         See :func:`kanon.run.preparation.prepare`.
     k
         One k, or a range, over which criteria are averaged (see
-        :func:`kanon.experiments.advisor.ways.averaged_k`); by default the plan's.
+        :func:`kanon.experiments.advisor.ways.choose_averaged_k`); by default the plan's.
     weights
         How much ``utility``, ``l`` and ``t`` matter; see
-        :func:`kanon.experiments.advisor.weights.checked_weights`.
+        :func:`kanon.experiments.advisor.weights.check_weights`.
     limits
         What ``k`` and ``l`` of every class should be at least, and ``t`` at most; see
-        :func:`kanon.experiments.advisor.weights.checked_limits`.
+        :func:`kanon.experiments.advisor.weights.check_limits`.
     workers
         How many runs may go at once; by default one per core.
     steady

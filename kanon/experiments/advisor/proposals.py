@@ -106,8 +106,8 @@ def _describe_larger_k(ranking: Ranking, place: int) -> str:
             f"more{condition}, it loses least."
         )
     return (
-        f" For {write_count(larger)} of {write_count(len(ranking.ks))} k its release for a larger k counts: it "
-        f"loses least of those{condition}."
+        f" For {write_count(larger)} of {write_count(len(ranking.ks))} k its release for a larger "
+        f"k counts: it loses least of those{condition}."
     )
 
 
@@ -126,8 +126,8 @@ def describe_first_warning(ranking: Ranking) -> str:
         condition = " that meets the limits" if ranking.limits and ranking.meets[first] else ""
         return f"{sentence} No configuration{condition} loses at least a point less."
     return (
-        f"{sentence} {ranking.title(least)} loses least, {write_percent(float(alterations[least]))}; "
-        "more weight on utility favours it."
+        f"{sentence} {ranking.title(least)} loses least, "
+        f"{write_percent(float(alterations[least]))}; more weight on utility favours it."
     )
 
 

@@ -181,8 +181,8 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
     changes = inputs.changed(file.made_with)
     if changes:
         raise StudyError(
-            f"The {_FILE_TYPE} was made with {join_words(changes)}; choose that again, or start a new "
-            "study."
+            f"The {_FILE_TYPE} was made with {join_words(changes)}; choose that again, or start a "
+            "new study."
         )
     run_results = [saved.run_result for saved in file.found]
     runs = [result.run for result in run_results]

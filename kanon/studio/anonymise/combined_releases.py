@@ -176,15 +176,15 @@ def _build_group_numbers(work: SessionState, combination: CombinedReleases) -> l
         Number(
             "Certain, lined up ↓ better",
             write_records(learnt.lined_up),
-            f"Records whose {escape_markdown(learnt.column)} is certain with all rows lined up, although "
-            "no single release shows it.",
+            f"Records whose {escape_markdown(learnt.column)} is certain "
+            "with all rows lined up, although no single release shows it.",
         ),
         Number(
             "Certain, by classes ↓ better",
             write_records(learnt.certain),
-            f"Records whose {escape_markdown(learnt.column)} is certain without the order of the rows, from "
-            "the person's class in each release and the cells that two releases show. In the "
-            f"worst case {count_noun(learnt.values, 'value')} and at "
+            f"Records whose {escape_markdown(learnt.column)} is certain without the order "
+            "of the rows, from the person's class in each release and the cells that two "
+            f"releases show. In the worst case {count_noun(learnt.values, 'value')} and at "
             f"most {count_noun(learnt.records or 0, 'row')} remain possible.",
         ),
     ]

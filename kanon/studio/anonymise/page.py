@@ -78,7 +78,8 @@ def show_unmet_choices(work: SessionState) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             for model in work.unmeetable_models:
                 st.warning(
-                    f"{escape_markdown(model.sentence)} is required, but that column is not sensitive.",
+                    f"{escape_markdown(model.sentence)} is "
+                    "required, but that column is not sensitive.",
                     icon=":material/error:",
                 )
             if reason:

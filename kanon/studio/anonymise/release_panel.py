@@ -90,8 +90,8 @@ def _show_curve(work: SessionState, result: AnonymisationResult, k: int) -> None
     if curves is not None:
         models, unit = describe_models(list_sensitive_models(plan)), result.prepared.classes.of
         show_picture(
-            draw_alteration_curve(curves, plan.metric, k, models, unit), None, "alteration-curve", "",
-            PictureSettings.from_run(work, result.prepared, k),
+            draw_alteration_curve(curves, plan.metric, k, models, unit), None, "alteration-curve",
+            "", PictureSettings.from_run(work, result.prepared, k),
         )  # fmt: skip
     draw_k_slider(work, result, k, "run-k")
     better = find_cheaper_release(curves, plan.metric.name, k)
@@ -162,7 +162,10 @@ def _show_tables(result: AnonymisationResult, run: Run, k: int) -> None:
     preview_count = count_preview_rows(records, len(run.prepared.plan.columns))
     dropped = run.prepared.dropped
     sentences = [
-        f"The first {write_count(preview_count)} of {write_count(records)} records; the release holds all.",
+        (
+            f"The first {write_count(preview_count)} of {write_count(records)} records; "
+            "the release holds all."
+        ),
         "Stronger blue: the cell is generalised further, so it says less.",
     ]
     if dropped:
@@ -183,8 +186,8 @@ its classes are large enough and meet the same other models.
         """
         return (
             f"k = {write_count(self.k)} loses less here: {write_percent(self.cost)} instead of "
-            f"{write_percent(self.here)}. Its release is also valid for k = {write_count(k)}: its classes are "
-            "large enough and meet the same other models."
+            f"{write_percent(self.here)}. Its release is also valid for k = "
+            f"{write_count(k)}: its classes are large enough and meet the same other models."
         )
 
 

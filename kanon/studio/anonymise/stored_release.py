@@ -180,14 +180,17 @@ def _set_destination(typed: str, suggested: str) -> None:
 
 def _describe_file(written: WrittenRelease) -> str:
     records, k = count_noun(written.records, "record"), write_count(written.k)
-    return f"Written: {records} for k = {k} in {written.seconds:.2f} s to {escape_markdown(written.place)}"
+    return (
+        f"Written: {records} for k = {k} in {written.seconds:.2f} s "
+        f"to {escape_markdown(written.place)}"
+    )
 
 
 # --- made and written at once -----------------------------------------------------------------
 def show_engine_run(work: SessionState, number: int) -> None:
     st.info(
-        f"{describe_classes_in_engine(number)} So choose first where the release goes. The engine then makes, "
-        "measures, checks and writes it.",
+        f"{describe_classes_in_engine(number)} So choose first where the "
+        "release goes. The engine then makes, measures, checks and writes it.",
         icon=":material/database:",
     )
     _show_engine_controls(work, _can_run_algorithm(work, number))
@@ -244,8 +247,8 @@ def _show_engine_release(release: EngineRelease) -> None:
     draw_in_columns(_build_engine_numbers(release))
     written = count_noun(records, "record")
     st.success(
-        f"Written and checked: {written} for k = {write_count(release.plan.k)} in {release.seconds:.2f} "
-        f"s to {escape_markdown(release.place)}",
+        f"Written and checked: {written} for k = {write_count(release.plan.k)} "
+        f"in {release.seconds:.2f} s to {escape_markdown(release.place)}",
         icon=":material/check:",
     )
     if dropped := measures["dropped"]:
@@ -309,10 +312,10 @@ def _show_measures(release: EngineRelease) -> None:
         key="engine-measures",
     )
     st.caption(
-        f"Not measured: {escape_markdown(list_names(list_unmeasured(measures)))}. Each needs every class of the "
-        "table beside its released class, and these stay in the engine. For the same reason "
-        "there is no curve over k, no table before and after, and no combination of several "
-        "releases."
+        f"Not measured: {escape_markdown(list_names(list_unmeasured(measures)))}. "
+        "Each needs every class of the table beside its released class, and these stay in the "
+        "engine. For the same reason there is no curve over k, no table before and after, and "
+        "no combination of several releases."
     )
     if "prosecutor" not in measures:
         st.caption(

@@ -204,8 +204,8 @@ def _show_files(work: SessionState, layout: Layout) -> None:
             help="The arrangement as a small file, with no data of the table except column names.",
         )  # fmt: skip
         draw_upload_field(
-            escape_markdown("Load a layout"), "plan_megabytes", type="json", key=key, on_change=load,
-            width=420,
+            escape_markdown("Load a layout"), "plan_megabytes", type="json", key=key,
+            on_change=load, width=420,
         )  # fmt: skip
     state.show_message_at("layout")
 

@@ -219,8 +219,8 @@ def set_bands(value: bool) -> None:
 
 def build_stripes(key: str, colours: Iterable[str]) -> str:
     return "".join(
-        f".st-key-{key} button:nth-of-type({place}) "
-        f"{{ border-left: 0.5rem solid light-dark({colour}, {convert_colour_to_dark(colour)}) !important; }}"
+        f".st-key-{key} button:nth-of-type({place}) {{ border-left: 0.5rem solid "
+        f"light-dark({colour}, {convert_colour_to_dark(colour)}) !important; }}"
         for place, colour in enumerate(colours, 1)
         if colour
     )

@@ -46,7 +46,8 @@ def draw_curves(
     )
     if k != work.settings.k:
         st.caption(
-            f"k = {write_count(work.settings.k)} was not computed; the numbers are for k = {write_count(k)}, "
+            f"k = {write_count(work.settings.k)} was not "
+            f"computed; the numbers are for k = {write_count(k)}, "
             f"the nearest. Press Compare to compute k = {write_count(work.settings.k)}."
         )
     draw_data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")

@@ -37,7 +37,9 @@ PRESETS: Mapping[str, BoardPreset] = {
         "The seven published metrics, one line each: mean alteration, generalised, at root, "
         "minimum k, and the cost matrices of two of them.",
         (
-            *create_curves_layout("mean_alteration", "generalised_percent", "root_percent", "min_k").panels,
+            *create_curves_layout(
+                "mean_alteration", "generalised_percent", "root_percent", "min_k"
+            ).panels,
             *_MATRICES,
         ),
         PUBLISHED,

@@ -155,8 +155,8 @@ def describe_search_lattice(work: SessionState) -> str:
     columns, nodes = len(trees), count_noun(sizes["lattice_nodes"], "node")
     return (
         f"The lattice of {count_noun(columns, 'quasi-identifier')} has {nodes}, "
-        f"{write_count(sizes['largest_height'])} at its largest height. At most, a search evaluates this "
-        f"many nodes per k: {most}."
+        f"{write_count(sizes['largest_height'])} at its largest height. "
+        f"At most, a search evaluates this many nodes per k: {most}."
     )
 
 
@@ -210,7 +210,8 @@ def explain_searches(work: SessionState) -> str:
         else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
     )
     searches = (
-        f"**{escape_markdown(module.CARD.title)}.** {escape_markdown(get_own_steps(module.CARD.how))}"
+        f"**{escape_markdown(module.CARD.title)}.** "
+        f"{escape_markdown(get_own_steps(module.CARD.how))}"
         for module in WALKING_SEARCHES.values()
     )
     return _how(

@@ -178,7 +178,7 @@ def choose_interval(work: SessionState, ends: tuple[int, int]) -> None:
             "over the papers' k",
             list(K_PRESETS),
             **attach_widget(
-                "compare-counted", work.compare.k_preset, "counted_k", into=CompareSettings
+                "compare-counted", work.compare.k_preset, "k_preset", into=CompareSettings
             ),
             format_func=lambda name: COUNTED[name],
             help=f"Between these k the curve counts as straight: {lists}. Those inside the "
@@ -205,8 +205,8 @@ def show_alterations(
     work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
 ) -> None:
     sentence = (
-        f"Alteration at k = {write_count(k)}, % ↓ better: the share of all that could be lost that was "
-        "lost, as each metric counts."
+        f"Alteration at k = {write_count(k)}, % ↓ better: the share of "
+        "all that could be lost that was lost, as each metric counts."
     )
     st.caption(f"{sentence} {explain_colours(comparison)}")
     st.toggle(
@@ -350,10 +350,10 @@ def show_closeness(
     wanted = [line.bound_wanted for line in lines]
     find_quick_bounds(wanted, most=_ASKED_FOR)
     st.caption(
-        f"Each line's loss at k = {write_count(k)}, as its own metric counts. No release with the same "
-        "hierarchies can lose less than the least possible loss; where a line keeps all records, "
-        "this holds for releases that keep all records. The last column says how far above it "
-        "the line is at most."
+        f"Each line's loss at k = {write_count(k)}, as its own metric counts. No "
+        "release with the same hierarchies can lose less than the least possible "
+        "loss; where a line keeps all records, this holds for releases that keep "
+        "all records. The last column says how far above it the line is at most."
     )
     st.table(_build_bounds_table(lines).set_index("Configuration"))
     if any(line.loss is None for line in lines):

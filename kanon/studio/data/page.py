@@ -59,8 +59,8 @@ def show_table_preview(work: SessionState) -> None:
         key="table",
     )
     st.caption(
-        f"The first {write_count(rows)} records, tinted by role: red identifier, amber quasi-identifier, "
-        "violet sensitive, grey insensitive or not decided."
+        f"The first {write_count(rows)} records, tinted by role: red identifier, "
+        "amber quasi-identifier, violet sensitive, grey insensitive or not decided."
     )
 
 
@@ -89,8 +89,8 @@ def choose_person(work: SessionState) -> None:
     )
     if former:
         st.error(
-            f"{escape_markdown(former[0])} is no longer an identifier: make it one again, or choose "
-            "another column.",
+            f"{escape_markdown(former[0])} is no longer an "
+            "identifier: make it one again, or choose another column.",
             icon=":material/error:",
         )
     elif person is not None:
@@ -186,8 +186,8 @@ def show_exposure(work: SessionState, incomplete: int) -> None:
         class_count = count_classes_in_engine(work)
         if class_count is not None:
             st.caption(
-                f"{describe_classes_in_engine(class_count)} So there is no chart of the column that singles people "
-                "out most. You can search for combinations of columns below."
+                f"{describe_classes_in_engine(class_count)} So there is no chart of the column "
+                "that singles people out most. You can search for combinations of columns below."
             )
         if without:
             show_picture(

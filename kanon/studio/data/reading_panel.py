@@ -172,14 +172,18 @@ def propose_markers(work: SessionState, file: TableFile) -> None:
         ]
         _propose_markers(
             work,
-            f"These look like missing cells but count as values: {escape_markdown(join_words(descriptions))}.",
+            "These look like missing cells but count as values: "
+            f"{escape_markdown(join_words(descriptions))}.",
             list(texts),
         )
     for odd in file.odd:
         if odd.marker in answered:
             continue
         columns = [f"{quote(name)} ({write_count(count)})" for name, count in odd.columns.items()]
-        question = f"Does {odd.marker} stand for a missing number in {escape_markdown(join_words(columns))}?"
+        question = (
+            f"Does {odd.marker} stand for a missing number "
+            f"in {escape_markdown(join_words(columns))}?"
+        )
         cells = count_noun(odd.other_cells, "cell")
         beyond = f"It would also count as missing in {cells} of other columns."
         _propose_markers(

@@ -72,8 +72,8 @@ def build_singling_request(work: SessionState) -> JobRequest | None:
     view = work.view(SinglingView)
     table = work.table
     arguments = (
-        table.complete_records, list_searched_columns(work), view.share, get_search_k(work), view.size,
-        table.person_for_k,
+        table.complete_records, list_searched_columns(work), view.share, get_search_k(work),
+        view.size, table.person_for_k,
     )  # fmt: skip
     stays = table.records.in_engine
     return JobRequest(

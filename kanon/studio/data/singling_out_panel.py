@@ -186,14 +186,15 @@ def _list_sets(work: SessionState, result: SinglingOut) -> None:
     undecided_columns = [name for name in contradicted_columns if name in work.table.undecided]
     if undecided_columns:
         st.warning(
-            f"No role yet, but in one of these sets: {escape_markdown(', '.join(undecided_columns))}. "
+            "No role yet, but in one of these sets: "
+            f"{escape_markdown(', '.join(undecided_columns))}. "
             "Make it a quasi-identifier, or leave it out of the release.",
             icon=":material/help:",
         )
     if wrong:
         st.warning(
-            f"Insensitive, but in one of these sets: {escape_markdown(', '.join(wrong))}. Insensitive "
-            "columns are released unchanged.",
+            f"Insensitive, but in one of these sets: {escape_markdown(', '.join(wrong))}. "
+            "Insensitive columns are released unchanged.",
             icon=":material/warning:",
         )
     for place, smallest_set in enumerate(result.sets[:_AT_ONCE]):
@@ -238,8 +239,8 @@ def _propose_role(
     private = [name for name in smallest_set.columns if work.table.roles[name] is Role.SENSITIVE]
     if private:
         st.caption(
-            f"{escape_markdown(', '.join(private))}: sensitive. Make it a quasi-identifier if others can "
-            "know it."
+            f"{escape_markdown(', '.join(private))}: sensitive. "
+            "Make it a quasi-identifier if others can know it."
         )
     else:
         st.caption("All are quasi-identifiers.")
@@ -287,7 +288,7 @@ def _describe_limits(result: SinglingOut) -> str:
     if not result.complete:
         lines.insert(
             0,
-            f"There are too many sets of more than {count_noun(result.size, 'column')}, so they were "
-            "left out. Make columns identifiers if you do not release them.",
+            f"There are too many sets of more than {count_noun(result.size, 'column')}, "
+            "so they were left out. Make columns identifiers if you do not release them.",
         )
     return " ".join(lines)

@@ -226,7 +226,8 @@ def describe_advice_size(work: SessionState) -> str:
     if not work.table.sensitive_columns:
         return (
             "No column is sensitive, so there is no l and no t, and only strategy S1 applies: "
-            f"{len(list_advisor_configurations(False))} configurations are compared by alteration alone."
+            f"{len(list_advisor_configurations(False))} "
+            "configurations are compared by alteration alone."
         )
     return count_noun(
         len(list_advisor_configurations(True)),

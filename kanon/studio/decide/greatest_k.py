@@ -85,7 +85,8 @@ def require_reached(work: SessionState, model: SensitiveModel, k: int) -> Sessio
         if (other.card, other.column) != (model.card, model.column)
     ]
     notice = (
-        f"k = {write_count(k)} and {format_model(model)} are now required, with GAA and strategy S1: least cost. "
+        f"k = {write_count(k)} and {format_model(model)} are "
+        "now required, with GAA and strategy S1: least cost. "
         "Press Anonymise on the page Anonymise. The alteration may differ from the curve."
     )
     return take_settings(

@@ -236,7 +236,8 @@ def _list_levels(
         lines.append(
             f"No release can reach this: the table has {write_records(most)}."
             if work.table.person_for_k is None
-            else f"No release can reach this: the table is about {write_records_or_persons(most, 'persons')}."
+            else "No release can reach this: the table is "
+            f"about {write_records_or_persons(most, 'persons')}."
         )
     if name in OF_COLUMNS and limit.wanted is not None:
         lines += _describe_out_of_reach(work, limit)
@@ -257,7 +258,8 @@ def _describe_out_of_reach(work: SessionState, limit: Threshold) -> list[str]:
         if model.symbol == limit.card.name and not model.holds(table)
     ]
     return [
-        f"No release can reach this for {escape_markdown(model.column)}: {escape_markdown(describe_strictest(model, table))}."
+        f"No release can reach this for {escape_markdown(model.column)}: "
+        f"{escape_markdown(describe_strictest(model, table))}."
         for model in models
     ]
 

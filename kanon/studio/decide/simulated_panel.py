@@ -100,8 +100,8 @@ def show(work: SessionState) -> None:
     elif "simulating" not in work.running:
         st.info(
             "There are no results with these settings yet. The study makes 127 runs, which take "
-            f"about half a minute for {write_count(20000)} different records. Results stay for this "
-            "session, and a cancelled study continues where it stopped."
+            f"about half a minute for {write_count(20000)} different records. Results "
+            "stay for this session, and a cancelled study continues where it stopped."
         )
     _show_study_files(work, simulation, outcomes)
     with st.expander("How it is computed", icon=":material/calculate:"):
@@ -256,14 +256,15 @@ def describe_results(work: SessionState, simulation: Simulation) -> str:
     low, high = simulation.study.interval
     sentence = (
         f"Areas for k from {write_count(low)} to {write_count(high)}, guided by "
-        f"{escape_markdown(get_metric(work, work.settings.metric).card.title)}, with l and t measured in "
-        f"{SCOPES[work.view(SimulatedView).scope].title}. They say what to expect of a strategy "
-        "in general, not on your own column: use Compare for that."
+        f"{escape_markdown(get_metric(work, work.settings.metric).card.title)}, with l "
+        f"and t measured in {SCOPES[work.view(SimulatedView).scope].title}. They say what "
+        "to expect of a strategy in general, not on your own column: use Compare for that."
     )
     if len(outcomes) < len(RUNS):
         part = (
             f"So far there are {len(outcomes)} of {len(RUNS)} results. The ranks use the "
-            f"{len(list_complete_columns(outcomes))} of {len(COLUMNS)} columns on which all strategies ran."
+            f"{len(list_complete_columns(outcomes))} of "
+            f"{len(COLUMNS)} columns on which all strategies ran."
         )
         sentence = f"{part} {sentence}"
     return sentence

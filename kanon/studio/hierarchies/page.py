@@ -80,8 +80,8 @@ def show_coverage(work: SessionState, column: str, choice: HierarchyChoice) -> N
         with st.container(border=True):
             st.markdown(
                 f":red[:material/error: **{values} of {records} without a place:** "
-                f"{escape_markdown(list_values(choice.lacking))}.] This hierarchy can be used once they "
-                "have one."
+                f"{escape_markdown(list_values(choice.lacking))}.] "
+                "This hierarchy can be used once they have one."
             )
             if alike := tree_edits.find_look_alikes_of(choice):
                 st.button(
@@ -260,7 +260,8 @@ def take_weights(metric: str, columns: Sequence[str]) -> None:
 def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
     if not tree_edits.can_draw(tree):
         st.info(
-            f"This tree is too large to draw: {escape_markdown(tree_edits.describe_tree(choice))}. The limit is "
+            "This tree is too large to draw: "
+            f"{escape_markdown(tree_edits.describe_tree(choice))}. The limit is "
             f"{write_count(tree_edits.LARGEST_DRAWING)} values. Builders and files still work."
         )
         return

@@ -224,7 +224,7 @@ class ComparisonJob(NamedTuple):
 def plan_comparison_job(
     work: SessionState, lines: Sequence[PlannedLine], todo: Sequence[LineRun]
 ) -> ComparisonJob:
-    """Prepare the missing runs for :func:`kanon.experiments.sweep.solve_sweep`."""
+    """Prepare the missing runs for :func:`kanon.experiments.sweep.run_sweep`."""
     if not todo:
         return ComparisonJob([], [], [], [], [], [])
     # All others too, so that a new guide needs no new run.

@@ -92,8 +92,8 @@ def describe_size(ready: LatticeInputs) -> str:
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(outline.per_height)
     nodes = (
-        f"Nodes: {factors} = {write_count(outline.size)}, the product of the columns' numbers of levels. "
-        f"Widest height: {write_count(most)} nodes; the normal approximation gives about "
+        f"Nodes: {factors} = {write_count(outline.size)}, the product of the columns' numbers of "
+        f"levels. Widest height: {write_count(most)} nodes; the normal approximation gives about "
         f"{write_count(round(estimate_largest_height(trees)))}."
     )
     recodings = _write_power_of_ten(compute_cell_recodings_log10(trees, outline.n_records))
@@ -177,7 +177,8 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
     if ready.task.suppression is not None:
         suppressed = f"up to {count_noun(ready.task.suppression, 'record')}"
     searches = (
-        f"**{escape_markdown(module.CARD.title)}.** {escape_markdown(get_own_steps(module.CARD.how))}"
+        f"**{escape_markdown(module.CARD.title)}.** "
+        f"{escape_markdown(get_own_steps(module.CARD.how))}"
         for module in WALKING_SEARCHES.values()
     )
     return _how(

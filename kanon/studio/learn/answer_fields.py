@@ -46,7 +46,8 @@ def draw_question(
     text = f"{question.text} {question.asked(exercises.get_table(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
     st.markdown(
-        f"**{escape_markdown(format_question_heading(number, question))}** ({points}). {escape_markdown(text)}"
+        f"**{escape_markdown(format_question_heading(number, question))}** "
+        f"({points}). {escape_markdown(text)}"
     )
     if _is_wide(exercises, question):
         answer_place = st.container()

@@ -87,8 +87,8 @@ def create_own_case(work: SessionState) -> Case:
     table = work.table.complete_records
     if table.n_records > MOST_RECORDS:
         raise TableError(
-            f"The table that you work on has {write_count(table.n_records)} records; an attack is played "
-            f"out on at most {MOST_RECORDS}, so that everyone can follow it."
+            f"The table that you work on has {write_count(table.n_records)} records; an "
+            f"attack is played out on at most {MOST_RECORDS}, so that everyone can follow it."
         )
     if not isinstance(table, MemoryTable):
         raise TableError("An attack is played out on a table in memory; load it as a file.")

@@ -87,7 +87,8 @@ def draw_learn_choices(work: SessionState) -> None:
 
 def _is_about_session(view: LessonsView) -> bool:
     return not view.on_projector and {
-        "steps": get_lesson_table_name(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
+        "steps": get_lesson_table_name(view.steps) == OWN, "attacks": view.attack.own,
+        "exercises": False,
     }[view.part]  # fmt: skip
 
 

@@ -142,8 +142,8 @@ def show_set_editor(work: SessionState, opened: ExerciseSet) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Exercise set being edited**", width="content")
         draw_icon_button(
-            "Back to the exercises", "arrow_back", "set-close", partial(apply_view, "editor", open=False),
-            help="Your set stays here.",
+            "Back to the exercises", "arrow_back", "set-close",
+            partial(apply_view, "editor", open=False), help="Your set stays here.",
         )  # fmt: skip
         if view.before:
             first, *others = view.before
@@ -411,8 +411,8 @@ def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> N
     first = "Check the set first."
     with st.container(horizontal=True):
         draw_icon_button(
-            "Check the set", "fact_check", "set-check", runner.run_request, create_checking_request, draft,
-            type="secondary" if ready else "primary", disabled="exercises" in work.running,
+            "Check the set", "fact_check", "set-check", runner.run_request, create_checking_request,
+            draft, type="secondary" if ready else "primary", disabled="exercises" in work.running,
             help="Whether every question can be answered. It may take some seconds.",
         )  # fmt: skip
         draw_icon_button(

@@ -223,8 +223,10 @@ def _list_step_numbers(lesson: Lesson, at: int) -> list[Number]:
         Number("Minimum k ↑", "none" if now.min_k is None else write_count(now.min_k),
                describe_smallest_class(now.min_k)),
         Number("Classes ↑", write_count(now.classes), told_apart),
-        Number("Suppressed ↓", f"{write_count(now.suppressed)} of {n}", describe_suppression(now.suppressed, n)),
-        Number("Alteration ↓", write_percent(now.alteration), describe_alteration(now.alteration, metric)),
+        Number("Suppressed ↓", f"{write_count(now.suppressed)} of {n}",
+               describe_suppression(now.suppressed, n)),
+        Number("Alteration ↓", write_percent(now.alteration),
+               describe_alteration(now.alteration, metric)),
     ]  # fmt: skip
     if lesson.sensitive is not None:
         column = escape_markdown(trim_title(lesson.sensitive, 24))

@@ -208,8 +208,8 @@ def draw_second_choices(work: SessionState, view: StepsView) -> None:
         st.toggle(
             "Compare with another",
             **attach_widget("learn-beside", view.beside is not None, set_beside),
-            help="TwoLessons lessons side by side, on the same table and with the same k. Changing one "
-            "leaves the other where it is.",
+            help="TwoLessons lessons side by side, on the same table and "
+            "with the same k. Changing one leaves the other where it is.",
         )
         if view.beside is None:
             return
@@ -307,8 +307,9 @@ def _show_step_numbers(table_lesson: TableLesson, at: int) -> None:
     lesson = table_lesson.lesson
     now = lesson.steps[at].numbers
     st.markdown(
-        f"Minimum k ↑ **{'none' if now.min_k is None else write_count(now.min_k)}** · Cost so far ↓ "
-        f"**{write_number(sum_cost_so_far(lesson, at))}** ({escape_markdown(lesson.metric.card.title)}) · "
+        f"Minimum k ↑ **{'none' if now.min_k is None else write_count(now.min_k)}** "
+        f"· Cost so far ↓ **{write_number(sum_cost_so_far(lesson, at))}** "
+        f"({escape_markdown(lesson.metric.card.title)}) · "
         f"Alteration ↓ **{write_percent(now.alteration)}**"
     )
 

@@ -150,7 +150,10 @@ def describe_all_attacks(
 ) -> str:
     facts_text = escape_markdown(", ".join(columns)) if columns else "nothing"
     out, out_after = (write_percent(100 * attack.singled_out) for attack in (before, after))
-    shares = f"{out} of {write_records_or_persons(classes.highest_k, before.of)} before and {out_after} after"
+    shares = (
+        f"{out} of {write_records_or_persons(classes.highest_k, before.of)} before "
+        f"and {out_after} after"
+    )
     match_before, match_after = _write_mean(before.matches), _write_mean(after.matches)
     sentence = (
         f"knowing {facts_text} singles out {shares}; on average {match_before} records match "
@@ -168,7 +171,8 @@ def describe_all_attacks(
     assert baseline.sureness is not None
     about_guesses = (
         f"The best guess is right for {write_percent(100 * before.right)} of "
-        f"{write_records(classes.n_records)} before and {write_percent(100 * after.right)} after; always "
+        f"{write_records(classes.n_records)} before and "
+        f"{write_percent(100 * after.right)} after; always "
         f"guessing {_list_guesses(baseline)} is right for {write_percent(100 * baseline.sureness)}."
     )
     return f"{sentence} {about_guesses}"

@@ -130,13 +130,14 @@ def describe_class(released: EquivalenceClasses, column: str, position: int) -> 
     overall = write_percent(100 * sensitive.total[value] / sensitive.total.sum())
     if most == size:
         return (
-            f"All {write_count(size)} have the same {escape_markdown(column)}: anyone who knows that a person is in "
+            f"All {write_count(size)} have the same "
+            f"{escape_markdown(column)}: anyone who knows that a person is in "
             f"this class is certain of “{name}”. In the whole table, {overall} have it."
         )
     return (
-        f"{write_count(most)} of {write_count(size)} have the same {escape_markdown(column)}: anyone who knows that a "
-        f"person is in this class is {write_percent(100 * most / size)} sure of “{name}”. In the whole "
-        f"table, {overall} have it."
+        f"{write_count(most)} of {write_count(size)} have the same {escape_markdown(column)}: "
+        f"anyone who knows that a person is in this class is {write_percent(100 * most / size)} "
+        f"sure of “{name}”. In the whole table, {overall} have it."
     )
 
 
@@ -153,8 +154,8 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
         others = int(alike.count[alike.value != usual].sum())
         commonest = escape_markdown(trim_title(sensitive.values[usual]))
         where = (
-            f"In {count_noun(classes, 'class', 'classes')} with "
-            f"{write_records(records)} ({write_percent(100 * records / released.n_records)} of all), "
+            f"In {count_noun(classes, 'class', 'classes')} with {write_records(records)} "
+            f"({write_percent(100 * records / released.n_records)} of all), "
             f"everyone has the same {escape_markdown(column)}."
         )
         place = "that class" if classes == 1 else "one of these classes"
@@ -166,8 +167,8 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
         which = f"It is “{commonest}”, the most frequent value of the table, for {whom} of them."
         if 0 < others < records:
             which = (
-                f"For {write_count(others)} of the {write_count(records)} it is not “{commonest}”, the most "
-                "frequent value of the table."
+                f"For {write_count(others)} of the {write_count(records)} it "
+                f"is not “{commonest}”, the most frequent value of the table."
             )
         return f"{where} {certainly} {which}"
     # The surest guess; among equally sure ones, in the largest class.
@@ -176,8 +177,9 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
     most = int(sensitive.only(np.array([position])).count.max())
     return (
         "No class gives the value away for certain. The surest guess is in a class where "
-        f"{write_count(most)} of {write_count(size)} records have the same {escape_markdown(column)}: anyone who knows "
-        f"that a person is in it is {write_percent(100 * float(surest[position]))} sure of this value."
+        f"{write_count(most)} of {write_count(size)} records have the same "
+        f"{escape_markdown(column)}: anyone who knows that a person is in it "
+        f"is {write_percent(100 * float(surest[position]))} sure of this value."
     )
 
 
@@ -276,7 +278,8 @@ def build_population_numbers(
             f"Journalist, above {write_threshold(threshold)} ↓ better",
             write_percent(100 * risk.share_above),
             f"{write_percent(100 * risk.share_above)} of the records are in classes to which fewer "
-            f"than {write_threshold(threshold).removeprefix('1/')} people of the population belong.",
+            f"than {write_threshold(threshold).removeprefix('1/')} "
+            "people of the population belong.",
         ),
         Number(
             "Marketer ↓ better",
@@ -306,7 +309,8 @@ def explain_class(released: EquivalenceClasses, column: str, position: int, most
         f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps[:most]
     ) + (" + …" if len(gaps) > most else "")
     values = ", ".join(
-        f"{escape_markdown(trim_title(sensitive.values[place], 24))} {write_count(int(counts[place]))}"
+        f"{escape_markdown(trim_title(sensitive.values[place], 24))} "
+        f"{write_count(int(counts[place]))}"
         for place in places[:most]
     ) + (", …" if len(places) > most else "")
     l_level, t_level = (

@@ -264,8 +264,8 @@ def show_population(work: SessionState, result: AnonymisationResult, run: Run, k
     st.markdown(
         "An attacker who does not know whether a person is in the table must consider the whole "
         "population. Upload a table of it, with the same quasi-identifiers under the same names: "
-        f"{escape_markdown(', '.join(classes.attributes))}. It stays in memory for this session only and "
-        "is never written to disk."
+        f"{escape_markdown(', '.join(classes.attributes))}. It stays "
+        "in memory for this session only and is never written to disk."
     )
     key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
     draw_upload_field("A table of the population", key=key, on_change=take_population, args=(key,))

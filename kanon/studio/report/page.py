@@ -258,7 +258,8 @@ def show_report_notice(work: SessionState, stale: bool) -> None:
         class_count = count_classes_in_engine(work)
         if class_count is not None:
             st.info(
-                f"{describe_classes_in_engine(class_count)} A report needs all of them, so there is none. You can "
+                f"{describe_classes_in_engine(class_count)} "
+                "A report needs all of them, so there is none. You can "
                 "download the measures of the release and its plan on the page Anonymise."
             )
         elif work.table.records.in_engine:

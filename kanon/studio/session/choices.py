@@ -98,8 +98,8 @@ BUILDERS: Mapping[str, Builder] = {
                 "ranges",
                 "Ranges above, one per line: from;to;name",
                 "lines",
-                help_text="Such as J40;J47;Chronic lower respiratory diseases. A range may lie inside "
-                "a wider one, such as a block in a chapter.",
+                help_text="Such as J40;J47;Chronic lower respiratory diseases. A "
+                "range may lie inside a wider one, such as a block in a chapter.",
                 is_advanced=True,
             ),
         ),
@@ -232,9 +232,9 @@ def _match_values(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     lacking = find_uncovered_values(choice.counts, tree)
     if lacking:
         problem = (
-            f"This hierarchy lacks {count_noun(len(lacking), 'distinct value')} ({list_names(lacking)}) "
-            f"of {write_records(sum(lacking.values()))}; add what is missing on the page "
-            "Hierarchies, or to the file."
+            f"This hierarchy lacks {count_noun(len(lacking), 'distinct value')} "
+            f"({list_names(lacking)}) of {write_records(sum(lacking.values()))}; "
+            "add what is missing on the page Hierarchies, or to the file."
         )
         return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
     plan = choice.plan or NodesPlan(nodes=to_nodes(tree))
@@ -267,8 +267,8 @@ def suggest_first_choice(column: str, values: ValueCounts) -> HierarchyChoice:
     if not odd:
         return choice
     note = (
-        f"All other values are numbers. If {list_names(odd)} stands for missing, add it to the cells "
-        "that count as missing under 'How it was read'."
+        f"All other values are numbers. If {list_names(odd)} stands for missing, "
+        "add it to the cells that count as missing under 'How it was read'."
     )
     return replace(choice, notes=(*choice.notes, note))
 

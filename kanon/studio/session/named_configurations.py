@@ -172,8 +172,8 @@ def move_configurations(old: SessionState, new: SessionState) -> SessionState:
 def _describe_misfits(titles: Sequence[str]) -> str:
     do = "does" if len(titles) == 1 else "do"
     return (
-        f"{list_names(titles)} {do} not fit this table; the list of saved configurations on the page "
-        "Compare says why."
+        f"{list_names(titles)} {do} not fit this table; the list "
+        "of saved configurations on the page Compare says why."
     )
 
 

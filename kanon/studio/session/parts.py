@@ -160,8 +160,8 @@ class Purpose(StateSection):
         for name, text in self.texts.items():
             if len(text) > LONGEST:
                 raise PlanError(
-                    f"{TEXT_TITLES[name]} has {write_count(len(text))} characters; a report takes up to "
-                    f"{write_count(LONGEST)}, so shorten it."
+                    f"{TEXT_TITLES[name]} has {write_count(len(text))} characters; "
+                    f"a report takes up to {write_count(LONGEST)}, so shorten it."
                 )
         return parse_words(dict(self.texts), "The report")
 

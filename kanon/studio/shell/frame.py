@@ -149,8 +149,8 @@ def show_classes_in_engine(work: SessionState) -> bool:
         return needs_class_count(work)  # which was said
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{describe_classes_in_engine(number)} This page needs every class, so it cannot show such a table. "
-            "Choose fewer quasi-identifiers, or use a server with a higher limit.",
+            f"{describe_classes_in_engine(number)} This page needs every class, so it cannot show "
+            "such a table. Choose fewer quasi-identifiers, or use a server with a higher limit.",
             icon=":material/database:",
         )
         st.page_link(
@@ -334,7 +334,9 @@ def request_class_count(work: SessionState) -> JobRequest | None:
         "counting", count_classes, (table, work.table.quasi_identifiers), _store_class_count,
         limit="engine_minutes",
         # This begins by itself, so the message of the last action stays.
-        begins=lambda new: replace(new, message=work.message).replace_sections(ClassCount(counted_for)),
+        begins=lambda new: (
+            replace(new, message=work.message).replace_sections(ClassCount(counted_for))
+        ),
         cancelled=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
         handle_failure=_store_count_problem,
     )  # fmt: skip

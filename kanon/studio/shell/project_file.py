@@ -296,8 +296,8 @@ def _apply_reading(work: SessionState, plan: Plan, again: SessionState | None) -
     missing = [name for name in needed if name not in work.table.roles]
     if missing:
         raise PlanError(
-            f"The project needs {list_names(missing)}, which this table lacks. Load the table that it "
-            "was saved with, or a later one with the same columns."
+            f"The project needs {list_names(missing)}, which this table lacks. Load "
+            "the table that it was saved with, or a later one with the same columns."
         )
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.table.roles.items()}  # fmt: skip

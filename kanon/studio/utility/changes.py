@@ -61,8 +61,9 @@ def describe_distributions(changes: Changes) -> str:
         )
     sentences = [
         (
-            f"**{escape_markdown(most.name)} changed most**: {_count_changed_records(most)} would need a "
-            f"different {escape_markdown(most.name)} to match the original distribution, {_EQUAL_SPREAD}."
+            f"**{escape_markdown(most.name)} changed most**: {_count_changed_records(most)} "
+            f"would need a different {escape_markdown(most.name)} "
+            f"to match the original distribution, {_EQUAL_SPREAD}."
         )
     ]
     if len(changes.distributions) > 1:
@@ -120,9 +121,10 @@ def list_association_notes(changes: Changes) -> str:
     associations, notes = changes.before, []
     if associations.near_unique:
         notes.append(
-            f"Left out, with fewer than {association_change.RECORDS_PER_VALUE} records per value "
-            f"on average: {_list_some([escape_markdown(name) for name in associations.near_unique])}. Nearly "
-            "unique columns seem to go together with everything."
+            f"Left out, with fewer than {association_change.RECORDS_PER_VALUE} "
+            "records per value on average: "
+            f"{_list_some([escape_markdown(name) for name in associations.near_unique])}. "
+            "Nearly unique columns seem to go together with everything."
         )
     if associations.left_out:
         pairs = [
@@ -133,8 +135,9 @@ def list_association_notes(changes: Changes) -> str:
         notes.append(f"Left out, with more than {most} pairs of values: {_list_some(pairs)}.")
     if associations.binned:
         notes.append(
-            f"Numbers grouped into {association_change.BINS} bins with equally many records of "
-            f"the original table: {_list_some([escape_markdown(name) for name in associations.binned])}."
+            f"Numbers grouped into {association_change.BINS} bins "
+            "with equally many records of the original table: "
+            f"{_list_some([escape_markdown(name) for name in associations.binned])}."
         )
     if not associations.pairs:
         notes.append("No two columns are left to compare.")
@@ -154,7 +157,8 @@ def describe_queries(changes: Changes) -> str:
     queries = changes.queries
     return (
         f"Half of {write_count(len(queries.errors))} counts are off by at most "
-        f"{write_percent(queries.quantile(0.5))}, nine of ten by at most {write_percent(queries.quantile(0.9))}"
+        f"{write_percent(queries.quantile(0.5))}, nine of ten "
+        f"by at most {write_percent(queries.quantile(0.9))}"
     )
 
 
@@ -278,7 +282,10 @@ def _explain_association(run: Run, changes: Changes) -> str:
     if pair is not None:
         before, after = write_decimals(pair.before, 4), write_decimals(pair.after, 4)
         gap = f"|{before} − {after}| = {abs(pair.after - pair.before):.4f}"
-        most = f"It changed most between {escape_markdown(pair.one)} and {escape_markdown(pair.other)}: {gap}. "
+        most = (
+            f"It changed most between {escape_markdown(pair.one)} "
+            f"and {escape_markdown(pair.other)}: {gap}. "
+        )
         most = most.replace("|", "\\|")
     return _how(
         "associations",

@@ -119,8 +119,8 @@ def parse_typed_ks(text: str, most: int) -> tuple[int, ...]:
     ks_allowed = tuple(sorted(k for k in ks if k <= most))
     if not ks_allowed:
         raise PlanError(
-            f"All these k are above {write_count(most)}, the largest k of this table; enter at least one "
-            f"from 2 to {write_count(most)}."
+            f"All these k are above {write_count(most)}, the largest k of "
+            f"this table; enter at least one from 2 to {write_count(most)}."
         )
     return ks_allowed
 
@@ -213,7 +213,10 @@ def describe_split(labels: LabelledRecords) -> str:
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
     )
-    sentence = f"{write_count(training)} records for training, the other {write_count(validation)} for validation."
+    sentence = (
+        f"{write_count(training)} records for training, "
+        f"the other {write_count(validation)} for validation."
+    )
     if labels.unlabelled:
         apart = choose_plural(
             labels.unlabelled,
@@ -229,8 +232,8 @@ def describe_dead(outcomes: Sequence[Outcome]) -> str:
     if not dead:
         return ""
     return (
-        f"{write_count(dead)} of {write_count(len(outcomes))} are dead: they give every record the same answer, "
-        "even on the table that they were trained on."
+        f"{write_count(dead)} of {write_count(len(outcomes))} are dead: they give "
+        "every record the same answer, even on the table that they were trained on."
     )
 
 

@@ -134,9 +134,10 @@ def show_ks_field(text: str, key: str, change_view: Callable[..., None]) -> None
 
 def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
     view = work.view(UtilityView).learning
+    release_k = write_count(choose_training_k(work.table.highest_k))
     titles = {
         "original": "1: trained on the original table",
-        "release": f"2: trained on the release for k = {write_count(choose_training_k(work.table.highest_k))}",
+        "release": f"2: trained on the release for k = {release_k}",
     }
     draw_segments("Experiment", titles, "learning-trained", view.trained, "trained", _set)
     columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")

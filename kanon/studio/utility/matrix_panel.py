@@ -211,8 +211,8 @@ def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
     ranges = (recoding.nodes[visible.classes] > tree.root).any() and bool(recoding.ranged)
     classes = count_noun(len(visible.classes), "class", "classes")
     sentences = [
-        f"{classes} of {write_count(recoding.n_classes)}; a learner gets the row of a class once for "
-        "each of its records.",
+        f"{classes} of {write_count(recoding.n_classes)}; a learner "
+        "gets the row of a class once for each of its records.",
         "Outlined: the released value, or the smallest group that covers a released range."
         if ranges
         else "Outlined: the released value.",
@@ -313,9 +313,9 @@ def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) 
     )
     sentences.append(
         f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
-        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and guesses {right} "
-        "right. k and the l and t of each class do not show this, as they do not change. Not "
-        "considered: attackers who know more than the quasi-identifiers, and several releases "
+        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and guesses "
+        f"{right} right. k and the l and t of each class do not show this, as they do not change. "
+        "Not considered: attackers who know more than the quasi-identifiers, and several releases "
         "combined."
     )
     if suppressed:
@@ -375,6 +375,7 @@ def _explain_row(recoding: Recoding, visible: MatrixPart, name: str) -> str:
         terms.append(f"and {write_count(rest)} more above 0")
     records = count_noun(size, "record")
     return (
-        f"**One row.** The class [{label}] has {records}; its v in {escape_markdown(visible.attribute)} is "
+        f"**One row.** The class [{label}] has {records}; "
+        f"its v in {escape_markdown(visible.attribute)} is "
         f"{at}. {REPRESENTATIONS[name].title}: {'; '.join(terms)}; 0 elsewhere."
     )

@@ -91,8 +91,8 @@ def _show_distributions(
     show_picture(
         draw_large_distribution(
             large,
-            f"{escape_label(large.name)}: changed by {write_percent(100 * large.total_variation)} under equal "
-            "spread",
+            f"{escape_label(large.name)}: changed by "
+            f"{write_percent(100 * large.total_variation)} under equal spread",
         ),
         None,
         "utility-distribution",

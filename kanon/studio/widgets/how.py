@@ -34,7 +34,8 @@ def explain_alteration(run: Run) -> str:
     trees, names = prepared.classes.hierarchies, prepared.classes.attributes
     factors = zip(names, trees, multipliers(metric, trees), strict=True)
     listed = "\n".join(
-        f"| {escape_markdown(name)} | {tree.n_nodes} | {tree.n_leaves} | {tree.height} | {factor:.3f} |"
+        f"| {escape_markdown(name)} | {tree.n_nodes} | "
+        f"{tree.n_leaves} | {tree.height} | {factor:.3f} |"
         for name, tree, factor in factors
     )
     return _how(
@@ -93,8 +94,8 @@ def explain_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) 
     multiplier = ""
     if metric.multiplier != "none":
         multiplier = (
-            f"{metric.multiplier} = {escape_markdown(_FACTORS[metric.multiplier][1])} = {factor:.4f} for "
-            f"{escape_markdown(column)}."
+            f"{metric.multiplier} = {escape_markdown(_FACTORS[metric.multiplier][1])} "
+            f"= {factor:.4f} for {escape_markdown(column)}."
         )
     if metric.counts_records:
         counts = "count counts the records at a node or below it."
@@ -190,8 +191,8 @@ def format_levels(trace: Trace, heights: Mapping[str, int]) -> str:
         f"{escape_markdown(column)} {level} of {height - 1}"
         for (column, height), level in zip(heights.items(), trace.node, strict=True)
     )
-    nodes = count_noun(trace.evaluated, "node")
-    return f"**Levels:** {listed}. Found by counting {nodes} of {write_count(math.prod(heights.values()))}."
+    nodes, most = count_noun(trace.evaluated, "node"), write_count(math.prod(heights.values()))
+    return f"**Levels:** {listed}. Found by counting {nodes} of {most}."
 
 
 def format_parts(parts: str) -> str:

@@ -112,8 +112,8 @@ def _draw_model(
     st.caption(escape_markdown(model.card.summary))
     if model in work.unmeetable_models:
         st.error(
-            f"{escape_markdown(quote(model.column))} is no longer sensitive. Make it sensitive again on the "
-            "page Data, or remove this model.",
+            f"{escape_markdown(quote(model.column))} is no longer sensitive. "
+            "Make it sensitive again on the page Data, or remove this model.",
             icon=":material/error:",
         )
         return

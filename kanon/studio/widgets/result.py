@@ -93,8 +93,8 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
     title = escape_markdown(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
     if result.solution.curves is None:
         st.caption(
-            f"{title} runs once per k, so there is no slider: this is k = {write_count(k)}. Change k "
-            "in the line at the top and run again."
+            f"{title} runs once per k, so there is no slider: this is k = "
+            f"{write_count(k)}. Change k in the line at the top and run again."
         )
         return
     st.select_slider(

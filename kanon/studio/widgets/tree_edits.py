@@ -228,8 +228,8 @@ def set_levels_table(work: SessionState, column: str, table: pd.DataFrame) -> Se
     if before is not None and tree.weight is not None and (new := find_new_edges(tree, before)):
         notes = (
             (
-                f"New edges (above {list_names(new)}) weigh as much as the heaviest one beside them, "
-                "or 1; please check them."
+                f"New edges (above {list_names(new)}) weigh as much as "
+                "the heaviest one beside them, or 1; please check them."
             ),
         )
     return set_tree(work, column, tree, notes)

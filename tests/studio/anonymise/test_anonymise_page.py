@@ -303,7 +303,9 @@ def test_a_larger_k_that_costs_less_is_offered(start, monkeypatch):
     at = ui.anonymised(start())
     assert not [one for one in ui.infos(at) if "loses less" in one]
     with monkeypatch.context() as patch:
-        patch.setattr(release_panel, "cheaper", lambda *_: CheaperRelease(10, 40.0, 50.0))
+        patch.setattr(
+            release_panel, "find_cheaper_release", lambda *_: CheaperRelease(10, 40.0, 50.0)
+        )
         (said,) = [one for one in ui.infos(ui.go(at)) if "loses less" in one]
         assert said == CheaperRelease(10, 40.0, 50.0).sentence(2)
         ui.press(at, "Show k = 10")

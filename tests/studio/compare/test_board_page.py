@@ -55,7 +55,7 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     assert titles(go(board))[4] == "Minimum k against alteration"
     assert told_to_cursor(board)["panels"][4]["kind"] == "points"
     with monkeypatch.context() as patch:
-        patch.setattr(board_layout.state, "typed", lambda key: "Distance (not here)")
+        patch.setattr(board_layout.state, "get_widget_value", lambda key: "Distance (not here)")
         before = work(board).compare.layout
         kind_of(board, 1).set_value("Number of classes")
         go(board)

@@ -93,7 +93,7 @@ def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatc
         ticks.setattr(server, "get_script_run_ctx", lambda: parts)
         assert server.is_fragment_run()
     with monkeypatch.context() as ticks:
-        ticks.setattr(state, "ticking", lambda: True)
+        ticks.setattr(state, "is_fragment_run", lambda: True)
         ui.enter(at, at.button_group(key="compare-metrics"), ["ncp"])
     assert ui.work(at).compare.compared == PUBLISHED and not server.is_fragment_run()
     at.button_group(key="compare-metrics").set_value(["ncp"])

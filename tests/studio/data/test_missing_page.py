@@ -113,6 +113,6 @@ def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
     known = SimpleNamespace(
         complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_counted=None
     )
-    monkeypatch.setattr("kanon.studio.jobs.stored_table.classes_kept", lambda work: None)
+    monkeypatch.setattr("kanon.studio.jobs.stored_table.count_classes_in_engine", lambda work: None)
     found = start_exposure(SimpleNamespace(table=known))
     assert (found.exposure.min_k, found.exposure.n_classes, found.suppressed) == (6, 2, 1)

@@ -14,7 +14,7 @@ BLOCKS = b"from;to;name\r\nE10;E14;E10\xe2\x80\x93E14 Diabetes\r\n"
 
 @pytest.fixture
 def page(start, monkeypatch):
-    monkeypatch.setattr(hierarchies_page, "tree_editor", lambda data, key, edited: None)
+    monkeypatch.setattr(hierarchies_page, "draw_tree_editor", lambda data, key, edited: None)
     at = ui.with_people(start("pages/data.py"), DIAGNOSED)
     ui.give_role(at, "icd", "quasi-identifier")
     ui.go(at, ui.HIERARCHIES)

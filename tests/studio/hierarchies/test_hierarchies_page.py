@@ -20,7 +20,9 @@ def drawn(monkeypatch):
     """What the component is asked to draw, newest last, and where its operations go."""
     asked = []
     monkeypatch.setattr(
-        hierarchies_page, "tree_editor", lambda data, key, edited: asked.append((data, key, edited))
+        hierarchies_page,
+        "draw_tree_editor",
+        lambda data, key, edited: asked.append((data, key, edited)),
     )
     return asked
 

@@ -14,7 +14,7 @@ FEW = {"Nurse": 12, "Nurce": 1, "nurse": 2, "Painter": 9, "Printer": 8, "Cook": 
 
 @pytest.fixture
 def page(start, monkeypatch):
-    monkeypatch.setattr(hierarchies_page, "tree_editor", lambda data, key, edited: None)
+    monkeypatch.setattr(hierarchies_page, "draw_tree_editor", lambda data, key, edited: None)
     return start("pages/data.py")
 
 

@@ -76,7 +76,7 @@ def test_who_waits_is_told_what_runs_whose_and_how_long(start):
         assert "one calculation of another visitor, for " in said and "advisor" not in said
     ui.settled(at)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner.state, "visitor", lambda: "me")
+        patch.setattr(runner.state, "get_visitor", lambda: "me")
         with advising(at, lane=SHORT, visitor="me"):
             ui.press(at, "Anonymise")
             (said,) = [text for key, text in bars(at).items() if key == "cancel-run"]
@@ -92,7 +92,7 @@ def test_the_same_is_not_done_twice_at_a_time(start):
         first = ui.work(at).running["run"].job
         assert ui.button(ui.go(at, "pages/privacy.py"), "Anonymise").disabled
         with pytest.MonkeyPatch.context() as patch:  # as of two presses that cross
-            patch.setattr(runner.state, "work", lambda: ui.work(at))
+            patch.setattr(runner.state, "get_session", lambda: ui.work(at))
             runner.run_request(request_anonymisation)
         assert ui.work(at).running["run"].job is first
     ui.settled(at)

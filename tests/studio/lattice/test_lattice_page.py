@@ -174,7 +174,7 @@ def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, mo
 
 @pytest.mark.nightly
 def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
-    monkeypatch.setattr(kanon.experiments.exploration, "COMPLETE", 10)
+    monkeypatch.setattr(kanon.experiments.exploration, "MOST_COUNTED_NODES", 10)
     at = start(LATTICE)
     assert "Datafly, step 4" in ui.page_text(at)
     assert "Samarati: It would count whole heights" in ui.page_text(at)

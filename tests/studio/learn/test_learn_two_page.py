@@ -24,7 +24,7 @@ def pair_of(at, monkeypatch):
     """The two lessons that the page shows, built anew."""
     with monkeypatch.context() as patch:
         patch.setattr(
-            "kanon.studio.learn.two_panel.state.remembered", lambda name, key, make: make()
+            "kanon.studio.learn.two_panel.state.get_or_compute", lambda name, key, make: make()
         )
         return build_two_lessons(work(at))
 

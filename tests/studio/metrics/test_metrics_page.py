@@ -20,7 +20,9 @@ from support import dashboard as ui
 def drawn(monkeypatch):
     """What is drawn: the trees with their lit path, and the matrices, newest last."""
     asked = {"trees": [], "matrices": []}
-    monkeypatch.setattr(metrics_page, "tree_editor", lambda data, **_: asked["trees"].append(data))
+    monkeypatch.setattr(
+        metrics_page, "draw_tree_editor", lambda data, **_: asked["trees"].append(data)
+    )
     monkeypatch.setattr(
         metrics_page, "matrix_with_cells", lambda figure, *_: asked["matrices"].append(figure)
     )

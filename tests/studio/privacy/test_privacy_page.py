@@ -130,7 +130,7 @@ def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch
         asked.append(published is persons)
         return real(persons, published, *others)
 
-    monkeypatch.setattr(attack_panel, "linkage", counted_linkage)
+    monkeypatch.setattr(attack_panel, "measure_linkage", counted_linkage)
     to_k(at, 3)
     before = said(at, "**Before:**")
     assert asked == [False], "the attack on the release alone"

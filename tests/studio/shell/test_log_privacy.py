@@ -99,7 +99,7 @@ def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
         raise ValueError("SECRET")
 
     prepare_server()
-    monkeypatch.setattr(serving, "settled", fail)
+    monkeypatch.setattr(serving, "check_settings", fail)
     at = AppTest.from_file(str(APP)).run()
     assert [error.message for error in at.exception] == [FAILED]
     assert "ValueError at " in log.getvalue() and "SECRET" not in log.getvalue()

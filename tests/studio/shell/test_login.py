@@ -59,7 +59,7 @@ def test_who_is_logged_in_comes_in_and_can_leave(gate, monkeypatch):
     assert titles(at) == [INSIDE]
     assert [button.label for button in at.sidebar.button] == ["Log out"]
     done = []
-    monkeypatch.setattr(state, "forget_everything", lambda: done.append("forgotten"))
+    monkeypatch.setattr(state, "delete_all_data", lambda: done.append("forgotten"))
     monkeypatch.setattr(st, "logout", lambda: done.append("out"))
     at.sidebar.button[0].click().run()
     assert done == ["forgotten", "out"]

@@ -32,7 +32,7 @@ def expected(at, **changes):
 
 @pytest.fixture
 def asked_for(monkeypatch):
-    monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
+    monkeypatch.setattr(widget, "find_quick_bounds", lambda wanted, most=0: None)
 
 
 def test_a_search_that_begins_by_itself_leaves_what_was_said():
@@ -123,7 +123,7 @@ def test_the_report_says_what_was_searched_for_closely_and_begins_no_long_search
     assert any(sentence in text for text in ui.texts(at))
     assert at.code[0].value.endswith(" --bound"), "so that the command makes the same one"
 
-    monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
+    monkeypatch.setattr(widget, "find_quick_bounds", lambda wanted, most=0: None)
     at = ui.anonymised(start())
     ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
     report = ui.work(at).findings.report
