@@ -289,7 +289,7 @@ def _has_few_values(column: DistinctCounts) -> bool:
 def singles_out(column: DistinctCounts) -> str:
     """A sentence about a column with enough values to single people out, or nothing.
 
-    >>> singles_out(DistinctCounts(values=30, filled=40))
+    >>> singles_out(DistinctCounts(values=30, n_filled=40))
     '30 values in 40 records single people out.'
     """
     if not tells_apart(column.values, column.n_filled):

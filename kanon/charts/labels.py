@@ -44,7 +44,7 @@ class Scale(NamedTuple):
         """Where a point stands in the picture.
 
         >>> scale = Scale((0, 10), (0, 1), Box(20, 20, 120, 220))
-        >>> scale.pixels(5, 1), scale.point(70, 20)
+        >>> scale.convert_to_pixels(5, 1), scale.convert_to_point(70, 20)
         ((70.0, 20.0), (5.0, 1.0))
         """
         (left, right), (low, high), box = self.x, self.y, self.box

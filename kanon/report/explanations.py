@@ -367,11 +367,11 @@ SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
 def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
     """Format a level without its unit; None is infinite.
 
-    >>> format_sensitive_level(1.7581, LEVELS["entropy_l"])
+    >>> format_sensitive_level(1.7581, SENSITIVE_MEASURES["entropy_l"])
     '1.75'
-    >>> format_sensitive_level(None, LEVELS["delta"])
+    >>> format_sensitive_level(None, SENSITIVE_MEASURES["delta"])
     '∞'
-    >>> format_sensitive_level(4 / 7, LEVELS["alpha"])
+    >>> format_sensitive_level(4 / 7, SENSITIVE_MEASURES["alpha"])
     '57.1'
     """
     if level is None:

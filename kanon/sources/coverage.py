@@ -30,7 +30,7 @@ def count_texts(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
 
 
 def count_records_per_value(column: pd.Series) -> np.ndarray:
-    """The number of records of each value that :func:`counted_values` finds, in no order.
+    """The number of records of each value that :func:`count_values` finds, in no order.
 
     Five times as fast for a million different texts: only unusual spellings are read one by one.
 

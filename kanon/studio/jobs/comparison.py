@@ -41,7 +41,7 @@ from kanon.studio.session.work import (
 
 
 def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest | SessionState:
-    """JobRequest the missing runs of a comparison, or get the new state if none is missing."""
+    """Request the missing runs of a comparison, or get the new state if none is missing."""
     lines = _list_what_if_lines(work) if what_if else list_planned_lines(work)
     if not lines:
         raise PlanError("Choose at least one metric and one strategy to compare.")

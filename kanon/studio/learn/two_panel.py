@@ -1,4 +1,4 @@
-"""TwoLessons lessons side by side on the page Learn, and the choices of one lesson or of two."""
+"""Two lessons side by side on the page Learn, and the choices of one lesson or of two."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -208,7 +208,7 @@ def draw_second_choices(work: SessionState, view: StepsView) -> None:
         st.toggle(
             "Compare with another",
             **attach_widget("learn-beside", view.beside is not None, set_beside),
-            help="TwoLessons lessons side by side, on the same table and "
+            help="Two lessons side by side, on the same table and "
             "with the same k. Changing one leaves the other where it is.",
         )
         if view.beside is None:

@@ -263,7 +263,7 @@ def _draw_line(work: SessionState) -> None:
         with open_closing_popover(title, f"frame-table-{work.version}", type="tertiary"):
             sample = work.table.origin if work.table.origin in SAMPLES else None
             st.selectbox(
-                "SessionState on a sample",
+                "Work on a sample",
                 list(SAMPLES),
                 index=None,
                 placeholder="Choose a sample",
