@@ -42,7 +42,7 @@ class ClassSizes:
     def select_at_least(self, k: int) -> ClassSizes:
         """The classes of k records or more.
 
-        >>> some = ClassSizes(np.array([1, 4]), np.array([3, 2])).at_least(2)
+        >>> some = ClassSizes(np.array([1, 4]), np.array([3, 2])).select_at_least(2)
         >>> some.n_classes, some.n_records
         (2, 8)
         """
@@ -56,8 +56,10 @@ class TupleNumbers:
     >>> TupleNumbers([3, 10, 2]).numbers, TupleNumbers([2**40, 2**40]).numbers
     ([{0: 20, 1: 2, 2: 1}], [{0: 1}, {1: 1}])
     >>> both = TupleNumbers([3, 10])
-    >>> both.packed(np.array([[2, 7], [0, 1]])).tolist(), both.unpacked(np.array([[27]])).tolist()
-    ([[27], [1]], [[2, 7]])
+    >>> both.encode_tuples(np.array([[2, 7], [0, 1]])).tolist()
+    [[27], [1]]
+    >>> both.decode_tuples(np.array([[27]])).tolist()
+    [[2, 7]]
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:

@@ -55,8 +55,8 @@ class Frequencies:
 
     >>> surnames = Frequencies.of([1, 1, 1, 4])
     >>> surnames.sizes.tolist(), surnames.values.tolist(), surnames.distinct
-    ([1, 4], [3, 1], DistinctCounts(values=4, filled=7))
-    >>> surnames.rarer_than(2), surnames.rarer_than(5)
+    ([1, 4], [3, 1], DistinctCounts(values=4, n_filled=7))
+    >>> surnames.count_rarer_than(2), surnames.count_rarer_than(5)
     (3, 7)
     """
 

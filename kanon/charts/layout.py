@@ -152,7 +152,7 @@ def read_layout(text: str, kinds: Collection[str]) -> Layout:
 
     >>> read_layout('{"version": 1, "panels": [], "k": 5}', ["curve"])
     Traceback (most recent call last):
-    kanon.errors.PlanError: Layout key k: there is no such key; known are version, panels.
+    kanon.errors.PlanError: Layout key k: there is no such key; use one of version, panels.
     """
     try:
         content = json.loads(text)

@@ -44,9 +44,9 @@ age 1 has the flu: she is found among {flu, cold} and among {flu, gout}.
 ...         "algorithm": {"name": "levels", "node": node},
 ...         "privacy": [{"model": "k-anonymity", "k": 2}]}), table))
 >>> both = combine_releases([keeping(age=0, sex=1), keeping(age=1, sex=0)], table)
->>> both.alone, both.together.min_k, both.holds
+>>> both.smallest_classes, both.together.min_k, both.holds
 ((2, 2), 1, False)
->>> both.lined_up, both.matched, both.candidates
+>>> both.lined_up, both.matched_records, both.candidates
 (False, 2, 1)
 >>> (ill,) = both.learnt
 >>> ill.values_alone, ill.values, ill.records, ill.certain

@@ -67,10 +67,10 @@ class OptimalityGap:
     def gap_text(self) -> str:
         """How far it is from the least possible at most, rounded up; "" if that is not known.
 
-        >>> [OptimalityGap(lost, 4.0, 5, "NLLM").at_most for lost in (4.0, 4.001, 4.5, 8.001)]
+        >>> [OptimalityGap(lost, 4.0, 5, "NLLM").gap_text for lost in (4.0, 4.001, 4.5, 8.001)]
         ['the least possible', '0.1 % more', '13 % more', '2.1 times']
-        >>> OptimalityGap(4.0, 0.0, 5, "NLLM").at_most, OptimalityGap(None, 4.0, 5, "NLLM").at_most
-        ('', '')
+        >>> [OptimalityGap(lost, least, 5, "NLLM").gap_text for lost, least in ((4, 0), (None, 4))]
+        ['', '']
         """
         if self.reached:
             return "the least possible"
@@ -85,7 +85,7 @@ class OptimalityGap:
     def bound_text(self) -> str:
         """The bound, rounded down.
 
-        >>> [OptimalityGap(None, least, 5, "NLLM").least_said for least in (4.0, 4.128, 0.0567)]
+        >>> [OptimalityGap(None, least, 5, "NLLM").bound_text for least in (4.0, 4.128, 0.0567)]
         ['4.00 %', '4.12 %', '0.056 %']
         """
         digits = _count_decimals(self.least)

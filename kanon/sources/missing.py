@@ -72,7 +72,7 @@ def find_odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNum
     """The numbers such as 999 or -1 that stand out in a column of numbers.
 
     >>> ages = pd.DataFrame({"age": ["31", "44", "999", "58"], "room": ["999", "1", "", ""]})
-    >>> find_odd_numbers(ages)[0].columns, find_odd_numbers(ages)[0].elsewhere
+    >>> find_odd_numbers(ages)[0].columns, find_odd_numbers(ages)[0].other_cells
     ({'age': 1}, 1)
     """
     cells: dict[str, dict[str, int]] = {}

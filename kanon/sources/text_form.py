@@ -26,7 +26,7 @@ class TextForm:
     def find_form(cls, content: bytes, separator: str, encoding: str) -> TextForm:
         """The form of a file that was read with this separator and encoding.
 
-        >>> TextForm.of_content(b"a;b\\r\\n1;2\\r\\n", ";", "utf-8")
+        >>> TextForm.find_form(b"a;b\\r\\n1;2\\r\\n", ";", "utf-8")
         TextForm(separator=';', encoding='utf-8', line_end='\\r\\n')
         """
         if encoding == "utf-8" and content.startswith(codecs.BOM_UTF8):
@@ -49,7 +49,7 @@ class TextForm:
     def choose_encoding_for(self, text: str) -> TextForm:
         """The same form, but in UTF-8 if its encoding lacks a character of a text.
 
-        >>> TextForm(";", "latin-1").holding("≥ 5")
+        >>> TextForm(";", "latin-1").choose_encoding_for("≥ 5")
         TextForm(separator=';', encoding='utf-8', line_end='\\n')
         """
         try:

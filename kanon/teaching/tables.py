@@ -92,7 +92,7 @@ def write_arithmetic(candidate: Candidate) -> tuple[str, ...]:
 def _write_equals(result: Fraction, text: str) -> str:
     """Whether a result of the displayed numbers is equal to the displayed result, or about.
 
-    >>> _equals(Fraction("0.5"), "0.5"), _equals(2 * Fraction("0.2545"), "0.5091")
+    >>> _write_equals(Fraction("0.5"), "0.5"), _write_equals(2 * Fraction("0.2545"), "0.5091")
     ('= 0.5', '≈ 0.5091')
     """
     return f"{'=' if result == Fraction(text) else '≈'} {text}"

@@ -77,7 +77,7 @@ def explain_solution(question: AnyQuestion, table: SmallTable) -> WorkedSolution
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> exercises = read_exercises(BUILT_IN)
     >>> price = exercises.questions[2]
-    >>> explain_solution(price, exercises.table_of(price)).sentences[-1]
+    >>> explain_solution(price, exercises.get_table(price)).sentences[-1]
     'The records lose 3 in all. With everything at the root it would be 12: 3 of 12 = 25.0 %.'
     """
     match question:

@@ -66,7 +66,7 @@ class SessionStore:
     def keep_time_text(self) -> str:
         """How long an abandoned session is kept, in words.
 
-        >>> SessionStore(1800, 1).lasting, SessionStore(90, 1).lasting
+        >>> SessionStore(1800, 1).keep_time_text, SessionStore(90, 1).keep_time_text
         ('30 minutes', '90 seconds')
         """
         minutes, rest = divmod(self.seconds, 60)
