@@ -265,7 +265,7 @@ def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[
             depths.append(ExactNumbers([Fraction(0)], np.zeros(tree.n_nodes, dtype=np.int64)))
             continue
         height = height_of(tree)
-        top = height.of(tree.root)
+        top = height.get_number(tree.root)
         depths.append(height.map(lambda low, top=top, factor=factor: (top - low) * factor))  # type: ignore[misc]
     return tuple(depths)
 

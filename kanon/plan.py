@@ -372,7 +372,7 @@ class Plan(Strict):
         if "column" in type(part).model_fields:
             column = self._find_sensitive_column(f"{key}.column", getattr(part, "column", None))
         try:
-            return part.made(column)
+            return part.build_model(column)
         except PlanError as error:
             raise error.add_place(f"Plan key {key}") from None
 

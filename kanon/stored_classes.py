@@ -126,7 +126,7 @@ class StoredGroups(ABC):
     sizes: ClassSizes  # how many classes have how many records
 
     @abstractmethod
-    def raised(self, raised: Sequence[np.ndarray]) -> StoredGroups:
+    def raise_nodes(self, raised: Sequence[np.ndarray]) -> StoredGroups:
         """The classes after each node is raised to another."""
 
     @abstractmethod
@@ -134,7 +134,7 @@ class StoredGroups(ABC):
         """The cells of the records in classes of fewer than k records, by their nodes."""
 
     @abstractmethod
-    def fetched(self) -> EquivalenceClasses:
+    def read_classes(self) -> EquivalenceClasses:
         """The classes themselves, without sensitive values."""
 
     @abstractmethod
@@ -164,7 +164,7 @@ class StoredRecoding(Recoding, ABC):
         """How many released classes have how many records."""
 
     @abstractmethod
-    def fetched(self) -> EquivalenceClasses:
+    def read_classes(self) -> EquivalenceClasses:
         """The released classes without sensitive values."""
 
     @abstractmethod

@@ -256,7 +256,8 @@ def test_an_engine_refuses(tmp_path):
 
 def test_releases_that_show_other_groups_are_not_combined():
     releases = [
-        Release.of(quiet(one, TABLE)) for one in (plan(), plan({**ILL, "level": 2}), plan(k=3))
+        Release.from_run(quiet(one, TABLE))
+        for one in (plan(), plan({**ILL, "level": 2}), plan(k=3))
     ]
     with pytest.raises(PlanError, match="'ill' is coarsened differently"):
         combine_releases(releases[:2], TABLE)
@@ -268,7 +269,7 @@ def test_a_coarsened_column_is_compared_as_it_is_shown():
     """A record without a town is dropped, and with it a disease that no group has."""
     table = pd.concat([TABLE, TABLE[:1].assign(town=None, ill="plague")], ignore_index=True)
     wanted = plan(read={"missing": "drop-records"})
-    both = combine_releases([Release.of(quiet(wanted, table)) for _ in range(2)], table)
+    both = combine_releases([Release.from_run(quiet(wanted, table)) for _ in range(2)], table)
     assert both.together.n_records == len(TABLE)
     (learnt,) = both.learnt
     assert learnt.values == 2, "the groups, and no value below them"

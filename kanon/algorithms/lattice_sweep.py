@@ -247,7 +247,7 @@ def _open_groups(prices: Prices, progress: Progress) -> np.ndarray:
         prices.used[order] = 0
         prices = prices.copy_for_rest(waiting, highest, potentials)
         for _ in range(2):  # all groups are looked at before the next are opened
-            prices.raised()
+            prices.raise_prices()
 
 
 # --- what a sweep left over -----------------------------------------------------------------

@@ -39,7 +39,7 @@ class ValueOrder:
     at: np.ndarray  # where each node stands: numbers by their size, other values by their rank
 
     @classmethod
-    def of(cls, tree: Hierarchy) -> ValueOrder:
+    def from_hierarchy(cls, tree: Hierarchy) -> ValueOrder:
         leaves = tree.n_leaves
         filled = [place for place in range(leaves) if tree.labels[place] != MISSING_LABEL]
         sizes = read_numbers([tree.labels[place] for place in filled])

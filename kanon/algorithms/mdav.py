@@ -130,7 +130,9 @@ def check(task: Task) -> None:
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
         leaves = [label for label in tree.labels[: tree.n_leaves] if label != MISSING_LABEL]
         dates = find_kind(leaves).is_moment  # 20240131 would be a number
-        if dates or not (ValueOrder.of(tree).numeric and all(map(_NUMBER.fullmatch, leaves))):
+        if dates or not (
+            ValueOrder.from_hierarchy(tree).numeric and all(map(_NUMBER.fullmatch, leaves))
+        ):
             raise PlanError(
                 f"MDAV takes means, and {quote(name)} holds {'dates' if dates else 'texts'}; "
                 "use k-member or Mondrian."
@@ -296,7 +298,7 @@ def _group_records(task: Task, progress: Progress) -> tuple[list[NumberedColumn]
 
 def _build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     """A quasi-identifier as whole numbers: exact ones, unless their sum would not fit 62 bits."""
-    line, nodes = ValueOrder.of(classes.hierarchies[j]), classes.nodes[:, j]
+    line, nodes = ValueOrder.from_hierarchy(classes.hierarchies[j]), classes.nodes[:, j]
     by_rank = {
         int(line.rank[leaf]): _parse_number(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]
     }

@@ -301,7 +301,7 @@ def cuts(task: Task) -> list[Cut]:
 
 
 def _build_lines(classes: EquivalenceClasses) -> list[ValueOrder]:
-    return [ValueOrder.of(tree) for tree in classes.hierarchies]
+    return [ValueOrder.from_hierarchy(tree) for tree in classes.hierarchies]
 
 
 def _partition(

@@ -226,7 +226,7 @@ def merge_in_engine(task: Task, number: int, progress: Progress = ignore_progres
     work = MergePart(replace(task, classes=_build_empty_classes(classes), k=k, models=()))
     recoding = classes.merge_parts(cuts, sizes, work, scale_progress(progress, 0, first))
     if task.k > up_to:
-        rest = replace(task, classes=recoding.fetched(), models=())
+        rest = replace(task, classes=recoding.read_classes(), models=())
         path = merge_greedily(rest, progress=scale_progress(progress, first, second))
         recoding = recoding.followed_by(path.at(task.k))
     nodes, counts, part_of = recoding.read_lowest_hashes(SAMPLE)

@@ -100,7 +100,7 @@ class Prices:
         worth, _ = self._weigh(self._get_all(), price - (self.problem.own >> _DEAREST))
         return (int(self.problem.counts @ price) - int(worth.sum())) << _DEAREST
 
-    def raised(self) -> None:
+    def raise_prices(self) -> None:
         """Look at all groups once, then take some steps with those that matter.
 
         A step goes along a mean of subgradients (the volume algorithm, Barahona and Anbil 2000): a
@@ -232,7 +232,7 @@ def find_good_prices(
     whole = max(int(counts @ own) / prices.scale, 1e-300)
     values: list[float] = []
     for look in range(_MOST_LOOKS):
-        prices.raised()
+        prices.raise_prices()
         values.append(prices.value)
         progress(
             look / _MOST_LOOKS, f"no release loses less than {100 * prices.value / whole:.2f} %"

@@ -101,11 +101,11 @@ class StoredCounts:
         if self._last is not None and self._last[0] == node:
             return self._last[1]
         source = self._tables[self._find_start(node)]
-        groups = source.raised(self._get_raised_nodes(node))
+        groups = source.raise_nodes(self._get_raised_nodes(node))
         self._sizes[node] = groups.sizes
         number = groups.sizes.n_classes
         if number <= _get_most_here():
-            self._here[node] = CountsHere(groups.fetched(), self._potentials, self._k)
+            self._here[node] = CountsHere(groups.read_classes(), self._potentials, self._k)
             if len(self._here) > _MOST_COUNTS_HERE:
                 del self._here[next(iter(self._here))]
         if self._last is not None:

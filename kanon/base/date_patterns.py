@@ -39,8 +39,8 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
     True
     """
     first = list(itertools.islice(counts, _FIRST))
-    datetimes = ColumnKind.of("date and time", AND_ALSO.join(PATTERNS["date and time"]))
-    dates = ColumnKind.of("date", AND_ALSO.join(PATTERNS["date"]))
+    datetimes = ColumnKind.create_kind("date and time", AND_ALSO.join(PATTERNS["date and time"]))
+    dates = ColumnKind.create_kind("date", AND_ALSO.join(PATTERNS["date"]))
     n_dates = sum(bool(datetimes.moment(text) or dates.moment(text)) for text in first)
     if len(counts) > _MOST_VALUES or 2 * n_dates < len(first) or not n_dates:
         return None
@@ -54,15 +54,16 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
     ways = []
     for pattern, texts in texts_by_pattern.items():
         swapped = _convert_day_to_month(pattern)
-        either = swapped and not ColumnKind.of(name, swapped).find_misfits(texts)
+        either = swapped and not ColumnKind.create_kind(name, swapped).find_misfits(texts)
         ways.append((pattern, swapped) if either else (pattern,))
     kinds = tuple(
-        ColumnKind.of(name, AND_ALSO.join(patterns)) for patterns in itertools.product(*ways)
+        ColumnKind.create_kind(name, AND_ALSO.join(patterns))
+        for patterns in itertools.product(*ways)
     )
     examples = tuple(
         DatePattern(pattern, len(texts), texts[0], moment)
         for pattern, texts in texts_by_pattern.items()
-        if (moment := ColumnKind.of(name, pattern).moment(texts[0]))
+        if (moment := ColumnKind.create_kind(name, pattern).moment(texts[0]))
     )
     return MixedDates(kinds, examples, {text: n for text, n in counts.items() if text not in read})
 
@@ -71,7 +72,7 @@ def _choose_patterns(counts: Mapping[str, int], name: str) -> dict[str, list[str
     """Choose the pattern that reads most of the remaining texts, until none reads any."""
     readable = {}
     for pattern in PATTERNS[name]:
-        kind = ColumnKind.of(name, pattern)
+        kind = ColumnKind.create_kind(name, pattern)
         if texts := [text for text in counts if kind.moment(text)]:
             readable[pattern] = texts
     texts_by_pattern: dict[str, list[str]] = {}

@@ -85,7 +85,7 @@ class ColumnKind:
             fits_patterns = {*several} <= {*(patterns or ("",))} and len({*several}) == len(several)
             fits_year = first is None or _has_short_year(pattern)
             if plain == f"{name} {pattern}".strip() and fits_patterns and fits_year:
-                return cls.of(name, pattern, None if first is None else int(first))
+                return cls.create_kind(name, pattern, None if first is None else int(first))
         name = next((name for name in sorted(PATTERNS, reverse=True) if text.startswith(name)), "")
         if PATTERNS.get(name):
             more = "; docs/reference/kinds.md has more patterns"
@@ -99,7 +99,7 @@ class ColumnKind:
         )
 
     @classmethod
-    def of(cls, name: str, pattern: str = "", first_year: int | None = None) -> ColumnKind:
+    def create_kind(cls, name: str, pattern: str = "", first_year: int | None = None) -> ColumnKind:
         """Build a kind; two-digit years end with this year unless their first is given."""
         if _has_short_year(pattern) and first_year is None:
             first_year = date.today().year - 99
@@ -264,7 +264,7 @@ def _find_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     kinds = []
     for name in ("date", "date and time", "time"):
         for pattern in PATTERNS[name]:
-            kind = ColumnKind.of(name, pattern)
+            kind = ColumnKind.create_kind(name, pattern)
             if texts and all(kind.moment(text) is not None for text in texts):
                 kinds.append(kind)
         if kinds:  # what has no time would be a date and time as well
@@ -350,7 +350,7 @@ def has_dates(texts: Sequence[str], share: float = 1) -> bool:
     >>> has_dates(["2021-03-04", "4.3.2021 12:30"]), has_dates(["2021-03"]), has_dates([])
     (True, False, False)
     """
-    day = ColumnKind.of("date and time", AND_ALSO.join(PATTERNS["date and time"]))
+    day = ColumnKind.create_kind("date and time", AND_ALSO.join(PATTERNS["date and time"]))
     most = len(texts) - share * len(texts)
     misfits = itertools.islice((1 for text in texts if not day.moment(text)), int(most) + 1)
     return bool(texts) and sum(misfits) <= most

@@ -64,7 +64,7 @@ class Frequencies:
     values: np.ndarray  # how many values have each number
 
     @classmethod
-    def of(cls, records: Sequence[int] | np.ndarray) -> Frequencies:
+    def count_frequencies(cls, records: Sequence[int] | np.ndarray) -> Frequencies:
         """Count from the number of records of each value; values without records do not count."""
         counts = np.asarray(records, dtype=np.int64)
         return cls(*np.unique(counts[counts > 0], return_counts=True))

@@ -46,7 +46,7 @@ class MatrixPart:
     left_out: int  # the number of nodes that are not shown
 
     @classmethod
-    def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> MatrixPart:
+    def choose_part(cls, recoding: Recoding, matrix: Matrix, place: int) -> MatrixPart:
         hierarchy = recoding.hierarchies[place]
         nodes = recoding.nodes[:, place]
         classes = _choose_classes(nodes, recoding.counts, hierarchy.n_leaves)

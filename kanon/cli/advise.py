@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace) -> None:
     if args.out is not None:
         table = advice.table().to_csv(index=False, lineterminator="\n")
         write_whole(table.encode("utf-8"), args.out)
-    print(json.dumps(advice.numbers) if args.json else "\n".join(advice.said()))
+    print(json.dumps(advice.numbers) if args.json else "\n".join(advice.describe_advice()))
 
 
 def _parse_numbers(option: str, text: str) -> dict[str, float]:

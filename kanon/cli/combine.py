@@ -37,7 +37,7 @@ def execute(args: argparse.Namespace) -> None:
             tables[reading] = read_records(args, plan)
         try:
             releases.append(
-                Release.of(run(plan, tables[reading], path.parent, choose_progress(args)))
+                Release.from_run(run(plan, tables[reading], path.parent, choose_progress(args)))
             )
         except KanonError as error:
             raise error.add_place(quote(path.name)) from None
@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps(combined.numbers))
     else:
-        print("\n".join(combined.said([path.name for path in args.plans])))
+        print("\n".join(combined.describe_releases([path.name for path in args.plans])))
     if not combined.holds:
         verb = "do not" if combined.lined_up else "would not, with all rows lined up,"
         raise ReleaseError(f"All releases together {verb} meet what their plans require.")

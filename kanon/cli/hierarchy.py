@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace) -> None:
     table = open_address(args.table, None, read_settings(args), build_notifier(args))
     if args.column not in table.columns:
         raise PlanError(f"The table has no column {quote(args.column)}.")
-    column = table.counted(args.column)
+    column = table.count_column_values(args.column)
     check_coverage(args.column, column.counts, tree)
     unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
     print(

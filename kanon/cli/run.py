@@ -123,7 +123,7 @@ def execute(args: argparse.Namespace) -> None:
         write_whole(build_archive_file(result, file, datetime.now().date(), publish), args.bundle)
     print(_describe_outcome(result))
     if bound is not None:
-        print(OptimalityGap.of(result, bound).sentence)
+        print(OptimalityGap.from_run(result, bound).sentence)
 
 
 def _show_hierarchy_notices(result: Run, args: argparse.Namespace) -> None:
@@ -152,7 +152,8 @@ def _compute_bound(result: Run, args: argparse.Namespace, progress: Progress) ->
         raise
     if args.measures:
         _write_measures(
-            {**result.measures, "lower_bound": OptimalityGap.of(result, bound).least}, args.measures
+            {**result.measures, "lower_bound": OptimalityGap.from_run(result, bound).least},
+            args.measures,
         )
     return bound
 

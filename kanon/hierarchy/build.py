@@ -385,7 +385,7 @@ def _find_misfits(
 ) -> tuple[list[str], str]:
     if kind is not None and kind.name not in names:
         return list(texts), f" (the column is of the kind {kind})"
-    kinds = [ColumnKind.of(name, pattern) for name in names for pattern in PATTERNS[name]]
+    kinds = [ColumnKind.create_kind(name, pattern) for name in names for pattern in PATTERNS[name]]
     bad, best = min(
         ((candidate.find_misfits(texts), candidate) for candidate in ([kind] if kind else kinds)),
         key=lambda choice: len(choice[0]),

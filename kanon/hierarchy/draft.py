@@ -20,7 +20,7 @@ class Draft:
     removed_nodes: set[int]
 
     @classmethod
-    def of(cls, tree: Hierarchy) -> Draft:
+    def from_tree(cls, tree: Hierarchy) -> Draft:
         weight = None if tree.weight is None else tree.weight.tolist()
         children = [list(below) for below in tree.children]
         return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())

@@ -61,7 +61,7 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
     weight = None
     if tree.weight is not None:
         weight = max(float(tree.weight[child]) for child in tree.children[above])
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     for label in labels:
         draft.add(label, above, weight)
     return draft.build()
@@ -85,7 +85,7 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
         raise HierarchyError("Only leaves can be removed; {cells} is a group.", inner)
     if len(nodes) == tree.n_leaves:
         raise HierarchyError("A tree needs at least one leaf; keep one of these.")
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     draft.remove_empty(draft.take(nodes))
     return draft.build()
 
@@ -119,7 +119,7 @@ def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
             "one of them.",
             [tree.labels[target]],
         )
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     old_parents = draft.take(nodes)
     draft.attach_nodes(nodes, target)
     draft.remove_empty(old_parents)
@@ -153,7 +153,7 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     branch = nodes[0]
     while tree.parent[branch] != above:
         branch = int(tree.parent[branch])
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     new = draft.add(name, above, 0.0)
     siblings = draft.children[above]
     siblings.pop()
@@ -186,7 +186,7 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     HierarchyError
         A member is no leaf of the tree.
     """
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     names, old_parents = set(tree.labels), set[int]()
     for name, members in groups.items():
         nodes = [node for label in members for node in _find_nodes(tree, [label])]
@@ -225,7 +225,7 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     values = [tree.labels[node] for node in nodes if node < tree.n_leaves]
     if values:
         raise HierarchyError("Only groups can be dissolved; {cells} is a value.", values)
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     draft.remove_groups(nodes)
     return draft.build()
 
@@ -251,7 +251,7 @@ def rename(tree: Hierarchy, label: str, name: str) -> Hierarchy:
     if name == tree.labels[node]:
         return tree
     _refuse_used_name(name, tree)
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     draft.labels[node] = name
     return draft.build()
 
@@ -271,7 +271,7 @@ def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
         A label is unknown or the root.
     """
     nodes = _find_non_root(tree, labels, "given a parent of its own")
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     names = set(tree.labels)
     new: dict[int, int] = {}
     for node in nodes:
@@ -316,7 +316,7 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
             f"Sorting by records needs one number for each of the {write_count(tree.n_nodes)} "
             "nodes."
         )
-    draft = Draft.of(tree)
+    draft = Draft.from_tree(tree)
     most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()
     kind = find_kind([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
     kinds = [kind] if kind.is_number or kind.is_moment else []

@@ -22,7 +22,7 @@ class ExactNumbers:
     def map(self, change: Callable[[Fraction], Fraction]) -> ExactNumbers:
         return ExactNumbers(list(map(change, self.values)), self.place)
 
-    def of(self, node: int) -> Fraction:
+    def get_number(self, node: int) -> Fraction:
         return self.values[self.place[node]]
 
     def convert_to_floats(self) -> np.ndarray:

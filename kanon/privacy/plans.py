@@ -21,7 +21,7 @@ class ModelPlan(Strict):
 
     model: str
 
-    def made(self, column: str | None) -> Model:
+    def build_model(self, column: str | None) -> Model:
         values = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
         if "column" in values:
             values["column"] = column

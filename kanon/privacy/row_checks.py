@@ -23,7 +23,7 @@ class ClassMix:
     total: np.ndarray
 
     @classmethod
-    def counted(cls, classes: np.ndarray, values: np.ndarray, records: np.ndarray) -> ClassMix:
+    def count_groups(cls, classes: np.ndarray, values: np.ndarray, records: np.ndarray) -> ClassMix:
         """Sum groups of records, each of one class and one value; groups may repeat."""
         width = int(values.max()) + 1
         pairs, at = np.unique(classes * width + values, return_inverse=True)

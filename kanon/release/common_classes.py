@@ -41,7 +41,7 @@ class Release:
     coarsened: tuple[Coarsening, ...] = ()
 
     @classmethod
-    def of(cls, run: Run) -> Release:
+    def from_run(cls, run: Run) -> Release:
         slim, prepared = replace(run.recoding, trace=Trace()), run.prepared
         return cls(
             prepared.plan,
@@ -91,7 +91,7 @@ def count_ground_classes(
     first = releases[0]
     if first.coarsened and first.dropped:  # hierarchies may lack the values of dropped records
         table_or_part = table_or_part.complete(first.plan.roles.quasi_identifiers)
-    table_or_part = table_or_part.coarsened(first.coarsened)
+    table_or_part = table_or_part.replace_by_groups(first.coarsened)
     try:
         return _count_classes(releases, table_or_part, list_comparable_columns(releases))
     except (PlanError, TableError):  # too many, in an engine
@@ -103,7 +103,9 @@ def _count_classes(
 ) -> EquivalenceClasses:
     roles = [release.plan.roles for release in releases]
     sensitive = sorted({name for role_map in roles for name in role_map.columns(Role.SENSITIVE)})
-    texts = ([MISSING_LABEL, *sorted(table.counted(column).texts)] for column in columns)
+    texts = (
+        [MISSING_LABEL, *sorted(table.count_column_values(column).texts)] for column in columns
+    )
     return replace(
         table.build_classes(columns, sensitive), hierarchies=tuple(map(_name_nodes, texts))
     )

@@ -101,7 +101,7 @@ class CombinedModel:
     records: int  # the records in groups that do not meet it
     holds: bool  # whether all groups meet it
 
-    def said(self, names: Sequence[str]) -> str:
+    def describe_model(self, names: Sequence[str]) -> str:
         """The requirement, what single releases reach, and what all reach together."""
         side = "below" if self.model.card.direction == "higher" else "above"
         failed = (
@@ -204,7 +204,7 @@ class CombinedReleases:
         """Whether all releases together meet what every plan asks for."""
         return all(model.holds for model in self.asked)
 
-    def said(self, names: Sequence[str]) -> tuple[str, ...]:
+    def describe_releases(self, names: Sequence[str]) -> tuple[str, ...]:
         """The results in sentences, the smallest group first."""
         sizes = join_words(["no" if k is None else write_count(k) for k in self.smallest_classes])
         least = "no" if self.together.min_k is None else write_count(self.together.min_k)
@@ -223,7 +223,7 @@ class CombinedReleases:
             )
         return (
             *sentences,
-            *(part.said(names) for part in self.asked),
+            *(part.describe_model(names) for part in self.asked),
             *(part.sentence for part in self.learnt),
         )
 

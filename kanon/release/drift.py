@@ -156,7 +156,7 @@ def _describe_missing_cells(incomplete: int, table: Table) -> DriftFinding:
 def _find_hierarchy_gaps(
     column: str, plan: Plan, table: Table, folder: Path
 ) -> Iterator[DriftFinding]:
-    chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
+    chosen, counts = plan.columns[column].hierarchy, table.count_column_values(column).counts
     kind = plan.read.column_kinds.get(column)
     if chosen is None:
         if needs_hierarchies(plan.algorithm.name):
@@ -198,7 +198,7 @@ def _find_hierarchy_gaps(
 
 def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[DriftFinding]:
     """Find new values of a sensitive column, or, among numbers, those that are not numbers."""
-    now, then = table.counted(column).counts, before.counted(column).counts
+    now, then = table.count_column_values(column).counts, before.count_column_values(column).counts
     sort = _find_sort(list(then))
     if sort != "values" and (strange := _find_other_sorts(sort, now)):
         yield DriftFinding(

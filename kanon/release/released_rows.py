@@ -170,7 +170,9 @@ class ReleasedRows:
         level, holds = None, True
         if len(groups["n"]):
             _, classes = np.unique(groups["class"], return_inverse=True)
-            mix = ClassMix.counted(classes, np.asarray(groups["number"]), np.asarray(groups["n"]))
+            mix = ClassMix.count_groups(
+                classes, np.asarray(groups["number"]), np.asarray(groups["n"])
+            )
             level, holds = parts_of(kanon.privacy)[part.model].check_rows(mix, **parameters)
         limits = ", ".join(
             SPOKEN.get(value, f"{name} = {value}") for name, value in parameters.items()

@@ -79,11 +79,13 @@ def check_release_remarks(
     frequencies, texts = {}, {}
     for sensitive in classes.as_one_class.sensitive:
         filled = [text != MISSING_LABEL for text in sensitive.values]
-        frequencies[sensitive.name] = Frequencies.of(sensitive.total[filled])
+        frequencies[sensitive.name] = Frequencies.count_frequencies(sensitive.total[filled])
         texts[sensitive.name] = dict(zip(sensitive.values, sensitive.total.tolist(), strict=True))
     columns = zip(classes.attributes, classes.hierarchies, classes.cells, strict=True)
     for column, tree, cells in columns:
-        frequencies[column] = Frequencies.of(cells[is_value(tree, np.arange(tree.n_nodes))])
+        frequencies[column] = Frequencies.count_frequencies(
+            cells[is_value(tree, np.arange(tree.n_nodes))]
+        )
     released = (source, recoding)
     if person is not None:
         texts |= _count_texts(table, {person: known[person]}, person)
@@ -298,7 +300,7 @@ def _count_texts(
     for column in columns:
         with suppress(TableError):
             if table.count_distinct(column).values <= _MANY_TEXTS:
-                counts = table.counted(column)
+                counts = table.count_column_values(column)
                 texts[column] = {**counts.counts, MISSING_LABEL: counts.missing}
     return texts
 

@@ -232,7 +232,7 @@ def collect_report(
     if release_run.recoding.n_classes:
         find_bound = compute_close_bound if closely else compute_quick_bound
         bound_or_none = bound or find_bound(prepared, scale_progress(progress, 0.95, 1.0))
-        gap = None if bound_or_none is None else OptimalityGap.of(release_run, bound_or_none)
+        gap = None if bound_or_none is None else OptimalityGap.from_run(release_run, bound_or_none)
     reached_levels = list_guarantees(release_run)
     origin = origin or get_table_origin(original)
     nothing = "Nothing is released at the chosen k, so there are no curves around it."

@@ -43,7 +43,7 @@ class OptimalityGap:
     persons: bool = False  # whether k counts persons
 
     @classmethod
-    def of(cls, run: Run, bound: LowerBound) -> OptimalityGap:
+    def from_run(cls, run: Run, bound: LowerBound) -> OptimalityGap:
         lost = None if run.recoding.ranged else run.alteration
         return cls.at(run.prepared, lost, run.recoding.suppressed_records > 0, bound)
 

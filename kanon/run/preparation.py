@@ -206,21 +206,22 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     drops = plan.read.missing == "drop-records" and incomplete > 0
     complete = table.complete(columns) if drops else table
     coarsened = tuple(
-        coarsening_of(plan, column, complete.counted(column), folder) for column in plan.coarsened
+        coarsening_of(plan, column, complete.count_column_values(column), folder)
+        for column in plan.coarsened
     )
-    complete = complete.coarsened(coarsened)
+    complete = complete.replace_by_groups(coarsened)
     trees = {}
     for column in columns:
         hierarchy = plan.columns[column].hierarchy
         if hierarchy is None and not needs_hierarchies(plan.algorithm.name):
-            values = complete.counted(column)
+            values = complete.count_column_values(column)
             trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
             continue
         if hierarchy is None:
             raise PlanError(
                 f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
             )
-        values = complete.counted(column)
+        values = complete.count_column_values(column)
         trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
     pseudonyms = [
         name
@@ -261,7 +262,7 @@ def as_kinds(plan: Plan, table: Table) -> Table:
     check_columns(table.columns, kinds)
     for column in (*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)):
         if column in kinds:
-            kinds[column].check(column, table.counted(column).texts)
+            kinds[column].check(column, table.count_column_values(column).texts)
     return table.set_kinds(kinds) if kinds else table
 
 

@@ -97,7 +97,7 @@ class EngineClasses(StoredClasses):
         )
 
     def raise_to_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
-        return EngineRecoding(self, self.groups.raised(raised), tuple(raised), None, trace)
+        return EngineRecoding(self, self.groups.raise_nodes(raised), tuple(raised), None, trace)
 
     # --- parts ----------------------------------------------------------------------------------
     def count_part_cells(self, cuts: Sequence[PartCut], part: int) -> PartCells:
@@ -282,14 +282,14 @@ class EngineRecoding(StoredRecoding):
 
     @cached_property
     def _released_classes(self) -> EquivalenceClasses:
-        classes = self.groups.fetched(self.least)
+        classes = self.groups.read_classes(self.least)
         if self.suppressed_keys is None:
             return classes
         gone = {tuple(number) for number in self.suppressed_keys.tolist()}
         packed = self.groups.numbers.encode_tuples(classes.nodes).tolist()
         return classes.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
 
-    def fetched(self) -> EquivalenceClasses:
+    def read_classes(self) -> EquivalenceClasses:
         return self._released_classes
 
     @property

@@ -130,7 +130,7 @@ class EngineGroups(StoredGroups):
         frequencies = sort_frequencies(connection.fetch(by_size))
         self.sizes = ClassSizes(frequencies.sizes, frequencies.values)
 
-    def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
+    def raise_nodes(self, raised: Sequence[np.ndarray]) -> EngineGroups:
         rows = replace_keys(self.table, self.numbers, self.numbers, raised)
         table = self.connection.keep(sum_records(rows, list_key_columns(self.numbers)))
         return EngineGroups(self.connection, table, self.attributes, self.hierarchies)
@@ -151,7 +151,7 @@ class EngineGroups(StoredGroups):
             cells.append(count_cells_at(tree.n_nodes, nodes, number[here]))
         return tuple(cells)
 
-    def fetched(self, least: int = 1) -> EquivalenceClasses:
+    def read_classes(self, least: int = 1) -> EquivalenceClasses:
         number = self.sizes.select_at_least(least).n_classes
         if number > get_settings().classes:
             raise get_class_limit_error(number)

@@ -97,7 +97,7 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
     for place, column in enumerate(classes.attributes):
         if silent.any():
             nodes = classes.nodes[:, place]
-            texts = sorted(table.counted(column).counts)
+            texts = sorted(table.count_column_values(column).counts)
             codes = [code for code, text in enumerate(texts, 1) if is_blank_or_stars(text)]
             if len(classes.attributes) > 1:
                 codes.append(0)  # a missing cell

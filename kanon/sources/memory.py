@@ -168,7 +168,9 @@ class MemoryTable:
 
     def frequencies(self, column: str) -> Frequencies:
         if column not in self._frequencies:
-            self._frequencies[column] = Frequencies.of(count_records_per_value(self.frame[column]))
+            self._frequencies[column] = Frequencies.count_frequencies(
+                count_records_per_value(self.frame[column])
+            )
         return self._frequencies[column]
 
     def counted(self, column: str) -> ValueCounts:
@@ -203,7 +205,7 @@ class MemoryTable:
         return build_column_classes(self.frame, columns, sensitive, person, self.kinds)
 
     def count_class_sizes(self, columns: Sequence[str]) -> Frequencies:
-        return Frequencies.of(self.build_classes(columns).counts)
+        return Frequencies.count_frequencies(self.build_classes(columns).counts)
 
     def remove_suppressed(self) -> tuple[MemoryTable, int]:
         visible, suppressed = remove_suppressed_rows(self.frame)

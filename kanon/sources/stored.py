@@ -260,7 +260,9 @@ class StoredTable:
     def count_code_tuples(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes of some columns, and their numbers of records."""
         wanted = tuple(columns)
-        return self._answers.grouped((self.omissions, wanted), lambda: self._count_tuples(wanted))
+        return self._answers.get_groups(
+            (self.omissions, wanted), lambda: self._count_tuples(wanted)
+        )
 
     def _count_tuples(self, columns: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
         most = get_settings().classes

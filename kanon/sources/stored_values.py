@@ -50,7 +50,7 @@ class StoredAnswers:
     frequencies: dict[Any, Frequencies] = field(default_factory=dict)
     n_classes: dict[Any, int] = field(default_factory=dict)
 
-    def grouped(self, key: Any, compute: Callable[[], Groups]) -> Groups:
+    def get_groups(self, key: Any, compute: Callable[[], Groups]) -> Groups:
         """A cached grouping, or a new one; the least recently used one is dropped."""
         groups = self.groups.pop(key, None) or compute()
         self.groups[key] = groups

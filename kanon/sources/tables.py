@@ -80,7 +80,7 @@ class Table(Protocol):
     def frequencies(self, column: str) -> Frequencies:
         """How many values of a column have each number of records."""
 
-    def counted(self, column: str) -> ValueCounts:
+    def count_column_values(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
 
     def set_kinds(self, kinds: Mapping[str, ColumnKind]) -> Table:
@@ -98,7 +98,7 @@ class Table(Protocol):
             No record is left.
         """
 
-    def coarsened(self, parts: Sequence[Coarsening]) -> Table:
+    def replace_by_groups(self, parts: Sequence[Coarsening]) -> Table:
         """The table with some columns at a level of their hierarchies.
 
         Raises

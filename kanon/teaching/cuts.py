@@ -49,7 +49,7 @@ class _RegionSpace:
 
     @cached_property
     def lines(self) -> list[ValueOrder]:
-        return [ValueOrder.of(tree) for tree in self.board.task.classes.hierarchies]
+        return [ValueOrder.from_hierarchy(tree) for tree in self.board.task.classes.hierarchies]
 
     @cached_property
     def reference(self) -> Mondrian:

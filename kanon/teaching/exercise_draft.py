@@ -130,7 +130,7 @@ def draft_small_table(name: str, table: SmallTable, own: bool = False) -> Draft:
         spare = [leaf for leaf in tree.labels[: tree.n_leaves] if leaf not in occurring]
         few = tree.n_leaves <= MOST_LEAVES or not spare
         trees[column] = tree if few else remove_leaves(tree, spare)
-    return build_table_draft(name, ExerciseTable.of(table.frame, table.schema, trees), own)
+    return build_table_draft(name, ExerciseTable.from_frame(table.frame, table.schema, trees), own)
 
 
 # --- changes --------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class ExerciseSet(Strict):
         tables = {}
         for name, table in self.tables.items():
             try:
-                tables[name] = table.made()
+                tables[name] = table.build_small_table()
             except KanonError as error:
                 raise error.add_place(f"Table {quote(name)}") from None
         return tables

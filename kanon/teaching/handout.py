@@ -190,7 +190,7 @@ def _describe_question(number: int, question: AnyQuestion, table: SmallTable) ->
         "heading": format_question_heading(number, question),
         "table": question.table,
         "text": question.text,
-        "asked": question.asked(table),
+        "asked": question.describe_task(table),
         "points": f"{question.points:g} {'point' if question.points == 1 else 'points'}",
         "space": question.get_answer_space(table),
         "worked": not (

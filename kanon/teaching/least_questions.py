@@ -43,16 +43,16 @@ class LeastQuestion(Question):
     def read(self, table: SmallTable, answer: object) -> Recoding:
         """The release that an answer describes."""
 
-    def told(self, table: SmallTable, answer: object) -> str:
+    def describe_answer(self, table: SmallTable, answer: object) -> str:
         try:
             release = self.read(table, answer)
         except ExerciseError:
             return NOT_ALLOWED
         altered = write_percent(alteration.value(release, metric_named(self.metric)))
-        return f"{self.chosen(release, answer)}: k = {release.min_k}, alteration {altered}"
+        return f"{self.describe_choice(release, answer)}: k = {release.min_k}, alteration {altered}"
 
     @abstractmethod
-    def chosen(self, release: Recoding, answer: Any) -> str:
+    def describe_choice(self, release: Recoding, answer: Any) -> str:
         """The choice of a valid answer, in words."""
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
@@ -90,7 +90,7 @@ class RecodeQuestion(LeastQuestion):
     def usual_title(self) -> str:
         return "Recode the table"
 
-    def asked(self, table: SmallTable) -> str:
+    def describe_task(self, table: SmallTable) -> str:
         return (
             f"Make this table {self.k}-anonymous with the least alteration, "
             f"{self._describe_metric()}: raise values in their trees. Records that look the same "
@@ -112,9 +112,9 @@ class RecodeQuestion(LeastQuestion):
 
     def describe_solution(self, table: SmallTable) -> str:
         best = self.best(table)
-        return f"{self.chosen(best.recoding, None)}: {self._describe_least(best)}."
+        return f"{self.describe_choice(best.recoding, None)}: {self._describe_least(best)}."
 
-    def chosen(self, release: Recoding, answer: Any) -> str:
+    def describe_choice(self, release: Recoding, answer: Any) -> str:
         return "; ".join(
             f"{format_tuple(get_labels(release, nodes))} × {count}"
             for nodes, count in zip(release.nodes, release.counts, strict=True)
@@ -173,7 +173,7 @@ class LevelsQuestion(LeastQuestion):
     def usual_title(self) -> str:
         return "Choose the levels"
 
-    def asked(self, table: SmallTable) -> str:
+    def describe_task(self, table: SmallTable) -> str:
         listed = ", ".join(
             f"{name} 0 to {tree.height - 1}"
             for name, tree in zip(table.classes.attributes, table.classes.hierarchies, strict=True)
@@ -199,10 +199,10 @@ class LevelsQuestion(LeastQuestion):
 
     def describe_solution(self, table: SmallTable) -> str:
         best = self.best(table)
-        levels = self.chosen(best.recoding, self.solution(table))
+        levels = self.describe_choice(best.recoding, self.solution(table))
         return f"Levels {levels}: {self._describe_least(best)}."
 
-    def chosen(self, release: Recoding, answer: Any) -> str:
+    def describe_choice(self, release: Recoding, answer: Any) -> str:
         return ", ".join(f"{name} {answer[name]}" for name in release.classes.attributes)
 
     def read(self, table: SmallTable, answer: object) -> Recoding:

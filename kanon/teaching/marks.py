@@ -198,7 +198,7 @@ def _build_question_table(exercises: ExerciseSet, files: Sequence[_AnswerFile]) 
             points.append(mark.points)
             answer = file.answers.answers.get(question.id)
             if answer is not None:
-                text = join_lines(question.told(table, answer))
+                text = join_lines(question.describe_answer(table, answer))
                 answer_counts[text] += 1
                 wrong_counts[text] += mark.points < mark.most
         rows.append(

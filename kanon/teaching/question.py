@@ -53,7 +53,7 @@ class Question(Strict):
         """The title of a question without its own."""
 
     @abstractmethod
-    def asked(self, table: SmallTable) -> str:
+    def describe_task(self, table: SmallTable) -> str:
         """The task, in a sentence or two."""
 
     @abstractmethod
@@ -68,7 +68,7 @@ class Question(Strict):
         return {}
 
     @abstractmethod
-    def told(self, table: SmallTable, answer: object) -> str:
+    def describe_answer(self, table: SmallTable, answer: object) -> str:
         """An answer in a few words: the same words for equal answers, and for all invalid ones."""
 
     @abstractmethod

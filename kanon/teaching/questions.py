@@ -100,7 +100,7 @@ class NumberQuestion(Question):
     def needed_metric(self) -> str | None:
         return self.metric if self.number == "alteration" else None
 
-    def asked(self, table: SmallTable) -> str:
+    def describe_task(self, table: SmallTable) -> str:
         start = end = ""
         if self.levels:
             listed = ", ".join(f"{name} {level}" for name, level in self.levels.items())
@@ -138,7 +138,7 @@ class NumberQuestion(Question):
             else f"About {write_decimal(solution)}."
         )
 
-    def told(self, table: SmallTable, answer: object) -> str:
+    def describe_answer(self, table: SmallTable, answer: object) -> str:
         return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
@@ -192,7 +192,7 @@ class ChoiceQuestion(Question):
     def needed_metric(self) -> str | None:
         return self.metric if self.merges or self.choose == "partner" else None
 
-    def asked(self, table: SmallTable) -> str:
+    def describe_task(self, table: SmallTable) -> str:
         after = f"After {count_noun(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
             return f"{after}, which class does GAA take, to merge it with another one?"
@@ -223,7 +223,7 @@ class ChoiceQuestion(Question):
         equal = f"; equally good: {', '.join(others)}" if others else ""
         return f"{format_tuple(solution)}{equal}."
 
-    def told(self, table: SmallTable, answer: object) -> str:
+    def describe_answer(self, table: SmallTable, answer: object) -> str:
         chosen = self._read_choice(table, answer)
         return format_tuple(chosen) if chosen else NOT_ALLOWED
 

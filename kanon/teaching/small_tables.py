@@ -39,7 +39,7 @@ class ExerciseTable(Strict):
     records: list[list[Cell]] = Field(min_length=1, max_length=MOST_RECORDS)
 
     @classmethod
-    def of(
+    def from_frame(
         cls, frame: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
     ) -> ExerciseTable:
         columns = {
@@ -51,7 +51,7 @@ class ExerciseTable(Strict):
         }
         return cls(columns=columns, records=frame[list(columns)].astype(str).to_numpy().tolist())
 
-    def made(self) -> SmallTable:
+    def build_small_table(self) -> SmallTable:
         for number, record in enumerate(self.records, start=1):
             if len(record) != len(self.columns):
                 raise ExerciseError(

@@ -250,7 +250,7 @@ def test_by_groups_a_column_without_a_hierarchy_is_cut_at_the_median():
 
 def test_a_value_that_is_no_leaf_stands_in_the_middle():
     tree = groups([{"1-3": ["1", "2", "3"], "4-9": ["4", "9"]}, {"*": ["1-3", "4-9"]}])
-    line = ValueOrder.of(tree)
+    line = ValueOrder.from_hierarchy(tree)
     assert {label: line.at[v] for label, v in tree.node_of.items()} == {
         "1": 1, "2": 2, "3": 3, "4": 4, "9": 9, "1-3": 2, "4-9": 6.5, "*": 5,
     }  # fmt: skip
@@ -264,7 +264,7 @@ def test_missing_cells_stand_above_the_numbers():
     tree = Hierarchy.from_entries(
         [("*", None, None), *((x, "*", None) for x in (MISSING_LABEL, "1", "2", "4"))]
     )
-    assert dict(zip(tree.labels, ValueOrder.of(tree).at, strict=True)) == {
+    assert dict(zip(tree.labels, ValueOrder.from_hierarchy(tree).at, strict=True)) == {
         MISSING_LABEL: 5.5, "1": 1, "2": 2, "4": 4, "*": 3.25,
     }  # fmt: skip
     classes = table("age", [tree], ["1", "2", "4", MISSING_LABEL])
@@ -292,7 +292,7 @@ def test_a_set_of_very_many_texts_names_its_ends():
 
 
 def test_numbers_near_the_largest_there_are_stand_in_their_order():
-    line = ValueOrder.of(build_flat_hierarchy(["1e308", "-1e308", "5", "7"]))
+    line = ValueOrder.from_hierarchy(build_flat_hierarchy(["1e308", "-1e308", "5", "7"]))
     assert line.tree.labels == ("-1e308", "5", "7", "1e308", "*")
     assert np.isfinite(line.at).all() and (np.diff(line.at[:4]) > 0).all()
 
@@ -498,7 +498,7 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
         return tree.labels[tree.root], 0, tree.n_leaves
     ends = min(inside), max(inside) + 1
     texts = [tree.labels[leaf] for leaf in sorted(inside, key=lambda leaf: at[leaf])]
-    if not ValueOrder.of(tree).numeric:
+    if not ValueOrder.from_hierarchy(tree).numeric:
         return f"{{{', '.join(texts)}}}", *ends
     if texts[-1] == MISSING_LABEL:
         numbers = f"[{texts[0]}, {texts[-2]}]" if len(texts) > 2 else texts[0]
@@ -529,7 +529,7 @@ def test_outward_bounds_are_reached_by_k_records_of_the_table(task):
     for j, (tree, ranged) in enumerate(zip(classes.hierarchies, recoding.hierarchies, strict=True)):
         used = np.unique(recoding.nodes[:, j])
         assert len({ranged.labels[node] for node in used}) == len(used)
-        line = ValueOrder.of(tree)
+        line = ValueOrder.from_hierarchy(tree)
         if not line.numeric:
             continue
 

@@ -230,7 +230,7 @@ def written(day: date, pattern: str) -> str:
 
 @given(day=DAYS, pattern=st.sampled_from(DATES))
 def test_a_day_that_is_written_is_read_as_it_was_meant(day, pattern):
-    kind = ColumnKind.of("date", pattern)
+    kind = ColumnKind.create_kind("date", pattern)
     first = {"year": (1, 1), "quarter": ((day.month - 1) // 3 * 3 + 1, 1), "month": (day.month, 1)}
     month, one = first.get(kind.resolution, (day.month, day.day))
     assert kind.moment(written(day, pattern)).date() == date(day.year, month, one)

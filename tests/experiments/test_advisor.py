@@ -542,7 +542,7 @@ def test_row_order_does_not_matter_and_nothing_is_changed(hospital, advised):
     found = advise(plan, table, (2, 3), limits={"l": 2})
     pd.testing.assert_frame_equal(table, before)
     assert plan.to_json() == told
-    assert found.said() == advised.said()
+    assert found.describe_advice() == advised.said()
     pd.testing.assert_frame_equal(found.table(), advised.table())
     assert found.numbers == advised.numbers
 
@@ -560,7 +560,9 @@ def test_without_a_sensitive_column_there_are_seven_ways_and_it_is_said(hospital
     content = plan.model_dump(mode="json", exclude_none=True)
     content["columns"]["disease"] = {"role": "insensitive"}
     found = advise(Plan.from_content(content), table, 2)
-    assert found.said()[0].startswith("Without a sensitive column only strategy S1 applies: 7")
+    assert found.describe_advice()[0].startswith(
+        "Without a sensitive column only strategy S1 applies: 7"
+    )
     assert found.table().columns.tolist() == [
         "rank", "way", "metric", "strategy", "scope", "score", "mean_alteration", "front",
         "at_k",

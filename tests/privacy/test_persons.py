@@ -379,7 +379,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
             run(Plan.from_content({**thorough, "algorithm": own}), FIVE_OF_ONE)
     done = quiet(plan(), FIVE_OF_ONE)
     with pytest.raises(PlanError, match="combine plans without the key person"):
-        combine_releases([Release.of(done)], FIVE_OF_ONE)
+        combine_releases([Release.from_run(done)], FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="only for a table in memory; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))

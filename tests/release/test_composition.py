@@ -343,7 +343,7 @@ def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
 
 # --- laws ---------------------------------------------------------------------------------------
 def combined(runs: list[Run], table: pd.DataFrame) -> CombinedReleases:
-    return combine_releases([Release.of(done) for done in runs], table)
+    return combine_releases([Release.from_run(done) for done in runs], table)
 
 
 def numbers(found: CombinedReleases) -> Any:
@@ -392,7 +392,7 @@ def without_the_order_nobody_learns_more(
     for learnt in found.learnt:
         assert learnt.certain <= learnt.lined_up
     assert found.lined_up <= (found.matched_records == shared_by_two(runs))
-    kept = combine_releases([in_order(Release.of(done)) for done in runs], table)
+    kept = combine_releases([in_order(Release.from_run(done)) for done in runs], table)
     assert kept.lined_up and kept.matched_records == shared_by_two(runs)
     assert found.matched_records is not None and found.matched_records <= kept.matched_records
     assert numbers(kept)[:-1] == numbers(found)[:-1], "all else is as if rows were lined up"
@@ -628,13 +628,13 @@ def test_one_who_holds_all_holds_each() -> None:
     two, three = found.asked
     assert (two.level_alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
     assert (three.level_alone, three.level, three.records, three.holds) == (6, 2, 6, False)
-    said = found.said(["one", "other"])[3]
+    said = found.describe_releases(["one", "other"])[3]
     assert "k = 3 (↑ better), required of other: 6 in the worst class of any single release" in said
     assert "2 in the worst group of all together; 6 records in groups below it" in said
 
 
 def in_both_orders(*wanted: Plan) -> list[CombinedReleases]:
-    one, other = (Release.of(run(each, SICK)) for each in wanted)
+    one, other = (Release.from_run(run(each, SICK)) for each in wanted)
     pairs = ((one, other), (in_order(one), other), (in_order(one), in_order(other)))
     return [combine_releases(pair, SICK) for pair in pairs]
 
@@ -682,7 +682,11 @@ def test_rows_that_no_other_row_looks_like_are_matched_without_the_order() -> No
 def test_a_model_says_its_better_side_and_whether_it_is_met(
     model: Any, level: float | None, records: int, said: str
 ) -> None:
-    assert CombinedModel(model, (1, 2), 4, level, records, not records).said("ab").endswith(said)
+    assert (
+        CombinedModel(model, (1, 2), 4, level, records, not records)
+        .describe_model("ab")
+        .endswith(said)
+    )
 
 
 def test_numbers_that_json_lacks_are_null() -> None:
@@ -697,7 +701,9 @@ def test_releases_of_nobody_and_columns_undone_are_said() -> None:
     assert "the worst case leaves 1 value and at most 2 rows;" in said
     for k, undone, size in ((None, (), "no"), (3, ("age",), "3")):
         together = SimpleNamespace(min_k=k, unique_records=0, n_records=0)
-        said = CombinedReleases((k, 5), together, (), (), undone, 0, True, 3).said(["one", "two"])
+        said = CombinedReleases((k, 5), together, (), (), undone, 0, True, 3).describe_releases(
+            ["one", "two"]
+        )
         assert said[0].startswith(
             f"The smallest class has {size} and 5 records in one and two; the smallest group that "
             f"looks alike in all of them has {size} (↑ better)"
@@ -714,8 +720,8 @@ def sentence_of(releases: list[Release], table: pd.DataFrame = SICK) -> str:
 
 
 def test_releases_of_different_tables_are_refused() -> None:
-    release = Release.of(run(kept(CLEAR), SICK))
-    longer = Release.of(run(kept(CLEAR), pd.concat([SICK, SICK])))
+    release = Release.from_run(run(kept(CLEAR), SICK))
+    longer = Release.from_run(run(kept(CLEAR), pd.concat([SICK, SICK])))
     assert sentence_of([release, longer]) == (
         "Release 1 is of a table of 6 records and release 2 of one of 12: only releases of one "
         "table can be combined."
@@ -726,12 +732,14 @@ def test_releases_of_different_tables_are_refused() -> None:
         SICK.assign(ill=list("vvuwuw")),
         SICK.assign(age=list("445566")),
     ):
-        assert "not of one table" in sentence_of([release, Release.of(run(kept(CLEAR), other))])
+        assert "not of one table" in sentence_of(
+            [release, Release.from_run(run(kept(CLEAR), other))]
+        )
 
 
 def test_another_table_than_that_of_the_releases_is_refused() -> None:
-    by_age = Release.of(run(kept(CLEAR), SICK))
-    by_sex = Release.of(run(kept({"sex": quasi(), "ill": "sensitive"}), SICK))
+    by_age = Release.from_run(run(kept(CLEAR), SICK))
+    by_sex = Release.from_run(run(kept({"sex": quasi(), "ill": "sensitive"}), SICK))
     assert "the table has 4" in sentence_of([by_age, by_sex], SICK.head(4))
     assert "not of one table" in sentence_of([by_age, by_sex], SICK.assign(age=list("445566")))
     assert "No release is given" in sentence_of([])
@@ -742,7 +750,7 @@ def test_another_table_than_that_of_the_releases_is_refused() -> None:
 def test_too_many_cells_leave_the_matching_alone_uncounted(data: Any) -> None:
     table = data.draw(tables())
     wanted = data.draw(st.lists(plans(), min_size=2, max_size=2))
-    releases = [Release.of(done) for done in released(table, wanted)]
+    releases = [Release.from_run(done) for done in released(table, wanted)]
     known, count = list_known_columns(releases), MemoryTable.build_classes
 
     def count_known(self: Any, columns: Any, sensitive: Any) -> Any:
@@ -774,5 +782,7 @@ def test_a_table_in_an_engine_says_the_same(tmp_path: Path) -> None:
     stored = open_address(Address.parse(str(path)), "duckdb", ReadSettings())
     by_age, by_sex = kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"})
     here = combined([run(by_age, table), run(by_sex, table)], table)
-    there = combine_releases([Release.of(run(each, stored)) for each in (by_age, by_sex)], stored)
+    there = combine_releases(
+        [Release.from_run(run(each, stored)) for each in (by_age, by_sex)], stored
+    )
     assert numbers(there) == numbers(here)

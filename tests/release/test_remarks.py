@@ -605,7 +605,11 @@ def test_remarks_on_adult(adult_path):
 
 
 def test_frequencies_of_nothing():
-    assert Frequencies.of([]).count_rarer_than(5) == 0 == Frequencies.of([0]).distinct.values
+    assert (
+        Frequencies.count_frequencies([]).count_rarer_than(5)
+        == 0
+        == Frequencies.count_frequencies([0]).distinct.values
+    )
 
 
 def test_records_that_were_suppressed_before_are_remarked_on():

@@ -50,7 +50,7 @@ def people_gap(**changes):
     """A release of PEOPLE by NCP, and how far it is from the least possible."""
     plan = plan_with(**{"algorithm": {"name": "gaa", "metric": "ncp"}, **changes})
     done = run(Plan.from_content(plan), PEOPLE.drop(columns="note"))
-    return done, OptimalityGap.of(done, compute_close_bound(done.prepared, ignore_progress))
+    return done, OptimalityGap.from_run(done, compute_close_bound(done.prepared, ignore_progress))
 
 
 def by_definition(k: int) -> float:
@@ -125,7 +125,7 @@ def test_no_algorithm_goes_below_the_bound(data):
         except KanonError:
             continue
         bound = compute_close_bound(prepared, ignore_progress)
-        gap = OptimalityGap.of(done, bound)
+        gap = OptimalityGap.from_run(done, bound)
         bounds.add(bound)
         suppresses = done.recoding.suppressed_records > 0
         assert gap.least == bound.percent(suppresses) <= done.alteration + 1e-9

@@ -195,7 +195,10 @@ def test_blank_lines_above_a_header_are_skipped_as_in_memory(tmp_path, end):
     path.write_bytes(end.join(["", "", "a,b", "1,x", "1,y", ""]).encode())
     for engine in ("memory", "duckdb"):
         table = open_address(Address(str(path)), engine)
-        assert table.n_records == 2 and dict(table.counted("b").counts) == {"x": 1, "y": 1}
+        assert table.n_records == 2 and dict(table.count_column_values("b").counts) == {
+            "x": 1,
+            "y": 1,
+        }
 
 
 @pytest.mark.parametrize(

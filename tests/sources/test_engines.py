@@ -181,13 +181,13 @@ def test_every_engine_says_the_same_of_a_table(stored, engine):
         found, expected = table.frequencies(column), mine.frequencies(column)
         assert found.sizes.tolist() == expected.sizes.tolist()
         assert found.values.tolist() == expected.values.tolist()
-        assert table.counted(column).missing == mine.counted(column).missing
-        assert dict(table.counted(column).counts) == dict(mine.counted(column).counts)
+        assert table.count_column_values(column).missing == mine.counted(column).missing
+        assert dict(table.count_column_values(column).counts) == dict(mine.counted(column).counts)
     assert table.incomplete(["age", "zip"]) == mine.incomplete(["age", "zip"]) == 3
     kept, ours = table.complete(["age", "zip"]), mine.complete(["age", "zip"])
     assert kept.n_records == ours.n_records and kept.distinct() == ours.distinct()
     for column in ("age", "ill"):
-        assert dict(kept.counted(column).counts) == dict(ours.counted(column).counts)
+        assert dict(kept.count_column_values(column).counts) == dict(ours.counted(column).counts)
     one, other = (each.build_classes(["age", "zip"], ["ill"]) for each in (kept, ours))
     assert one.nodes.tolist() == other.nodes.tolist()
     assert one.sensitive[0].dense().tolist() == other.sensitive[0].dense().tolist()
@@ -206,7 +206,7 @@ def test_values_are_counted_once_trimmed_wherever_they_are_counted(stored, engin
     seen = seen.replace({"-0": "0", "?": None, "": None})
     in_memory = frame.mask(frame["kind"].str.strip().isin(["", "?"])).astype("str")
     for table in (stored(frame, engine), MemoryTable(in_memory)):
-        counted, often = table.counted("kind"), table.frequencies("kind")
+        counted, often = table.count_column_values("kind"), table.frequencies("kind")
         assert dict(counted.counts) == seen.value_counts().to_dict()
         assert often.distinct == table.distinct()["kind"] == DistinctCounts(
             values=len(counted.counts), n_filled=sum(counted.counts.values())
@@ -375,7 +375,7 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
     table = open_stored(Address.parse(f"{tmp_path}/data.duckdb#people"))
     assert table.n_records == len(TEXTS)
     again = pickle.loads(pickle.dumps(table))  # noqa: S301 -- our own bytes
-    assert again.counted("age") == table.counted("age")
+    assert again.count_column_values("age") == table.counted("age")
     assert "Ana" not in repr(pickle.dumps(table)), "no rows are sent"
 
 

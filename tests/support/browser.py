@@ -48,7 +48,7 @@ RESULT = "Stronger blue"
 def _question(page: Path) -> str:
     """What a page asks in its first line; of a question with a number in it, what stands before."""
     for node in ast.walk(ast.parse(page.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "head":
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "draw_page_head":
             asked = node.args[0]
             begun = asked.values[0] if isinstance(asked, ast.JoinedStr) else asked
             return ast.literal_eval(begun).strip()

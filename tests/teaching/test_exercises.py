@@ -346,7 +346,7 @@ def test_every_built_in_question_has_an_answer_that_gets_all_points():
     for question in exercises.questions:
         table = exercises.get_table(question)
         answers[question.id] = question.solution(table)
-        assert question.asked(table).strip()[-1] in ".?" and question.describe_solution(
+        assert question.describe_task(table).strip()[-1] in ".?" and question.describe_solution(
             table
         ).endswith(".")
         assert question.kind != "recode" or question.best(table).proven

@@ -154,7 +154,7 @@ def test_questions_have_the_order_and_the_headings_of_the_screen(exercises, page
         for number, one in enumerate(exercises.questions, start=1)
     ]
     assert [text for text in page.of("h3") if text[0].isdigit()] == wanted
-    asked = [one.asked(exercises.get_table(one)) for one in exercises.questions]
+    asked = [one.describe_task(exercises.get_table(one)) for one in exercises.questions]
     assert [text for text in page.of("p") if text in asked] == asked
     points = [text for text in page.of("span") if text.startswith("table ")]
     assert points == [

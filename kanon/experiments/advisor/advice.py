@@ -125,7 +125,7 @@ class Advice:
             f"{sentence} {write_count(steady.n_impossible)} more cannot meet the required models."
         )
 
-    def said(self) -> tuple[str, ...]:
+    def describe_advice(self) -> tuple[str, ...]:
         ranking = self.weighed
         sentences = []
         if not ranking.comparison.sensitive:

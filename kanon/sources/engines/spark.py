@@ -86,7 +86,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         rows = normalise_columns(connection.table(view), name)
 
     def fetch(wanted: Any) -> Any:
-        with cluster.asked(name):
+        with cluster.replace_spark_errors(name):
             return cluster.run(lambda _: connection.to_pyarrow(wanted), ignore_progress, "")
 
     def release(wanted: Any, target: str, jobs: SparkJobs) -> None:
@@ -95,7 +95,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         frame.write.parquet(target)
 
     def write(wanted: Any, target: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
-        with cluster.asked(name):
+        with cluster.replace_spark_errors(name):
             work = partial(release, sort_rows(wanted, by), str(target))
             cluster.run(work, progress, "Writing the release")
 
@@ -142,7 +142,7 @@ class SparkWorkspace:
 
     def drop(self, kept: Any) -> None:
         view = kept.op().name
-        with self._cluster.asked(self._name):
+        with self._cluster.replace_spark_errors(self._name):
             self._cluster.session.catalog.dropTempView(view)
             self._frames.pop(view).unpersist(blocking=True)
 
@@ -169,7 +169,7 @@ class SparkWorkspace:
             rows = rows.repartitionById(max(1, len(order)), functions.col(_PLACE))
             return rows.drop(part, _PLACE).mapInArrow(task, result_schema)
 
-        with self._cluster.asked(self._name):
+        with self._cluster.replace_spark_errors(self._name):
             self._cluster.check_executors()
         return self._keep_frame(build_frame, progress, text, lambda: ready.value / records)
 
@@ -190,7 +190,7 @@ class SparkWorkspace:
             frames.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
             frame.count()
 
-        with self._cluster.asked(self._name):
+        with self._cluster.replace_spark_errors(self._name):
             try:
                 self._cluster.run(work, progress, text, share)
             except BaseException:

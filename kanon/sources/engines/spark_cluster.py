@@ -119,7 +119,7 @@ class SparkCluster:
             return False
 
     @contextmanager
-    def asked(self, name: str) -> Iterator[None]:
+    def replace_spark_errors(self, name: str) -> Iterator[None]:
         def explain(message: str) -> str | None:
             return (
                 explain_spark_error(name, message) if self.alive else LOST.format(name=quote(name))

@@ -48,7 +48,7 @@ def _collect_releases() -> SessionState:
 def show_combination(settings: str, run: Run) -> None:
     """What the release on screen and earlier ones reveal together; nothing for the first one."""
     work = _collect_releases()
-    now = EarlierRelease.of(settings, format_plan_for_file(run.prepared.plan), run)
+    now = EarlierRelease.from_run(settings, format_plan_for_file(run.prepared.plan), run)
     before = [release for release in work.kept.earlier_releases if release.key != now.key]
     if not before:
         return
@@ -130,7 +130,11 @@ def _show_combination(
 ) -> None:
     draw_in_columns(_build_group_numbers(work, combination))
     st.caption(escape_markdown(f"{combination.order_sentence}."))
-    broken = [requirement.said(names) for requirement in combination.asked if not requirement.holds]
+    broken = [
+        requirement.describe_model(names)
+        for requirement in combination.asked
+        if not requirement.holds
+    ]
     if broken:
         unmet = "With all rows lined up, they would not meet the requirements of each release."
         if combination.lined_up:

@@ -81,7 +81,7 @@ def write_controls(
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
         on_click=partial(runner.run_request, refused=add_destination_problem),
-        args=(build_writing_request, run, suggested, EarlierRelease.of(settings, name, run)),
+        args=(build_writing_request, run, suggested, EarlierRelease.from_run(settings, name, run)),
         key="write-release",
     )
 

@@ -175,7 +175,9 @@ def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
     if not _has_matrix(layout):
         return ""
     table = work.table
-    trees = {column: TreeInputs.of(tree, weighted=True) for column, tree in table.trees.items()}
+    trees = {
+        column: TreeInputs.from_tree(tree, weighted=True) for column, tree in table.trees.items()
+    }
     # The records below a node depend on what happens to those with missing values.
     return compute_fingerprint(
         work.settings.composed, table.digest, work.version, table.missing, list(trees), trees

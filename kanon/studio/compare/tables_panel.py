@@ -389,7 +389,7 @@ def _find_bounds(
         if holds and line.guide.name in metrics:
             lost = float(curve.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
         drops = bool(curve.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
-        rows.append(BoundedLine(line, prepared, BoundTask.of(prepared), lost, drops))
+        rows.append(BoundedLine(line, prepared, BoundTask.from_prepared(prepared), lost, drops))
     return rows
 
 

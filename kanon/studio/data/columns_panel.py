@@ -330,11 +330,11 @@ _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
 def list_kinds(work: SessionState, column: str) -> tuple[ColumnKind, ...]:
     dates = find_mixed_dates(work, column)
     together = () if dates is None or dates.rest else dates.kinds
-    return (*find_fitting_kinds(work.table.records.counted(column).texts), *together)
+    return (*find_fitting_kinds(work.table.records.count_column_values(column).texts), *together)
 
 
 def find_mixed_dates(work: SessionState, column: str) -> MixedDates | None:
-    counts = work.table.records.counted(column).counts
+    counts = work.table.records.count_column_values(column).counts
     eight_digits = all(len(text) == 8 and text.isdecimal() for text in counts)
     if find_fitting_kinds(list(counts))[0] not in (TEXT, CODE) and not eight_digits:
         return None
@@ -355,5 +355,7 @@ def set_kind(work: SessionState, column: str, kind: ColumnKind) -> SessionState:
     if old is None or old.builder not in _BY_KIND:
         return work
     return set_hierarchy(
-        work, column, suggest_first_choice(column, work.table.complete_records.counted(column))
+        work,
+        column,
+        suggest_first_choice(column, work.table.complete_records.count_column_values(column)),
     )

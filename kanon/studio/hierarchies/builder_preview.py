@@ -130,7 +130,10 @@ def _take_ranges(column: str, key: str) -> None:
 
 def _suggest_hierarchy(column: str) -> None:
     _show_preview(
-        column, suggest_choice(column, state.get_session().table.complete_records.counted(column))
+        column,
+        suggest_choice(
+            column, state.get_session().table.complete_records.count_column_values(column)
+        ),
     )
 
 

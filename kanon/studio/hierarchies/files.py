@@ -200,7 +200,7 @@ def add_imports(work: SessionState, files: Sequence[tuple[str, bytes]]) -> Sessi
     bundle = read_bundle(files, list(work.table.roles))
     only = work.drawn_column if len(bundle) == 1 and not work.table.imports else None
     if only is not None and bundle[0].hierarchy_file is not None:
-        values = work.table.complete_records.counted(only).texts
+        values = work.table.complete_records.count_column_values(only).texts
         if not any(value in bundle[0].hierarchy_file.hierarchy.node_of for value in values):
             only = None  # none of its values occurs in the column
     waiting = [
@@ -229,7 +229,10 @@ def match_imports(work: SessionState) -> tuple[HierarchyChoice | None, ...]:
     """Each file in the review as the choice for its column; None without a column."""
     return tuple(
         build_imported_choice(
-            file.file, file.found, file.column, work.table.complete_records.counted(file.column)
+            file.file,
+            file.found,
+            file.column,
+            work.table.complete_records.count_column_values(file.column),
         )
         if file.found is not None and file.column is not None and file.column in work.table.roles
         else None

@@ -298,7 +298,7 @@ def merge_compared_runs(
 def _list_runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     runs = []
     for line in lines:
-        inputs, luck = LineInputs.of(line), has_random_ties(line.configuration.algorithm)
+        inputs, luck = LineInputs.from_line(line), has_random_ties(line.configuration.algorithm)
         for seed in line.seeds:
             runs.append(LineRun(line, seed, compute_fingerprint(inputs, seed if luck else None)))
     return runs
@@ -327,7 +327,7 @@ class LineInputs:
     drawn: str | None  # The drawn weights, which measure too
 
     @classmethod
-    def of(cls, line: PlannedLine) -> LineInputs:
+    def from_line(cls, line: PlannedLine) -> LineInputs:
         led, plan = line.configuration, line.plan
         algorithm, trees = plan.algorithm, line.measured_by
         all_drawn = all(tree.weight is not None for tree in trees.values())

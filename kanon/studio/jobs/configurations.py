@@ -252,7 +252,7 @@ def _get_run_inputs(work: SessionState, plan: Plan, trees: Mapping[str, Hierarch
     inputs = GroundInputs(
         work.table.digest,
         work.version,
-        {column: TreeInputs.of(trees[column]) for column in columns},
+        {column: TreeInputs.from_tree(trees[column]) for column in columns},
         tuple(columns),
         tuple(plan.roles.columns(Role.SENSITIVE)),
         plan.coarsened,

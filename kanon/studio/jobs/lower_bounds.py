@@ -30,7 +30,7 @@ class BoundTask:
     key: str
 
     @classmethod
-    def of(cls, prepared: PreparedRun) -> BoundTask:
+    def from_prepared(cls, prepared: PreparedRun) -> BoundTask:
         """The bound of all releases for a plan's k, whatever its algorithm."""
         task = prepared.task_of_bound()
         classes = task.classes
@@ -98,6 +98,6 @@ def get_known_bound(work: SessionState, plan: Plan) -> LowerBoundResult | None:
     result = work.findings.result
     if not work.findings.bounds or result is None or result.settings != hash_run_inputs(work, plan):
         return None
-    wanted = BoundTask.of(replace(result.prepared, plan=plan))
+    wanted = BoundTask.from_prepared(replace(result.prepared, plan=plan))
     bound = work.findings.bounds.get(wanted.key)
     return bound if bound is not None and (bound.closely or wanted.effort <= QUICKLY) else None

@@ -43,7 +43,7 @@ def draw_question(
     give: Give,
     draw_beside: Callable[[], object] = lambda: None,
 ) -> None:
-    text = f"{question.text} {question.asked(exercises.get_table(question))}".strip()
+    text = f"{question.text} {question.describe_task(exercises.get_table(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
     st.markdown(
         f"**{escape_markdown(format_question_heading(number, question))}** "

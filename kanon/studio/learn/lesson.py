@@ -187,7 +187,7 @@ def describe_lesson_settings(work: SessionState, pair: TableLesson) -> PictureSe
     configuration = Configuration(
         lesson.metric.name, task.strategy, scope=task.scope, algorithm=lesson.algorithm
     )
-    return PictureSettings.of(
+    return PictureSettings.from_texts(
         f"Some of {work.table.title}" if name == OWN else PRESETS[name].title,
         count_noun(classes.n_records, "record"),
         classes.attributes,

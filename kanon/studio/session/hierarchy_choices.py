@@ -92,7 +92,7 @@ def set_coarsening_level(work: SessionState, column: str, level: int) -> Session
 def build_with_builder(
     work: SessionState, column: str, old: HierarchyChoice, builder: str, typed: Mapping[str, object]
 ) -> HierarchyChoice:
-    values = work.table.complete_records.counted(column)
+    values = work.table.complete_records.count_column_values(column)
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if "content" in typed:
         entered.pop("imported", None)  # another file takes its place
@@ -130,7 +130,7 @@ def _step_histories(
             continue
         choice, after = step(history, work.table.choices[name])
         # The records may have changed meanwhile: what the tree lacks is counted again.
-        values = work.table.complete_records.counted(name)
+        values = work.table.complete_records.count_column_values(name)
         work = _set_hierarchy(work, name, build_choice_again(choice, name, values), after)
     return work
 
@@ -142,14 +142,14 @@ def update_hierarchies(work: SessionState, folder: str = ADULT_FOLDER) -> Sessio
     for column in work.table.hierarchy_columns:
         old = choices.get(column)
         if old is None:
-            choices[column] = _suggest_first(folder, column, records.counted(column))
+            choices[column] = _suggest_first(folder, column, records.count_column_values(column))
             continue
-        choices[column] = build_choice_again(old, column, records.counted(column))
+        choices[column] = build_choice_again(old, column, records.count_column_values(column))
         if choices[column].tree != old.tree:  # what was drawn on the old one is outdated
             history = work.table.get_history(column)
             histories[column] = replace(history, version=history.version + 1)
     previews = {
-        column: build_choice_again(preview, column, records.counted(column))
+        column: build_choice_again(preview, column, records.count_column_values(column))
         for column, preview in work.table.previews.items()
         if column in work.table.hierarchy_columns
     }

@@ -176,10 +176,10 @@ class EarlierRelease:
     file: tuple[str, tuple[str, str]] | None = None  # Its name, what is hashed, and the hash
 
     @classmethod
-    def of(cls, settings: str, title: str, run: Run) -> EarlierRelease:
+    def from_run(cls, settings: str, title: str, run: Run) -> EarlierRelease:
         plan = run.prepared.plan
         key = compute_fingerprint(settings, plan.privacy, plan.order)
-        return cls(key, title, Release.of(run))
+        return cls(key, title, Release.from_run(run))
 
 
 @dataclass(frozen=True, eq=False)

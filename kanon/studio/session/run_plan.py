@@ -226,7 +226,7 @@ class TreeInputs:
     weight: np.ndarray | None  # None too where nobody counts them
 
     @classmethod
-    def of(cls, tree: Hierarchy, weighted: bool = False) -> TreeInputs:
+    def from_tree(cls, tree: Hierarchy, weighted: bool = False) -> TreeInputs:
         return cls(tree.labels, tree.parent, tree.weight if weighted else None)
 
 
@@ -274,7 +274,9 @@ def hash_comparison_inputs(work: SessionState, plan: Plan, metrics: Iterable[str
 
 def _get_tree_inputs(work: SessionState, metrics: Iterable[str]) -> dict[str, TreeInputs]:
     weighted = "custom" in metrics
-    return {column: TreeInputs.of(tree, weighted) for column, tree in work.table.trees.items()}
+    return {
+        column: TreeInputs.from_tree(tree, weighted) for column, tree in work.table.trees.items()
+    }
 
 
 def _drop_hierarchies(
@@ -308,7 +310,7 @@ def apply_plan(work: SessionState, plan: Plan) -> SessionState:
         work.replace_sections(table, replace(settings, composed=composed), Message())
     )
     for column in work.table.hierarchy_columns:
-        values = work.table.complete_records.counted(column)
+        values = work.table.complete_records.count_column_values(column)
         choice = _choose_hierarchy(column, plan.columns[column].hierarchy, values)
         work = set_hierarchy(work, column, choice)
     return work

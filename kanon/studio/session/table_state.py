@@ -160,7 +160,7 @@ class TableState(StateSection):
 
     @property
     def released_level_records(self) -> Table:
-        return self.complete_records.coarsened([*self.coarsened.values()])
+        return self.complete_records.replace_by_groups([*self.coarsened.values()])
 
     def get_history(self, column: str) -> History:
         return self.histories.get(column, History())

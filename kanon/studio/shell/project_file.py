@@ -231,7 +231,7 @@ def _set_choices(work: SessionState, hierarchies: Mapping[str, Any]) -> SessionS
         if column not in work.table.roles:
             continue  # of a column that has no role in the plan either
         builder, typed = _parse_choice(column, part)
-        values = work.table.complete_records.counted(column)
+        values = work.table.complete_records.count_column_values(column)
         choices[column] = build_choice(builder, typed, column, values)
         histories[column] = History(version=work.table.get_history(column).version + 1)
     return work.replace_sections(replace(work.table, choices=choices, histories=histories))

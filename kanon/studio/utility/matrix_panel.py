@@ -59,7 +59,9 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
     )
     place = recoding.classes.attributes.index(attribute)
     visible = state.get_or_compute(
-        "representation-shown", (*about, attribute), lambda: MatrixPart.of(recoding, matrix, place)
+        "representation-shown",
+        (*about, attribute),
+        lambda: MatrixPart.choose_part(recoding, matrix, place),
     )
     rows, names = build_row_labels(recoding, visible)
     sizes = recoding.counts[visible.classes].tolist()

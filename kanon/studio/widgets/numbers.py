@@ -159,12 +159,14 @@ def show_gap(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None
     if reason := explain_no_bound(run.prepared.classes):
         st.caption(escape_markdown(reason))
         return None
-    wanted = state.get_or_compute(f"bound-{place}", depends_on, lambda: BoundTask.of(run.prepared))
+    wanted = state.get_or_compute(
+        f"bound-{place}", depends_on, lambda: BoundTask.from_prepared(run.prepared)
+    )
     find_quick_bounds([wanted])
     found_bound = state.get_session().findings.bounds.get(wanted.key)
     gap = None
     if found_bound is not None:
-        gap = OptimalityGap.of(run, found_bound.bound)
+        gap = OptimalityGap.from_run(run, found_bound.bound)
         st.markdown(escape_markdown(gap.sentence), help=escape_markdown(gap.explanation))
     draw_bound_button([wanted], place)
     return gap

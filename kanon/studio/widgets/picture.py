@@ -41,7 +41,7 @@ class PictureSettings:
     k: int | None = None  # The k that it is of; None where it is of none, or of many
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         table: str,
         records: str,
@@ -69,7 +69,7 @@ class PictureSettings:
     def from_table(cls, work: SessionState, *more: str, k: int | None = None) -> PictureSettings:
         table = work.table
         counting: CountedUnit = "records" if k is None or not table.person_for_k else "persons"
-        return cls.of(
+        return cls.from_texts(
             table.title,
             _count_records(table.records.n_records, table.dropped),
             table.quasi_identifiers,
@@ -108,7 +108,7 @@ class PictureSettings:
         if classes.persons is not None:
             records += f", {count_noun(classes.highest_k, 'person')}"
         models = [model.sentence for model in list_sensitive_models(prepared.plan)]
-        return cls.of(
+        return cls.from_texts(
             work.table.title, records, classes.attributes, *more, *models,
             k=k, counting=classes.of,
         )  # fmt: skip

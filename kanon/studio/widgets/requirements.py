@@ -41,7 +41,7 @@ def build_table_class(work: SessionState) -> EquivalenceClasses:
     records, coarsened = work.table.complete_records, work.table.coarsened
     counted = []
     for name in work.table.sensitive_columns:
-        values = records.counted(name)
+        values = records.count_column_values(name)
         released_values = coarsened[name].counts(values) if name in coarsened else values
         counted.append(build_table_histogram(name, released_values))
     nodes = np.zeros((1, 0), dtype=np.int32)

@@ -148,7 +148,7 @@ def record_download(
     """Wrap what makes a download, so that its release is recorded once it is made."""
     work, who = state.get_session(), get_login_name()
     made_so_far, plan = work.kept.made, run.prepared.plan
-    release = EarlierRelease.of(settings, format_plan_for_file(run.prepared.plan), run)
+    release = EarlierRelease.from_run(settings, format_plan_for_file(run.prepared.plan), run)
 
     def make_and_record() -> bytes:
         content = make()

@@ -60,7 +60,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     at_k(at, 5)
     assert told(at).startswith("You have released this table once in this session.")
     result = ui.work(at).findings.result
-    releases = [Release.of(result.release(k)) for k in (2, 5)]
+    releases = [Release.from_run(result.release(k)) for k in (2, 5)]
     found = combine_releases(releases, ui.work(at).table.records)
     (disease,) = found.learnt
     shown = ui.numbers(at)
@@ -157,7 +157,7 @@ def test_a_download_just_before_a_project_is_opened_counts(hospital):
     at = hospital
     now = ui.work(at)
     now.kept.made.append(
-        EarlierRelease.of(
+        EarlierRelease.from_run(
             now.findings.result.settings, "k2-gaa-nllm", now.findings.result.release(2)
         )
     )
@@ -188,6 +188,6 @@ def test_a_release_in_another_order_is_another_release(hospital):
     done = ui.work(hospital).findings.result.release(2)
     plan = done.prepared.plan.model_copy(update={"order": "table"})
     kept = replace(done, prepared=replace(done.prepared, plan=plan))
-    one, other = (EarlierRelease.of("the same settings", "k2", each) for each in (done, kept))
+    one, other = (EarlierRelease.from_run("the same settings", "k2", each) for each in (done, kept))
     assert one.key != other.key
     assert [each.release.plan.order for each in (one, other)] == ["released", "table"]

@@ -64,7 +64,7 @@ def test_a_kind_that_the_values_are_not_of_changes_nothing(people):
 
 def test_a_chosen_kind_and_ages_travel_in_the_plan_and_in_the_project(people):
     chosen = set_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
-    values = chosen.table.complete_records.counted("born")
+    values = chosen.table.complete_records.count_column_values("born")
     typed = {"day": "2026-11-25", "widths": "1, 10, 20", "highest": "90"}
     chosen = set_hierarchy(chosen, "born", build_choice("ages", typed, "born", values))
     plan = build_plan(chosen)
@@ -82,7 +82,7 @@ def test_a_chosen_kind_and_ages_travel_in_the_plan_and_in_the_project(people):
 
 @pytest.mark.parametrize("day", ["", "25.11.2026", "2026-02-30"])
 def test_ages_need_a_day(people, day):
-    values = people.table.complete_records.counted("born")
+    values = people.table.complete_records.count_column_values("born")
     found = build_choice("ages", {"day": day, "widths": "5"}, "born", values)
     assert found.problem.startswith("Write the day of the ages like 2026-11-25")
 

@@ -54,13 +54,15 @@ def test_spellings_that_differ_in_blanks_alone_do_not_look_the_same(page):
 
 def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert "2 groups of values look like spellings of the same thing" in with_jobs(page, FEW)
-    before, cells = tree(page), ui.work(page).table.records.counted("job").counts
+    before, cells = tree(page), ui.work(page).table.records.count_column_values("job").counts
     assert {"Nurse (12), nurse (2), Nurce (1)", "Carpenter (8), Carpentr (2)"} <= {*ui.texts(page)}
     ui.click(page, page.button(key="spellings-0"))
     assert below(page, "NURSE") == ["Nurce", "Nurse", "nurse"]
     assert "Nurse (12), nurse (2), Nurce (1)" not in ui.texts(page), "it is joined"
     assert "CARPENTER" not in tree(page).labels
-    assert ui.work(page).table.records.counted("job").counts == cells, "the table is as it was"
+    assert ui.work(page).table.records.count_column_values("job").counts == cells, (
+        "the table is as it was"
+    )
     assert undo_hierarchy(ui.work(page), "job").table.choices["job"].tree == before
     assert redo_hierarchy(undo_hierarchy(ui.work(page), "job"), "job").table.choices[
         "job"
@@ -100,5 +102,5 @@ def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
     ui.go(page, ui.HIERARCHIES)
     ui.enter(page, page.button_group(key=f"tree-column-{ui.work(page).version}"), "ill")
     ui.press(page, "Join all 2 groups")
-    released = ui.work(page).table.released_level_records.counted("ill").counts
+    released = ui.work(page).table.released_level_records.count_column_values("ill").counts
     assert released == {"i21.0": 7, "asthma": 5}

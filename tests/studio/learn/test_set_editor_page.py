@@ -154,7 +154,9 @@ def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     at = press(page, "Edit a copy of this set")
     assert build_exercise_set(view(at).draft).fingerprint == SET.fingerprint
     first = SET.questions[0]
-    assert any(first.asked(SET.get_table(first)) in text.replace("\\", "") for text in texts(at))
+    assert any(
+        first.describe_task(SET.get_table(first)) in text.replace("\\", "") for text in texts(at)
+    )
     at = typed(at, "button_group", r"shown-\d+", 7)
     box = next(
         one

@@ -98,7 +98,7 @@ def flat_release(n_values, spans):
 
 def test_large_trees_show_what_most_records_have():
     recoding = flat_release(100, 60)
-    shown = MatrixPart.of(recoding, represent("fillParent", recoding), 0)
+    shown = MatrixPart.choose_part(recoding, represent("fillParent", recoding), 0)
     assert shown.entries.shape == (MOST_CLASSES, MOST_NODES)
     assert shown.left_out == 101 - MOST_NODES
     assert shown.labels[-1] == "*" and shown.n_leaves == MOST_NODES - 1
@@ -111,6 +111,6 @@ def test_text_of_the_table_is_no_markup():
     tree = suppression(["<i>a</i>", "b"])
     source = MemorySource(table, Schema({"<b>q</b>": Role.QUASI_IDENTIFIER}), {"<b>q</b>": tree})
     recoding = Recoding.from_targets(source.classes, np.array([[0], [1]]))
-    shown = MatrixPart.of(recoding, represent("oneClass", recoding), 0)
+    shown = MatrixPart.choose_part(recoding, represent("oneClass", recoding), 0)
     drawn = draw_representation(shown, ["<u>"] * 2, ["<u>"] * 2, "<b>q</b>").to_json()
     assert "<i>" not in drawn and "<u>" not in drawn and "<b>q" not in drawn

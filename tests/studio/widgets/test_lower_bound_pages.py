@@ -27,7 +27,7 @@ def expected(at, **changes):
     """The sentence about the release of the settings, made without the page."""
     plan = build_plan(with_fields(ui.work(at), **changes))
     done = run(plan, ui.work(at).table.records)
-    return OptimalityGap.of(done, lower_bound(done.prepared.task_of_bound())).sentence
+    return OptimalityGap.from_run(done, lower_bound(done.prepared.task_of_bound())).sentence
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_a_search_that_begins_by_itself_leaves_what_was_said():
     work = open_sample("census", 1).replace_sections(
         Message(problem="The calculation was stopped.")
     )
-    wanted = [BoundTask.of(prepare(build_plan(work), work.table.records))]
+    wanted = [BoundTask.from_prepared(prepare(build_plan(work), work.table.records))]
     quick, close = (request_bounds(work, wanted, closely) for closely in (False, True))
     cleared = work.replace_sections(Message())
     assert quick.begins(cleared).message.problem == "The calculation was stopped."

@@ -402,7 +402,7 @@ def test_imports_are_matched_with_the_records_as_they_are_when_used():
 
 def test_a_preview_survives_a_change_of_another_column(work):
     preview = build_choice(
-        "ordered", {"sizes": "2"}, "animal", work.table.records.counted("animal")
+        "ordered", {"sizes": "2"}, "animal", work.table.records.count_column_values("animal")
     )
     work = with_fields(work, previews={"animal": preview})
     work = set_role(work, "sex", Role.SENSITIVE)
