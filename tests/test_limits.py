@@ -53,7 +53,7 @@ def test_distinct_values(tmp_path, limits):
     TABLE.to_csv(tmp_path / "people.csv", index=False)
     limits(distinct_values=2)
     with pytest.raises(TableError) as refused:
-        open_stored(Address(str(tmp_path / "people.csv"))).counted("sex")
+        open_stored(Address(str(tmp_path / "people.csv"))).count_column_values("sex")
     assert "Column 'sex'" in refused.value.sentence
     assert "the most allowed is 2 (distinct_values, see docs/" in refused.value.sentence
 

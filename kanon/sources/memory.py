@@ -173,7 +173,7 @@ class MemoryTable:
             )
         return self._frequencies[column]
 
-    def counted(self, column: str) -> ValueCounts:
+    def count_column_values(self, column: str) -> ValueCounts:
         return count_column(self.frame[column], self.kinds.get(column))
 
     def set_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
@@ -191,7 +191,7 @@ class MemoryTable:
             raise get_incomplete_error([name for name in columns if frame[name].isna().all()])
         return MemoryTable(complete_rows, self.has_row_numbers, kinds=self.kinds)
 
-    def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
+    def replace_by_groups(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
             **{part.column: part.cells(self.frame[part.column]) for part in parts}
         )

@@ -203,7 +203,7 @@ class StoredTable:
     def distinct(self) -> dict[str, DistinctCounts]:
         return {column: self.count_distinct(column) for column in self.columns}
 
-    def counted(self, column: str) -> ValueCounts:
+    def count_column_values(self, column: str) -> ValueCounts:
         records = self.count_records_by_code(column)
         known = zip(self.values(column).texts, records[1:].tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
@@ -314,7 +314,7 @@ class StoredTable:
             )
         return self._subsets[leaving]
 
-    def coarsened(self, parts: Sequence[Coarsening]) -> StoredTable:
+    def replace_by_groups(self, parts: Sequence[Coarsening]) -> StoredTable:
         """The table itself; engines do not coarsen columns."""
         if parts:
             raise TableError(
@@ -394,7 +394,7 @@ class StoredTable:
     def remove_suppressed(self) -> tuple[StoredTable, int]:
         if SUPPRESSED not in self.columns:
             return self, 0
-        marks = self.counted(SUPPRESSED)
+        marks = self.count_column_values(SUPPRESSED)
         if marks.missing or not {*marks.counts} <= {"0", "1"}:
             return self, 0
         suppressed = marks.counts.get("1", 0)

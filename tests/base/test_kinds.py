@@ -497,9 +497,9 @@ def test_a_chosen_kind_travels_with_the_table():
     table = MemoryTable(pd.DataFrame({"size": ["1.234", "20", None]}))
     kind = ColumnKind.parse("whole number 1.234")
     read = table.set_kinds({"size": kind}).complete(["size"])
-    assert read.counted("size").chosen == kind
+    assert read.count_column_values("size").chosen == kind
     assert read.build_classes(["size"], ["size"]).sensitive[0].values == ("20", "1.234")
-    assert table.counted("size").chosen is None
+    assert table.count_column_values("size").chosen is None
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "parquet"])
@@ -509,7 +509,7 @@ def test_a_column_with_a_type_has_its_kind_already(kind):
     buffer = io.BytesIO()
     table.to_excel(buffer, index=False) if kind == "xlsx" else table.to_parquet(buffer)
     read = read_table(buffer.getvalue(), f"people.{kind}").records
-    assert [str(find_kind(read.counted(column).texts)) for column in table.columns] == [
+    assert [str(find_kind(read.count_column_values(column).texts)) for column in table.columns] == [
         "date YYYY-MM-DD", "date and time YYYY-MM-DD", "decimal 1234.56",
     ]  # fmt: skip
 

@@ -63,7 +63,7 @@ def test_cells_count_by_their_own_type_and_not_by_the_declared_one(tmp_path):
     """Declared truth values, 1 and 2 would be one value: two records would pass for four."""
     rows = [(1, "Ana"), (2, "Ben"), (0, "Chi"), (0, "Dan")]
     table = open_stored(in_sqlite(tmp_path, "a BOOLEAN, b TEXT", *rows))
-    assert dict(table.counted("a").counts) == {"0": 2, "1": 1, "2": 1}
+    assert dict(table.count_column_values("a").counts) == {"0": 2, "1": 1, "2": 1}
     found = released(table, tmp_path / "out", a=QUASI, b=AS_IT_IS)
     assert found == [{"a": "*", "b": name} for name in ("Ana", "Ben", "Chi", "Dan")]
 
@@ -74,7 +74,9 @@ def test_whole_numbers_are_never_rounded_or_cut(tmp_path, declared):
     table = open_stored(in_sqlite(tmp_path, f"a TEXT, n {declared}", *(("x", n) for n in numbers)))
     found = released(table, tmp_path / "out", a=QUASI, n=AS_IT_IS)
     assert sorted((row["n"] for row in found), key=str) == sorted(numbers, key=str)
-    assert dict(table.counted("n").counts) == {str(n): 1 for n in numbers if n is not None}
+    assert dict(table.count_column_values("n").counts) == {
+        str(n): 1 for n in numbers if n is not None
+    }
 
 
 @pytest.mark.parametrize(
@@ -96,12 +98,12 @@ def test_cells_of_several_types_are_refused(tmp_path, declared, cells, said):
 @pytest.mark.parametrize("declared", ["DATE", "DATETIME", "TIMESTAMP", "DECIMAL(9, 2)", "UUID"])
 def test_texts_are_texts_whatever_was_declared(tmp_path, declared):
     table = open_stored(in_sqlite(tmp_path, f"a {declared}", ("soon",), ("2020-01-01",), (None,)))
-    assert dict(table.counted("a").counts) == {"2020-01-01": 1, "soon": 1}
+    assert dict(table.count_column_values("a").counts) == {"2020-01-01": 1, "soon": 1}
 
 
 def test_numbers_with_and_without_a_fraction_are_numbers(tmp_path):
     table = open_stored(in_sqlite(tmp_path, "a NUMERIC", (1,), (1.5,), (2.0,)))
-    assert dict(table.counted("a").counts) == {"1": 1, "1.5": 1, "2": 1}
+    assert dict(table.count_column_values("a").counts) == {"1": 1, "1.5": 1, "2": 1}
 
 
 def test_upper_and_lower_case_differ_whatever_the_collation(tmp_path):
@@ -114,7 +116,7 @@ def test_upper_and_lower_case_differ_whatever_the_collation(tmp_path):
         *(f"INSERT INTO people VALUES ('{name}')" for name in names),
     )
     for address in (sqlite, base):
-        assert dict(open_stored(address).counted("a").counts) == expected
+        assert dict(open_stored(address).count_column_values("a").counts) == expected
 
 
 def test_a_file_with_a_log_is_opened_and_nothing_is_written(tmp_path):
@@ -126,7 +128,7 @@ def test_a_file_with_a_log_is_opened_and_nothing_is_written(tmp_path):
     connection.close()
     assert [one.name for one in tmp_path.iterdir()] == ["data.sqlite"]
     table = open_stored(Address(str(path)))
-    assert table.n_records == 1 and dict(table.counted("a").counts) == {"x": 1}
+    assert table.n_records == 1 and dict(table.count_column_values("a").counts) == {"x": 1}
     assert [one.name for one in tmp_path.iterdir()] == ["data.sqlite"]
 
 
@@ -138,7 +140,7 @@ def test_sqlite_spills_nothing(tmp_path):
     before = _open_files()
     table = open_stored(address)
     table.distinct()
-    table.counted("b")
+    table.count_column_values("b")
     assert {name for name in _open_files() - before if "etilqs" in name} == set()
     connection = table.opened.rows.expression.get_backend().con
     assert connection.execute("PRAGMA temp_store").fetchone() == (2,), "in memory"
@@ -157,7 +159,7 @@ def _open_files() -> set[str]:
 # --- folders and files ----------------------------------------------------------------------
 def test_a_folder_whose_name_has_an_equals_sign_is_no_column(tmp_path):
     states = in_parquet(tmp_path / "state=ZZ" / "t.parquet", state=["CA", "CA", "NY", "NY"])
-    assert dict(open_stored(states).counted("state").counts) == {"CA": 2, "NY": 2}
+    assert dict(open_stored(states).count_column_values("state").counts) == {"CA": 2, "NY": 2}
     csv = tmp_path / "state=ZZ" / "zip=007" / "t.csv"
     csv.parent.mkdir()
     csv.write_text("a,b\n1,x\n1,y\n")
@@ -186,7 +188,10 @@ def test_parts_may_be_encoded_in_different_ways_and_hidden_ones_are_none(tmp_pat
     in_parquet(folder / "deep" / "2.PARQUET", a=pa.array(["x"]).dictionary_encode())
     for hidden in (".3.parquet", "_temporary/3.parquet", ".part/3.parquet"):
         in_parquet(folder / hidden, a=["z"])
-    assert dict(open_stored(Address(str(folder))).counted("a").counts) == {"x": 2, "y": 1}
+    assert dict(open_stored(Address(str(folder))).count_column_values("a").counts) == {
+        "x": 2,
+        "y": 1,
+    }
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -412,4 +417,4 @@ def test_a_view_is_not_bound_to_other_files(tmp_path):
         open_stored(address)
     assert "stolen" not in raised.value.sentence
     others = open_stored(Address(address.place, "others"))
-    assert dict(others.counted("age").counts) == {"1": 1}
+    assert dict(others.count_column_values("age").counts) == {"1": 1}

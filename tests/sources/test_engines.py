@@ -181,13 +181,17 @@ def test_every_engine_says_the_same_of_a_table(stored, engine):
         found, expected = table.frequencies(column), mine.frequencies(column)
         assert found.sizes.tolist() == expected.sizes.tolist()
         assert found.values.tolist() == expected.values.tolist()
-        assert table.count_column_values(column).missing == mine.counted(column).missing
-        assert dict(table.count_column_values(column).counts) == dict(mine.counted(column).counts)
+        assert table.count_column_values(column).missing == mine.count_column_values(column).missing
+        assert dict(table.count_column_values(column).counts) == dict(
+            mine.count_column_values(column).counts
+        )
     assert table.incomplete(["age", "zip"]) == mine.incomplete(["age", "zip"]) == 3
     kept, ours = table.complete(["age", "zip"]), mine.complete(["age", "zip"])
     assert kept.n_records == ours.n_records and kept.distinct() == ours.distinct()
     for column in ("age", "ill"):
-        assert dict(kept.count_column_values(column).counts) == dict(ours.counted(column).counts)
+        assert dict(kept.count_column_values(column).counts) == dict(
+            ours.count_column_values(column).counts
+        )
     one, other = (each.build_classes(["age", "zip"], ["ill"]) for each in (kept, ours))
     assert one.nodes.tolist() == other.nodes.tolist()
     assert one.sensitive[0].dense().tolist() == other.sensitive[0].dense().tolist()
@@ -303,7 +307,9 @@ def test_a_broken_csv_is_named_by_its_line(tmp_path, written, part):
     path = tmp_path / "broken.csv"
     path.write_text(written, encoding="utf-8")
     with pytest.raises(TableError, match=part) as raised:
-        open_stored(Address(str(path)), settings=ReadSettings(separator=";")).counted("age")
+        open_stored(Address(str(path)), settings=ReadSettings(separator=";")).count_column_values(
+            "age"
+        )
     assert "SecretPerson" not in raised.value.sentence
     assert raised.value.__cause__ is None and (
         "called" in part or raised.value.__suppress_context__
@@ -316,11 +322,11 @@ def test_a_lost_connection_and_what_is_gone_meanwhile_are_said(tmp_path):
     table = open_stored(Address(str(path)))
     table.opened.rows.expression.get_backend().disconnect()
     with pytest.raises(TableError, match=r"connection to 'people.parquet' was lost"):
-        table.counted("age")
+        table.count_column_values("age")
     table = open_stored(Address(str(path)))
     path.unlink()
     with pytest.raises(TableError, match=r"people.parquet' (does not exist|is no longer there)"):
-        table.counted("age")
+        table.count_column_values("age")
 
 
 def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
@@ -335,11 +341,11 @@ def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
     backend = table.opened.rows.expression.get_backend()
     monkeypatch.setattr(type(backend), "compile", lambda *_: (_ for _ in ()).throw(lost))
     with pytest.raises(TableError, match=r"connection to 'people.sqlite' was lost") as raised:
-        table.counted("age")
+        table.count_column_values("age")
     assert "Ana" not in raised.value.sentence
     monkeypatch.setattr(type(backend), "compile", lambda *_: {}["a fault of ours"])
     with pytest.raises(KeyError):
-        table.counted("zip")
+        table.count_column_values("zip")
 
 
 @pytest.mark.parametrize(
@@ -375,7 +381,7 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
     table = open_stored(Address.parse(f"{tmp_path}/data.duckdb#people"))
     assert table.n_records == len(TEXTS)
     again = pickle.loads(pickle.dumps(table))  # noqa: S301 -- our own bytes
-    assert again.count_column_values("age") == table.counted("age")
+    assert again.count_column_values("age") == table.count_column_values("age")
     assert "Ana" not in repr(pickle.dumps(table)), "no rows are sent"
 
 

@@ -343,7 +343,7 @@ def find_mixed_dates(work: SessionState, column: str) -> MixedDates | None:
 
 
 def set_kind(work: SessionState, column: str, kind: ColumnKind) -> SessionState:
-    values = work.table.file.records.counted(column)
+    values = work.table.file.records.count_column_values(column)
     kind.check(column, values.texts)
     kinds = {name: kept_kind for name, kept_kind in work.table.kinds.items() if name != column}
     if kind != find_fitting_kinds(values.texts)[0]:
