@@ -76,6 +76,7 @@ slow: $(VENV)/.kanon-dev $(VENV)/.warm
 static: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
+	$(BIN)/python tests/support/names.py
 	$(BIN)/python -m mypy
 
 # The documentation as a site: build/docs/index.html.

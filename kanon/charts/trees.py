@@ -55,7 +55,7 @@ def place_tree(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
     left_out: list[Spot] = []
     line = 0
 
-    def place(node: int) -> float:
+    def place_node(node: int) -> float:
         """Give a node its place, after all that lies below it; returns its height."""
         nonlocal line
         x, below = 6 + int(depth[node]) * step, tree.children[node]
@@ -65,7 +65,7 @@ def place_tree(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
         if below and not children:
             label = f"{label} ({count_noun(int(tree.leaves_covered[node]), 'value')})"
         if drawn_children:
-            heights = [place(child) for child in drawn_children]
+            heights = [place_node(child) for child in drawn_children]
             y = (heights[0] + heights[-1]) / 2
         else:
             y = _LINE * (line + 0.7)
@@ -80,7 +80,7 @@ def place_tree(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
         spots[node] = Spot(x, y, text, label, None)
         return y
 
-    place(tree.root)
+    place_node(tree.root)
     connected = []
     for node, spot in sorted(spots.items(), key=lambda item: (depth[item[0]], item[1].y)):
         above = spots.get(int(tree.parent[node]))  # the root has none

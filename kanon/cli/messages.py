@@ -22,7 +22,7 @@ def _draw_bar(fraction: float, text: str) -> None:
 def build_preparation_progress() -> Progress:
     shown_texts: set[str] = set()
 
-    def show(fraction: float, text: str) -> None:
+    def show_stage(fraction: float, text: str) -> None:
         if sys.stderr.isatty():
             _draw_bar(min(fraction, 0.99), text)
             if fraction >= 1:
@@ -32,7 +32,7 @@ def build_preparation_progress() -> Progress:
             shown_texts.add(text)
             print(f"kanon: {text}", file=sys.stderr, flush=True)
 
-    return show
+    return show_stage
 
 
 def show_warning(message: Warning | str, *_: object) -> None:
@@ -43,23 +43,23 @@ def build_notifier(args: argparse.Namespace) -> Callable[[str], None]:
     """A function that shows each notice of how a table was read once; none with ``--quiet``."""
     shown_notices: set[str] = set()
 
-    def show(notice: str) -> None:
+    def show_note(notice: str) -> None:
         if notice not in shown_notices and not args.quiet:
             shown_notices.add(notice)
             print(f"kanon: note: {notice}", file=sys.stderr)
 
-    return show
+    return show_note
 
 
 def build_warning_handler() -> Callable[..., None]:
     """A function that shows warnings; the one about old plans only once."""
     about_plans: set[str] = set()  # the filter "once" starts again whenever filters are set
 
-    def show(message: Warning | str, *_: object) -> None:
+    def show_warning(message: Warning | str, *_: object) -> None:
         if isinstance(message, PlanWarning) and str(message) in about_plans:
             return
         if isinstance(message, PlanWarning):
             about_plans.add(str(message))
         show_warning(message)
 
-    return show
+    return show_warning

@@ -201,16 +201,16 @@ def _create_releases(
     if not ks:
         return {}
 
-    def show_progress(_: float, text: str) -> None:
+    def show_release_progress(_: float, text: str) -> None:
         progress(share, f"{short_title(algorithm)}: {text}")
 
     try:
-        return run_for_every_k(show_progress, algorithm, task, ks)
+        return run_for_every_k(show_release_progress, algorithm, task, ks)
     except Unsatisfiable:
         releases: dict[int, Recoding] = {}
         for k in ks:
             try:
-                releases |= run_for_every_k(show_progress, algorithm, task, [k])
+                releases |= run_for_every_k(show_release_progress, algorithm, task, [k])
             except Unsatisfiable:
                 continue
         return releases

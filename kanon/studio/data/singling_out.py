@@ -59,10 +59,12 @@ def search_in_worker(
     size: int,
     person: str | None,
 ) -> SinglingOut:
-    def show_progress(fraction: float, _: str) -> None:
+    def show_search_progress(fraction: float, _: str) -> None:
         progress(fraction, "Counting sets of columns")
 
-    return singling_out(table, columns, share, k, size, progress=show_progress, person=person)
+    return singling_out(
+        table, columns, share, k, size, progress=show_search_progress, person=person
+    )
 
 
 def build_singling_request(work: SessionState) -> JobRequest | None:

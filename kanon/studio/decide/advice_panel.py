@@ -59,7 +59,7 @@ from kanon.studio.widgets.result import show_outdated_notice
 START = "Try every configuration"
 
 
-def show(work: SessionState) -> None:
+def show_advice_panel(work: SessionState) -> None:
     if work.table.records.in_engine:
         st.info(
             "The advisor needs the table in memory, but this table stays in its engine. Load it as "

@@ -48,7 +48,7 @@ from kanon.studio.widgets.result import fade_old_result
 START = "Find the greatest k"
 
 
-def show(work: SessionState) -> None:
+def show_greatest_k_panel(work: SessionState) -> None:
     st.markdown(
         "First choose how well mixed the sensitive values must be. **How large can k be then, and "
         "what does it cost?**"

@@ -10,10 +10,10 @@ from kanon.studio.shell.frame import (
 )
 
 PARTS = {
-    "purpose": ("1 What is it for?", purpose_panel.show),
-    "settings": ("2 Which settings?", advice_panel.show),
-    "reverse": ("3 Greatest k for a given l or t", greatest_k_panel.show),
-    "study": ("4 Which strategy in general?", simulated_panel.show),
+    "purpose": ("1 What is it for?", purpose_panel.show_purpose_panel),
+    "settings": ("2 Which settings?", advice_panel.show_advice_panel),
+    "reverse": ("3 Greatest k for a given l or t", greatest_k_panel.show_greatest_k_panel),
+    "study": ("4 Which strategy in general?", simulated_panel.show_simulated_panel),
 }
 """By the names in ``DecideView``: title, and the function that draws the part."""
 

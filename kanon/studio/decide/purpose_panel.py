@@ -60,7 +60,7 @@ IN_ENGINE = (
 _how = Sections(__file__)
 
 
-def show(work: SessionState) -> None:
+def show_purpose_panel(work: SessionState) -> None:
     _show_purpose(work)
     decision = _show_verdict(work)
     _show_thresholds(work, decision)

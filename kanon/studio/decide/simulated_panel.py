@@ -77,7 +77,7 @@ class Simulation:
         return list_missing_runs(self.known(work))
 
 
-def show(work: SessionState) -> None:
+def show_simulated_panel(work: SessionState) -> None:
     st.markdown(
         "Which strategy is best depends on the sensitive column. This study draws 21 random "
         "columns, with 5 to 500 values in three distributions. It ranks the strategies S1 to S7 "
