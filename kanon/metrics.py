@@ -156,7 +156,7 @@ def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Met
     """
     metrics = {**METRICS, **(composed or {})}
     if name not in metrics:
-        raise MetricError(f"The metric {quote(name)} is unknown; known are {', '.join(metrics)}.")
+        raise MetricError(f"The metric {quote(name)} is unknown; choose from {', '.join(metrics)}.")
     return metrics[name]
 
 

@@ -168,7 +168,7 @@ def read_layout(text: str, kinds: Collection[str]) -> Layout:
         if panel.kind not in kinds:
             raise PlanError(
                 f"Panel {place} has the unknown kind {quote(panel.kind)}; "
-                f"known are {', '.join(kinds)}."
+                f"choose from {', '.join(kinds)}."
             )
     return Layout(tuple(Panel(**panel.model_dump()) for panel in read.panels))
 

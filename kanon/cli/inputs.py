@@ -76,7 +76,7 @@ def read_publish(args: argparse.Namespace, option: str) -> list[str]:
         raise PlanError(f"--publish goes with {option}; add it, or leave --publish out.")
     for name in {*names} - {*PUBLISHABLE_FIGURES}:
         raise PlanError(
-            f"--publish: {quote(name)} is unknown; known are {', '.join(PUBLISHABLE_FIGURES)}."
+            f"--publish: {quote(name)} is unknown; choose from {', '.join(PUBLISHABLE_FIGURES)}."
         )
     return names
 

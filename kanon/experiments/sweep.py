@@ -157,7 +157,7 @@ def combine_configurations(
     for name in strategies:
         if name not in STRATEGIES:
             known = ", ".join(STRATEGIES)
-            raise PlanError(f"The strategy {quote(name)} is unknown; known are {known}.")
+            raise PlanError(f"The strategy {quote(name)} is unknown; choose from {known}.")
         if LOOKS_AT[name] and not uses(plan.algorithm.name, "strategy"):
             raise PlanError(
                 f"The algorithm {quote(plan.algorithm.name)} picks no partners; the strategy "

@@ -84,7 +84,7 @@ def run_attack(
     ruled_out: Sequence[str] | None = None,
 ) -> AttackResult:
     if kind not in ATTACKS:
-        raise PlanError(f"The attack {quote(kind)} is unknown; known are {', '.join(ATTACKS)}.")
+        raise PlanError(f"The attack {quote(kind)} is unknown; choose from {', '.join(ATTACKS)}.")
     unknown_values = [value for value in ruled_out or () if value not in case.values]
     if unknown_values:
         raise PlanError(

@@ -220,7 +220,7 @@ def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
             name = question["table"].strip()
             if name not in tables:
                 raise ExerciseError(
-                    f"Question {number}: there is no table {quote(question['table'])}; known are "
+                    f"Question {number}: there is no table {quote(question['table'])}; choose from "
                     f"{list_names(tables, most=len(tables))}."
                 )
             questions.append(_build_question(number, {**question, "table": name}, tables[name]))

@@ -190,7 +190,7 @@ def test_what_is_not_asked_for_is_not_run(table):
         ({"metrics": ["ncp", "llm", "ncp"]}, PlanError, ["'ncp'", "twice"]),
         ({"metrics": []}, PlanError, ["at least one metric"]),
         ({"metrics": ["custom"]}, MetricError, ["custom", "'age'"]),
-        ({"strategies": ["s9"]}, PlanError, ["'s9'", "known are s1"]),
+        ({"strategies": ["s9"]}, PlanError, ["'s9'", "choose from s1"]),
         ({"strategies": []}, PlanError, ["at least one strategy"]),
     ],
 )

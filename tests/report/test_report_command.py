@@ -113,7 +113,7 @@ def test_a_seed_is_that_of_the_plan(folder):
     (["--words", "report.html"], {}, 2, "'report.html' is named for two things; "),
     (["--public", "--bound"], {}, 2, "--bound is for the internal report"),
     (["--publish", "records"], {}, 2, "--publish goes with --public"),
-    (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; known are records"),
+    (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; choose from records"),
     (["--release", "absent.csv"], {}, 2, "'absent.csv'"),
     (["--engine", "duckdb"], {}, 2, "A report rechecks the released rows, which needs the table in "
      "memory; add --engine memory, or use a smaller table."),

@@ -255,7 +255,7 @@ def test_a_wide_table_shows_its_first_columns():
     ("given", "part"),
     [
         ([], "has to be an object with texts; known keys are title, purpose"),
-        ({"purpos": "x"}, "the key 'purpos' is unknown; known are title, purpose"),
+        ({"purpos": "x"}, "the key 'purpos' is unknown; choose from title, purpose"),
         ({"purpose": 5}, "purpose has to be text of at most 5\u202f000 characters"),
         ({"title": None}, "title has to be text"),
         ({"title": "x" * (LONGEST + 1)}, "title has to be text"),

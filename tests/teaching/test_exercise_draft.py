@@ -212,7 +212,7 @@ def asking(**keys):
         (asking(k=1), "Question 2 key k: '1' is not allowed; it has to be at least 2."),
         (asking(points=0.0), "Question 2 key points: '0.0' is not allowed; it has to be above 0."),
         (asking(title="x" * 61), "Question 2 key title"),
-        (asking(table="u"), "Question 2: there is no table 'u'; known are 'zoo'."),
+        (asking(table="u"), "Question 2: there is no table 'u'; choose from 'zoo'."),
         (asking(k=4), "Question 2 Recode the table: k = 4 cannot be reached"),
         (
             asking(metric="custom"),

@@ -241,7 +241,7 @@ def _parse_choice(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     where = f"The project file: the hierarchy of {quote(column)}"
     if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
         builders = ", ".join(BUILDERS)
-        raise PlanError(f"{where} has no builder; known are {builders}.")
+        raise PlanError(f"{where} has no builder; choose from {builders}.")
     texts = part.get("typed", {})
     if not isinstance(texts, dict) or not all(
         name in FIELDS and isinstance(text, str) for name, text in texts.items()
@@ -342,7 +342,7 @@ def _parse_names(key: str, names: Any, among: Iterable[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in list(among)]
     if unknown:
         raise PlanError(
-            f"{where}: {'{cells}'} is unknown; known are {', '.join(among)}.",
+            f"{where}: {'{cells}'} is unknown; choose from {', '.join(among)}.",
             unknown[:1],
         )  # fmt: skip
     return tuple(names)

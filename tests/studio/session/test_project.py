@@ -213,7 +213,7 @@ def changed(parts):
         ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),
         ({"plan__columns__age__role": "key"}, "The project file: Plan key columns.age.role"),
         ({"plan__columns__home": {"role": "insensitive"}}, "The project needs 'home', which"),
-        ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; known are suppress"),
+        ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; choose from suppress"),
         ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' has no builder"),
         ({"hierarchies__age__builder": {}}, "the hierarchy of 'age' has no builder"),
         ({"hierarchies__age__typed": {"secret": "x"}}, "has fields that its builder does not"),
