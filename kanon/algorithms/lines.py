@@ -117,9 +117,9 @@ class ValueOrder:
 
         >>> tree = Hierarchy.from_entries(
         ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
-        >>> spans = ValueOrder.of(tree).open_bounds(
+        >>> spans = ValueOrder.from_hierarchy(tree).open_bounds(
         ...     np.array([0, 1]), np.array([1, 3]), np.arange(5), np.ones(5, dtype=int), 2)
-        >>> [ValueOrder.of(tree).label(span) for span in spans]
+        >>> [ValueOrder.from_hierarchy(tree).label(span) for span in spans]
         ['1 or less', '[1, 3]']
         """
         ranks, last = int(self.rank.max()) + 1, self.last_value

@@ -53,7 +53,7 @@ class DistinctCounts:
 class Frequencies:
     """How many values of a column have how many records, which says how rare they are.
 
-    >>> surnames = Frequencies.of([1, 1, 1, 4])
+    >>> surnames = Frequencies.count_frequencies([1, 1, 1, 4])
     >>> surnames.sizes.tolist(), surnames.values.tolist(), surnames.distinct
     ([1, 4], [3, 1], DistinctCounts(values=4, n_filled=7))
     >>> surnames.count_rarer_than(2), surnames.count_rarer_than(5)

@@ -55,11 +55,11 @@ def build_warning_handler() -> Callable[..., None]:
     """A function that shows warnings; the one about old plans only once."""
     about_plans: set[str] = set()  # the filter "once" starts again whenever filters are set
 
-    def show_warning(message: Warning | str, *_: object) -> None:
+    def show_once(message: Warning | str, *_: object) -> None:
         if isinstance(message, PlanWarning) and str(message) in about_plans:
             return
         if isinstance(message, PlanWarning):
             about_plans.add(str(message))
         show_warning(message)
 
-    return show_warning
+    return show_once

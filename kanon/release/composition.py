@@ -39,7 +39,7 @@ age 1 has the flu: she is found among {flu, cold} and among {flu, gout}.
 ...     "ill": ["flu", "cold", "gout", "flu"]})
 >>> def keeping(**node):
 ...     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
-...     return Release.of(run(Plan.from_content({"version": 2,
+...     return Release.from_run(run(Plan.from_content({"version": 2,
 ...         "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
 ...         "algorithm": {"name": "levels", "node": node},
 ...         "privacy": [{"model": "k-anonymity", "k": 2}]}), table))

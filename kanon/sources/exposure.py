@@ -62,7 +62,7 @@ def measure_exposure(classes: EquivalenceClasses) -> Exposure:
 def build_exposure(sizes: Frequencies) -> Exposure:
     """The exposure of records, from the numbers of classes by size.
 
-    >>> build_exposure(Frequencies.of([2, 1, 1])).members.tolist()
+    >>> build_exposure(Frequencies.count_frequencies([2, 1, 1])).members.tolist()
     [2, 2]
     """
     records = sizes.distinct.n_filled

@@ -140,7 +140,12 @@ MODELS: Mapping[str, tuple[dict[str, Any], Check]] = {
 }
 """Per model its part of a plan, and the check. What is asked for is more than k = 3 gives."""
 
-OF_A_CLASS = ("distinct", "entropy", "recursive", "alpha-k")
+OF_A_CLASS = (
+    "distinct",
+    "entropy",
+    "recursive",
+    "alpha-k",
+)
 """The models that look at a class alone."""
 
 

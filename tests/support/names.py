@@ -1,8 +1,8 @@
 """How the names in kanon/ read: ``make static`` fails where they leave plain words.
 
 A function that does something begins with a verb, no participle is a name by itself, a variable
-says what it holds, and a name is found by searching for it. Not counted are properties, and mathematical
-functions of measures, privacy and metrics, which are nouns.
+says what it holds, and a name is found by searching for it. Not counted are properties, and
+mathematical functions of measures, privacy and metrics, which are nouns.
 """
 
 import ast

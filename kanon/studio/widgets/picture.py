@@ -52,7 +52,7 @@ class PictureSettings:
     ) -> PictureSettings:
         """By what the picture is of.
 
-        >>> made = PictureSettings.of("t.csv", "6 records", ["age", "sex"], k=2)
+        >>> made = PictureSettings.from_texts("t.csv", "6 records", ["age", "sex"], k=2)
         >>> made.line.split(" · ")[:-1]
         ['t.csv: 6 records', "quasi-identifiers: 'age', 'sex'", 'k = 2, counting records']
         """
