@@ -218,7 +218,7 @@ def test_what_is_kept_stays_as_it_is(work):
     less = with_fields(changed, compared=(), metric="total")
     assert titles(less) == ["★ before"] and describe_comparison(less).lacking == 0
     unseen = tuple(replace(saved, shown=False) for saved in changed.kept.configurations)
-    assert titles(with_fields(changed, pinned=unseen)) == ["NCP", "LLM"]
+    assert titles(with_fields(changed, configurations=unseen)) == ["NCP", "LLM"]
 
 
 def test_different_hierarchies_are_measured_by_one_yardstick(work):
@@ -285,7 +285,9 @@ def drawn_as(work, metric):
 
 def test_drawn_weights_that_measure_are_part_of_a_run(work):
     old = kept(drawn_as(work, "ncp"), title="old")
-    new = with_fields(drawn_as(old, "total"), measuring_hierarchies=None, compared=("ncp", "custom"))
+    new = with_fields(
+        drawn_as(old, "total"), measuring_hierarchies=None, compared=("ncp", "custom")
+    )
     done, _ = run(new)
     found = describe_comparison(done)
     assert found.lacking == 0, "one comparison is enough"
@@ -366,7 +368,7 @@ def test_an_imported_plan_has_to_fit_table_and_metrics(work):
     back = import_configuration(work, json.dumps(content).encode(), "x")
     assert list(back.settings.composed) == ["mine"]
     content["metrics"]["mine"]["multiplier"] = "w2"
-    with pytest.raises(PlanError, match="another one"):
+    with pytest.raises(PlanError, match="is different"):
         import_configuration(mine, json.dumps(content).encode(), "x")
     content["columns"]["salary"] = {"role": "insensitive"}
     with pytest.raises(KanonError, match="salary"):
