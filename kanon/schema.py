@@ -63,8 +63,8 @@ class Schema:
         reserved = [name for name in columns if str(name).casefold() == SUPPRESSED]
         if reserved:  # many databases ignore case
             raise TableError(
-                f"The table has a column {quote(reserved[0])}, the name with which a release "
-                "marks suppressed records. Rename that column."
+                f"The table has a column {quote(reserved[0])}, the name that a release uses "
+                "to mark suppressed records. Rename that column."
             )
 
 

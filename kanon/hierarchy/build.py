@@ -376,7 +376,9 @@ def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Dec
         if not texts:
             raise HierarchyError(_NO_VALUES)
         bad, how = _find_misfits(texts, kind, ("whole number", "decimal"))
-        raise HierarchyError(f"Intervals need numbers{how}; {_count(bad)} not ({{cells}}).", bad)
+        raise HierarchyError(
+            f"Intervals need numbers{how}; {_count(bad)} something else ({{cells}}).", bad
+        )
     return numbers
 
 
@@ -405,16 +407,18 @@ def _parse_dates(
     bad, how = _find_misfits(texts, kind, ("date", "date and time", "time"))
     if not bad:
         raise HierarchyError(
-            "The dates may be written DDMMYYYY or MMDDYYYY. Choose the kind of the column on the "
-            "page Data, or by read.kinds in a plan."
+            "The dates could be written DDMMYYYY or MMDDYYYY. Choose the kind of the column on the "
+            "Data page, or with read.kinds in a plan."
         )
     if kind is None:
         no_iso_dates = [text for text in texts if dates.get(text) is None]
         bad, how = min((bad, how), (no_iso_dates, ""), key=lambda choice: len(choice[0]))
     how = how or " such as 2021-03-04 or 04.03.2021"
     several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
-    together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
-    raise HierarchyError(f"Dates{how} are needed; {_count(bad)} not ({{cells}}){together}.", bad)
+    together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' fits all"
+    raise HierarchyError(
+        f"Dates{how} are needed; {_count(bad)} something else ({{cells}}){together}.", bad
+    )
 
 
 def _read_dates(texts: Sequence[str], kind: ColumnKind | None) -> dict[str, datetime | None]:

@@ -45,7 +45,7 @@ def build_code_hierarchy(
     spans = list(ranges)
     if not separators.strip() and not prefixes and not spans:
         raise HierarchyError(
-            "Give separators to cut the codes at, lengths of prefixes, or ranges of codes."
+            "Choose separators at which to cut the codes, lengths of prefixes, or ranges of codes."
         )
     _check_prefixes(prefixes, spans)
     texts = sorted(dict.fromkeys(map(convert_to_text, values)))
@@ -233,7 +233,7 @@ def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
         )
     if set(first + last) & set(separators):
         raise HierarchyError(
-            "The ends of a range of codes have no separator; {cells} has one.",
+            "The ends of a range of codes cannot contain a separator; {cells} does.",
             [f"{span.first}–{span.last}"],
         )
     if not convert_to_text(span.name):

@@ -384,7 +384,7 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     try:
         weight_array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise HierarchyError(f"A weight is not a number; {_WEIGHT_RULE}.") from None
+        raise HierarchyError(f"One of the weights is not a number; {_WEIGHT_RULE}.") from None
     if weight_array.shape != (tree.n_nodes,):
         raise HierarchyError(
             f"The {write_count(tree.n_nodes)} nodes of the tree need one weight each."
@@ -403,7 +403,7 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     return replace(tree, weight=weight_array)
 
 
-_WEIGHT_RULE = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT:g}"
+_WEIGHT_RULE = f"it has to be a number from 0 to {LARGEST_WEIGHT:g}"
 
 
 def _find_nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
@@ -446,11 +446,11 @@ def _check_group_name(name: str) -> str:
         raise HierarchyError("The name of a group cannot be empty.")
     if len(text) > LONGEST_NAME:
         raise HierarchyError(
-            f"The name of a group has at most {write_count(LONGEST_NAME)} characters, "
+            f"The name of a group can have at most {write_count(LONGEST_NAME)} characters, "
             f"not {write_count(len(text))}."
         )
     if any(unicodedata.category(mark) == "Cc" for mark in text):
-        raise HierarchyError("The name of a group is one line of text, without control characters.")
+        raise HierarchyError("The name of a group is a line of text without control characters.")
     return text
 
 

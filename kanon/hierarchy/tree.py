@@ -421,7 +421,7 @@ def _check_weights(
         absent = next(index for index in edges if weights[index] is None)
         raise HierarchyError(
             "The edge above {cells} has no weight although others have one. Give every edge a "
-            "number of at least 0, or none.",
+            "weight of at least 0, or give none of them a weight.",
             [labels[absent]],
         )
     array = np.zeros(len(labels))
@@ -431,7 +431,7 @@ def _check_weights(
         if value is None or not number or not 0 <= value <= LARGEST_WEIGHT:
             raise HierarchyError(
                 f"{describe_weight(value)} above {{cells}} is not allowed; it has to be a number "
-                f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
+                f"from 0 to {LARGEST_WEIGHT:g}.",
                 [labels[index]],
             )
         array[index] = value

@@ -98,7 +98,7 @@ def open_stored_file(
         if missing_cells:
             missing[column] = missing_cells
     remarks = [
-        f"It stays where it is ({address.shown}): kanon reads counts and a few records.",
+        f"The table stays where it is ({address.shown}): kanon reads counts and a few records.",
         *table.found,
         *describe_blank_records(table.opened.sizes["blank"]),
         *describe_missing_cells(missing, {}, table.markers),

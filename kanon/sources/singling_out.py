@@ -206,7 +206,9 @@ class SinglingOut:
             lines.append(f"Suggested quasi-identifiers: {_list_all(self.proposed)}.")
         if self.identifier_like:
             names = _list_all(self.identifier_like)
-            lines.append(f"One column alone singles out every {self._noun}, like a name: {names}.")
+            lines.append(
+                f"Each of these alone singles out every {self._noun}, as a name would: {names}."
+            )
         if not self.complete:
             lines.append(
                 f"Larger sets, up to {count_noun(self.asked, 'column')}, were not examined, "
@@ -214,13 +216,11 @@ class SinglingOut:
             )
         if sum(len(smallest.columns) == 1 for smallest in self.sets) < len(self.columns):
             lines.append(
-                "Together, all columns that do not reach it alone single out "
+                "Together, the columns that stay below this share on their own single out "
                 f"{self._format(self.together)}."
             )
         if not self.sets:
-            outcome = (
-                "a larger set reaches it" if self.found_with_more else "no larger set does either"
-            )
+            outcome = "a larger set does" if self.found_with_more else "no larger set does either"
             lines.append(f"So {outcome}.")
         return tuple(lines)
 

@@ -164,7 +164,7 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         )
     remarks = []
     if len(sizes) > 1:
-        how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
+        how = f"the largest of {len(sizes)}" if wanted is None else f"one of {len(sizes)}"
         remarks.append(f"Sheet {quote(sheet_name)} was read, {how}.")
     top = find_header(rows)
     below = rows[top:]
@@ -202,7 +202,10 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     remarks += first.remarks
     records = [top_row, *records] if first.is_record else records
     if coded_names := [first.names[place - left] for place in coded if left <= place < width]:
-        remarks.append(f"Read as the sheet shows them, not as numbers: {list_names(coded_names)}.")
+        remarks.append(
+            "These columns were read as the sheet shows them, not as numbers: "
+            f"{list_names(coded_names)}."
+        )
     table = pd.DataFrame(
         {n: _build_sheet_column([row[i] for row in records]) for i, n in enumerate(first.names)}
     )

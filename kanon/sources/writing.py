@@ -61,12 +61,12 @@ def check_replaceable(path: Path) -> None:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise TableError(
-            f"{quote(path, 200)} is a pipe or a device, not a file: give another name."
+            f"{quote(path, 200)} is a pipe or a device, not a file: choose another name."
         )
     # As root, kanon could write to all files; a protected one is still refused.
     if not mode & stat.S_IWUSR or not os.access(path, os.W_OK):
         raise TableError(
-            f"{quote(path, 200)} is write-protected: give another name, or allow writing to it."
+            f"{quote(path, 200)} is write-protected: choose another name, or allow writing to it."
         )
 
 
@@ -98,7 +98,7 @@ def table_bytes(
     b'a;b\\n1;\\n'
     """
     if kind not in FORMATS:
-        raise TableError(f"Kind {quote(kind)} is not known: allowed are {', '.join(FORMATS)}.")
+        raise TableError(f"Kind {quote(kind)} is unknown: choose from {', '.join(FORMATS)}.")
     return FORMATS[kind].write(table, FORMATS[kind].set_separator(form), neutral)
 
 

@@ -251,7 +251,7 @@ def test_a_zip_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch):
     assert len(data) < 1_000_000
     monkeypatch.setattr("kanon.base.unzipping._read_member", lambda *_: 1 / 0)
     said = problem_of(read_bundle([("a.zip", data)], []))
-    assert said.startswith("With 'a.zip' the upload has more, unpacked; the most allowed is 20 MB")
+    assert said.startswith("With 'a.zip' the upload unpacks to more; the most allowed is 20 MB")
 
 
 def test_a_size_that_is_a_lie_is_damage():

@@ -108,8 +108,8 @@ def test_values_that_the_name_of_their_group_excludes_are_named():
         "codes", {"separators": ".", "ranges": "A1;A3\n0;2\n10;19"}, "grade", values
     )
     assert choice.remarks[:2] == (
-        "'A1–A3' also contains 'A10', by how they begin. Their numbers lie outside the range.",
-        "'0–2' also contains '2-15', by how they begin. Their numbers lie outside the range.",
+        "'A1–A3' also contains 'A10': the beginning fits the range, but the number does not.",
+        "'0–2' also contains '2-15': the beginning fits the range, but the number does not.",
     )
     postcodes = count_column(pd.Series(["47601", "48711"]))
     assert build_choice("codes", {"ranges": "47;48"}, "zip", postcodes).remarks == ()
