@@ -225,7 +225,7 @@ class Plan(Strict):
         if not isinstance(algorithm, dict) or "ranges" not in content:
             return content
         if "ranges" in algorithm:
-            raise ValueError("'ranges' occurs twice, beside 'algorithm' and in it; remove one")
+            raise ValueError("'ranges' occurs twice, beside and inside 'algorithm'; remove one")
         rest = {key: value for key, value in content.items() if key != "ranges"}
         return {**rest, "algorithm": {**algorithm, "ranges": content["ranges"]}}
 

@@ -116,7 +116,7 @@ def ages(
     texts = _list_distinct(values)
     moment_by_text, form = _parse_dates(texts, kind)
     if form is not None and (form.name == "time" or form.resolution not in ("day", "time")):
-        raise HierarchyError("Ages need dates with a day, and the values have none.")
+        raise HierarchyError("Ages need dates with a day, but these values have none.")
     late = [text for text in texts if moment_by_text[text].date() > day]
     if late:
         raise HierarchyError(
@@ -188,10 +188,10 @@ def mask_steps(longest: int, step: int) -> list[int]:
         The step is not a whole number of at least 1, or leaves no character.
     """
     if not is_whole(step) or step < 1:
-        raise HierarchyError("A step masks a whole number of characters, at least 1.")
+        raise HierarchyError("A step has to mask a whole number of characters, at least 1.")
     if step >= longest:
         raise HierarchyError(
-            f"A step of {count_noun(int(step), 'character')} leaves nothing of codes of at most "
+            f"A step of {count_noun(int(step), 'character')} leaves nothing of codes with up to "
             f"{count_noun(int(longest), 'character')}; choose a smaller step."
         )
     return list(range(int(longest) - int(step), 0, -int(step)))
@@ -223,12 +223,12 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
         ``keep`` does not fall from level to level, or ``side`` is unknown.
     """
     if side not in ("left", "right"):
-        raise HierarchyError(f"The side of a mask is 'left' or 'right', not {str(side)[:40]!r}.")
+        raise HierarchyError(f"A mask's side has to be 'left' or 'right', not {str(side)[:40]!r}.")
     if not keep or any(
         isinstance(count, bool) or count != int(count) or count < 1 for count in keep
     ):
         raise HierarchyError(
-            "A mask keeps at least 1 character at each level; then comes the root."
+            "A mask has to keep at least 1 character at each level below the root."
         )
     if any(wide <= narrow for wide, narrow in itertools.pairwise(keep)):
         raise HierarchyError("A mask has to keep fewer characters from level to level.")
@@ -272,7 +272,7 @@ def dates(
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
         raise HierarchyError(
-            f"The levels of dates are {', '.join(DATE_LEVELS)}, not {str(unknown or 'none')[:60]}."
+            f"Levels of dates can be {', '.join(DATE_LEVELS)}, not {str(unknown or 'none')[:60]}."
         )
     ranks = [DATE_LEVELS.index(level) for level in levels]
     if ranks != sorted(set(ranks)):

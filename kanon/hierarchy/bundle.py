@@ -119,7 +119,7 @@ def _read_member(name: str, content: bytes, columns: Sequence[str]) -> FileResul
         return FileResult(name, problem=problem)
     if ending not in ("csv", "json", "graphml"):
         return FileResult(
-            name, problem=f"{quote(_get_base_name(name))} is neither CSV, JSON nor GraphML."
+            name, problem=f"{quote(_get_base_name(name))} is not a CSV, JSON or GraphML file."
         )
     try:
         hierarchy_file = read_hierarchy(content, name)

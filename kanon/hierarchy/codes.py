@@ -136,7 +136,7 @@ def _parse_range(row: Sequence[str], place: str) -> CodeRange:
 
 def _check_prefixes(prefixes: Sequence[int], ranges: Sequence[CodeRange]) -> None:
     if any(not is_whole(count) or count < 1 for count in prefixes):
-        raise HierarchyError("A prefix has a whole number of characters, at least 1.")
+        raise HierarchyError("A prefix has to have a whole number of characters, at least 1.")
     if any(wide <= narrow for wide, narrow in itertools.pairwise(prefixes)):
         raise HierarchyError("Prefixes have to get shorter from level to level.")
     longest = max((len(span.first) for span in ranges), default=0)
@@ -227,8 +227,8 @@ def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
     last = _fill_number(span.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
-            "A range of codes goes from one code to a later one of the same length; {cells} does "
-            "not.",
+            "A range of codes has to go from one code to a later one of the same length; {cells} "
+            "does not.",
             [f"{span.first}–{span.last}"],
         )
     if set(first + last) & set(separators):

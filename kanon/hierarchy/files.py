@@ -333,7 +333,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         raise HierarchyError(
-            "The hierarchy file names a key twice in one place. Name each key once."
+            "The hierarchy file has a key twice in one place. Write each key only once."
         )
     return content
 

@@ -217,8 +217,8 @@ def describe_ranges(plan: CodesPlan, tree: Hierarchy) -> list[str]:
         sentences.append(
             choose_plural(
                 len(outside),
-                "{labels} lies in no range and is directly under the root.",
-                "{count} values or groups lie in no range and are directly under the root: "
+                "{labels} is outside all ranges and directly under the root.",
+                "{count} values or groups are outside all ranges and directly under the root: "
                 "{labels}.",
                 labels=list_names(outside),
             )

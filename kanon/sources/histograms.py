@@ -35,7 +35,7 @@ def check_persons(column: str, lacking: int) -> None:
     if lacking:
         raise PlanError(
             f"{count_noun(lacking, 'record has', 'records have')} no value in {quote(column)}, the "
-            "column that identifies the person: fill it in, or leave them out of the table."
+            "column that identifies the person: fill it in, or leave those records out."
         )
 
 

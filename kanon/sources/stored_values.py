@@ -221,7 +221,7 @@ class TableConnection:
         if self.rows.workspace is None:
             raise PlanError(
                 "The engine that holds the table cannot keep tables of its own, so it cannot "
-                "release a table with this many classes: copy it to Parquet files first."
+                "release a table with this many classes: copy the table to Parquet first."
             )
         return self.rows.workspace
 

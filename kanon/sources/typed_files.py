@@ -93,8 +93,7 @@ def _read_parquet_table(data: bytes, name: str) -> Any:
     metadata, schema = file.metadata, file.schema_arrow
     if read_footer_length(data) > LONGEST_FOOTER:
         raise TableError(
-            f"{quote(name)} has too many columns and groups of rows: write it with larger groups "
-            "of rows."
+            f"{quote(name)} has too many columns and row groups: write it with larger row groups."
         )
     groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     rows = max(metadata.num_rows, sum(groups))
@@ -159,7 +158,7 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         rows.pop()
     if not rows:
         raise TableError(
-            f"{quote(name)} has no filled sheet {quote(sheet_name)}; choose "
+            f"{quote(name)} has no sheet {quote(sheet_name)} with data; choose "
             f"{list_names(sizes, most=12)}."
         )
     remarks = []

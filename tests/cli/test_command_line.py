@@ -258,7 +258,7 @@ def test_what_a_hierarchy_reads_or_does_not_hold_is_said(kanon, folder, engine):
         "kanon: note: Hierarchy of column 'zip': Identical lines count once; 1 line was left out.",
         "kanon: note: Hierarchy of column 'code': 'A' also contains 'A10': the beginning fits "
         "the range, but the number does not.",
-        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and is directly "
+        "kanon: note: Hierarchy of column 'code': 'B7' is outside all ranges and directly "
         "under the root.",
     ]
     assert "note" not in kanon(*run, "--quiet").err

@@ -251,7 +251,7 @@ def test_codes_of_the_icd_are_proposed_by_chapter():
     assert path(choice.tree, "E10.1") == [
         "E10.1", "E10", "E00–E90 Endocrine, nutritional and metabolic diseases", "*"
     ]  # fmt: skip
-    assert "'unknown' lies in no range" in choice.remarks[-1]
+    assert "'unknown' is outside all ranges" in choice.remarks[-1]
     assert suggest_first_choice("icd", count_column(pd.Series(ICD))).builder == "codes"
 
 
@@ -275,7 +275,7 @@ def test_what_is_typed_becomes_a_plan_or_a_sentence():
     typed = {"separators": " . ", "prefixes": "", "ranges": BLOCKS}
     choice = build_choice("codes", typed, "icd", values)
     assert choice.plan.separators == "." and len(choice.plan.ranges) == 4
-    assert choice.remarks == ("2 values or groups lie in no range and are directly under the "
+    assert choice.remarks == ("2 values or groups are outside all ranges and directly under the "
                               "root: 'C10', 'C45'.",)  # fmt: skip
     for wrong, said in (({"prefixes": "1.5"}, "whole numbers"), ({"ranges": "J"}, "Line 1"),
                         ({"separators": "", "ranges": ""}, "Give separators")):  # fmt: skip

@@ -358,7 +358,7 @@ def test_a_column_that_the_table_lacks_and_records_of_nobody():
         run(plan(), lacking)
     assert str(refused.value) == (
         "1 record has no value in 'patient', the column that identifies the person: fill "
-        "it in, or leave them out of the table."
+        "it in, or leave those records out."
     )
     gone = lacking.assign(town=[None, *FIVE_OF_ONE["town"][1:]])
     drops = plan(read={"missing": "drop-records"})

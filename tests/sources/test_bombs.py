@@ -170,7 +170,7 @@ def test_a_footer_that_names_a_field_twice_is_refused():
 def test_a_footer_beyond_all_tables_is_told_of(monkeypatch):
     data = bombs.parquet(pa.table({"a": ["x", "y"]}))
     monkeypatch.setattr(typed_files, "LONGEST_FOOTER", read_footer_length(data) - 1)
-    with pytest.raises(TableError, match="write it with larger groups of rows"):
+    with pytest.raises(TableError, match="write it with larger row groups"):
         read_table(data, "t.parquet")
 
 
