@@ -253,7 +253,7 @@ class Plan(Strict):
         Warns
         -----
         PlanWarning
-            The plan is of an earlier version, whose figures differ.
+            The plan has an earlier version, whose figures differ.
         """
         content, change = update_plan_version(content)
         if change:

@@ -163,7 +163,7 @@ _FEW_VALUES = 20
 """At most this many values, shared by many records, identify no persons, whatever the name."""
 
 _RECORDS_OF_A_PERSON = 20
-"""The most records per person on average; a value with more records is no person."""
+"""The most records per person on average; a value with more records is not a person."""
 
 
 def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion]:

@@ -108,7 +108,7 @@ def ages(
     Raises
     ------
     HierarchyError
-        A value is no date, has no day, or lies after the day; or the widths do not nest.
+        A value is not a date, has no day, or lies after the day; or the widths do not nest.
     """
     check_number("levels", len(widths) + 2)
     if any(not float(width).is_integer() for width in widths):
@@ -144,7 +144,7 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     values
         The values, in the order that makes them neighbours.
     sizes
-        How many values form a group, how many of these a group of the next level, and so on.
+        How many values form a group, how many of those form one of the next level, and so on.
 
     Raises
     ------
@@ -319,7 +319,7 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        A member is in two groups, or the groups are no tree.
+        A member is in two groups, or the groups do not form a tree.
     """
     parent_by_member: dict[str, str] = {}
     for level in levels:
@@ -439,7 +439,7 @@ def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
 
 
 def is_whole(number: object) -> bool:
-    """Whether an object is a whole number; true and false are none."""
+    """Whether an object is a whole number; true and false are not."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 

@@ -97,7 +97,7 @@ def read_icd_10_chapters() -> tuple[CodeRange, ...]:
 
 
 def find_outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
-    """The labels directly under the root of :func:`codes` that are no range."""
+    """The labels directly under the root of :func:`codes` that are not ranges."""
     names = {convert_to_text(span.name) for span in ranges}
     top = (tree.labels[node] for node in tree.children[tree.root])
     return [label for label in top if label not in names]

@@ -77,7 +77,7 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        A label is no leaf of the tree, or no leaf would remain.
+        A label is not a leaf of the tree, or no leaf would remain.
     """
     nodes = _find_nodes(tree, labels)
     inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
@@ -93,8 +93,8 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
     """Move nodes, with all that is below them, under another group, after its children.
 
-    They keep their order in the tree and the weight of their edges. Of selected nodes that lie
-    below other selected ones only the upper ones move. Groups that become empty vanish.
+    They keep their order in the tree and the weight of their edges. If some of the
+    nodes lie below others, only the upper ones are moved. Groups that become empty vanish.
 
     >>> from kanon.hierarchy.build import groups
     >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
@@ -184,7 +184,7 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        A member is no leaf of the tree.
+        A member is not a leaf of the tree.
     """
     draft = Draft.from_tree(tree)
     names, old_parents = set(tree.labels), set[int]()
@@ -343,8 +343,8 @@ def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        The label is unknown or the root, the tree has no weights, or the weight is no number
-        from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
+        The label is unknown or the root, the tree has no weights, or the weight is not a
+        number from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
     """
     (node,) = _find_nodes(tree, [label])
     if node == tree.root:

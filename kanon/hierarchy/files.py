@@ -77,7 +77,7 @@ def text_of_file(source: Path | bytes, title: str) -> str:
     Raises
     ------
     HierarchyError
-        The file cannot be read, is too large, or is not text.
+        The file cannot be read, is too large, or is not a text file.
     """
     return _read_text(source, title)[0]
 
@@ -106,9 +106,9 @@ def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
 def parse_csv(text: str) -> HierarchyFile:
     """Read lines ``leaf;level 1;…;*``.
 
-    The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised by cells such as
+    The separator (``;``, ``,``, tab or ``|``) is detected; a header is recognised by cells such as
     "leaf" or "level 1". A repeated cell means that the edge skips the level. As in ARX, a line
-    without a value (``;*``) is the place of missing cells, and a name may occur at two levels:
+    without a value (``;*``) stands for missing cells, and a name may occur at two levels:
     the upper one is called "name (group)" where it is a value too, else "name (level 2)".
     Identical lines count once. The notes report all of this.
 
@@ -217,7 +217,7 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
 def parse_json(text: str) -> Hierarchy:
     """Read ``{"nodes": [{"name", "parent", "weight"}, …]}``; the root has no parent.
 
-    Keys beside ``"nodes"`` are ignored; :func:`column_of_json` reads one of them. Graphs of
+    Keys other than ``"nodes"`` are ignored; :func:`column_of_json` reads one of them. Graphs of
     networkx and d3 are read too: see :func:`kanon.hierarchy.graphs.parse_node_link`.
 
     Raises

@@ -73,7 +73,7 @@ class Hierarchy:
         Raises
         ------
         HierarchyError
-            A label is empty, no valid text or listed twice, a parent is unknown, there is no root
+            A label is empty, not valid text or listed twice, a parent is unknown, there is no root
             or more than one, the parents form a cycle, or a weight is missing, negative or not a
             number.
         """
@@ -400,7 +400,7 @@ def _list_depth_first(root: int, children: list[list[int]]) -> list[int]:
 
 
 def describe_weight(value: object) -> str:
-    """The name of a weight in an error; what is no number could be a cell and is not repeated.
+    """The name of a weight in an error; a text could be a cell, so it is not repeated.
 
     >>> describe_weight(-1), describe_weight("Doe")
     ("The weight '-1'", 'The text in place of a weight')

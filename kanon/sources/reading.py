@@ -75,7 +75,7 @@ class TableFile:
     form
         How a CSV or TSV is written.
     unclear
-        Why the first line, which is read as names or a record, may be the other.
+        Why the first line, which is read as names or a record, may be the other of the two.
     """
 
     name: str
@@ -104,7 +104,7 @@ class TableFile:
 def read_table(
     data: bytes | Path, name: str | None = None, settings: ReadSettings | None = None
 ) -> TableFile:
-    """Read a table; the ending of its name decides on the format.
+    """Read a table; the ending of its name decides the format.
 
     The first line holds the column names; for an XLSX see
     :func:`kanon.sources.typed_files.read_sheet`. A blank line is not a record. A cell of an XLSX

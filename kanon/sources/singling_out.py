@@ -80,7 +80,7 @@ class SinglingOut:
     number
         n, the number of records or persons.
     share
-        The share of them, above 0 and up to 1, that a listed set singles out at least.
+        The least share of them, above 0 and up to 1, that a listed set singles out.
     k
         A record is singled out if fewer than k records share its values; a person, if fewer than k
         persons share those of one of the person's records.
@@ -94,8 +94,8 @@ class SinglingOut:
     contributions
         What each column in one of them contributes, the largest contribution first.
     together
-        The number singled out by all columns together that do not reach the share alone: no set
-        of them singles out more.
+        The number that the columns below the share on their own single out together: no set of
+        them singles out more.
     """
 
     columns: tuple[str, ...]
@@ -179,7 +179,7 @@ class SinglingOut:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The result in sentences, with names of columns but no value of the table."""
+        """The result in sentences, with names of columns but no values from the table."""
         condition = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
         share = "shares" if self.k == 2 else "share"
         n = self._count(self.number)

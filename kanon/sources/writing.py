@@ -26,7 +26,7 @@ def write_whole(content: bytes, path: Path) -> None:
     Raises
     ------
     TableError
-        If the place cannot be written to, is a pipe, a device or write-protected, or lacks the
+        If the place cannot be written to, is a pipe, a device or write-protected, or lacks
         room.
     """
     check_replaceable(path)
@@ -83,7 +83,7 @@ def table_bytes(
 
     A CSV or TSV has quotes where they are needed and missing cells empty; ``form`` is for these
     two. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
-    formula begin with an apostrophe, and all stand in quotes; in XLSX they are marked as text and
+    formula begin with an apostrophe, and all are in quotes; in XLSX they are marked as text and
     stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types
     or time zones and numbers of 39 digits or more become text in Parquet and Feather, and whatever
     Excel would change (long numbers, dates before March 1900, time zones) becomes text in XLSX.
