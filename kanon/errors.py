@@ -116,7 +116,7 @@ class TableError(KanonError):
 
 
 class UnclearHeader(TableError):
-    """The first line reads like a record, and it is open whether it holds names."""
+    """The first line reads like a record, so it is unclear whether it contains names."""
 
     def __init__(self, sentence: str, cells: Sequence[object] = (), reason: str = "") -> None:
         super().__init__(sentence, cells)
@@ -124,7 +124,7 @@ class UnclearHeader(TableError):
 
 
 class HierarchyError(KanonError):
-    """A hierarchy is no tree, or cannot be used."""
+    """A hierarchy is not a tree, or cannot be used."""
 
 
 class CoverageError(HierarchyError):
@@ -144,7 +144,7 @@ class ExerciseError(KanonError):
 
 
 class StudyError(KanonError):
-    """A file of a study has something that is not allowed, or is of another study."""
+    """A file of a study has something that is not allowed, or belongs to another study."""
 
 
 class SettingsError(KanonError):
@@ -162,7 +162,7 @@ class NotAFile(KanonError):
 
 
 class Unsatisfiable(KanonError):
-    """No release of this table can satisfy the plan."""
+    """No release of this table can meet the requirements of the plan."""
 
 
 class ReleaseError(KanonError):

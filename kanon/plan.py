@@ -61,9 +61,9 @@ def update_plan_version(content: Any) -> tuple[Any, str]:
     if not isinstance(content, dict) or content.get("version") != 1:
         return content, ""
     return {**content, "version": VERSION}, (
-        "The plan is of version 1, in which an original value counted as one leaf of itself. It "
-        "now counts as none, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics "
-        "composed of lost leaves may differ, and so may releases that these guide."
+        "The plan has version 1, in which an original value counted as one leaf of itself. It now "
+        "counts as 0 lost leaves: nl(leaf) = 0. Figures for NCP, LLM, NLLM, WLLM, WNLLM and "
+        "metrics composed of lost leaves may differ, and so may releases made with these."
     )
 
 
@@ -225,7 +225,7 @@ class Plan(Strict):
         if not isinstance(algorithm, dict) or "ranges" not in content:
             return content
         if "ranges" in algorithm:
-            raise ValueError("'ranges' occurs twice, beside 'algorithm' and in it; remove one")
+            raise ValueError("'ranges' occurs twice, beside and inside 'algorithm'; remove one")
         rest = {key: value for key, value in content.items() if key != "ranges"}
         return {**rest, "algorithm": {**algorithm, "ranges": content["ranges"]}}
 
@@ -253,7 +253,7 @@ class Plan(Strict):
         Warns
         -----
         PlanWarning
-            The plan is of an earlier version, whose figures differ.
+            The plan has an earlier version, whose figures differ.
         """
         content, change = update_plan_version(content)
         if change:
@@ -457,13 +457,13 @@ class Plan(Strict):
         uses = parts_of(kanon.algorithms)[algorithm.name].CARD.uses
         if LOOKS_AT[algorithm.strategy] and "strategy" not in uses:
             raise PlanError(
-                f"The algorithm {quote(algorithm.name)} merges no pairs; the strategy "
+                f"The algorithm {quote(algorithm.name)} does not merge pairs; the strategy "
                 f"{quote(algorithm.strategy)} needs 'gaa'."
             )
         if algorithm.node is not None:
             if "node" not in uses:
                 raise PlanError(
-                    f"Plan key algorithm.node: the algorithm {quote(algorithm.name)} uses no node."
+                    f"Plan key algorithm.node: {quote(algorithm.name)} does not use a node."
                 )
             columns = self.roles.quasi_identifiers
             if sorted(algorithm.node) != sorted(columns):

@@ -63,8 +63,8 @@ class Schema:
         reserved = [name for name in columns if str(name).casefold() == SUPPRESSED]
         if reserved:  # many databases ignore case
             raise TableError(
-                f"The table has a column {quote(reserved[0])}, the name with which a release "
-                "marks suppressed records. Rename that column."
+                f"The table has a column {quote(reserved[0])}, the name that a release uses "
+                "to mark suppressed records. Rename that column."
             )
 
 
@@ -163,7 +163,7 @@ _FEW_VALUES = 20
 """At most this many values, shared by many records, identify no persons, whatever the name."""
 
 _RECORDS_OF_A_PERSON = 20
-"""The most records per person on average; a value with more records is no person."""
+"""The most records per person on average; a value with more records is not a person."""
 
 
 def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion]:

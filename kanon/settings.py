@@ -134,7 +134,7 @@ def _read_values(path: Path) -> dict[str, Any]:
     try:
         content, size = read_up_to(MEGABYTE, path)
         if size > MEGABYTE:
-            raise SettingsError(f"{place} has more than 1 MB. It needs only one line per limit.")
+            raise SettingsError(f"{place} is larger than 1 MB. It needs only one line per limit.")
         values = tomllib.loads(content.decode("utf-8"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):

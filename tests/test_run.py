@@ -50,7 +50,7 @@ def test_a_quasi_identifier_without_any_value(tmp_path, engine, hierarchy):
 
 def test_no_record_is_complete_although_every_column_has_values():
     table = pd.DataFrame({"age": ["30", None], "sex": [None, "F"]})
-    with pytest.raises(TableError, match="leaves none; treat missing as a value"):
+    with pytest.raises(TableError, match="leaves none: count missing as a value"):
         MemoryTable(table).complete(["age", "sex"])
 
 

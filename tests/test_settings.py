@@ -64,7 +64,7 @@ def test_an_own_file_overrules_what_it_names_and_nothing_else(limits, monkeypatc
         ("rows =", "is not valid TOML: "),
         (
             "#" * ((1 << 20) + 1),
-            "The settings file '0.toml' has more than 1 MB. It needs only one line per",
+            "The settings file '0.toml' is larger than 1 MB. It needs only one line per",
         ),
         (b"rows = 1 # \xff", "named by KANON_SETTINGS, cannot be read."),
     ],

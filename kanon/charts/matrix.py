@@ -111,7 +111,7 @@ def draw_matrices(
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):
-        raise ValueError("Two matrices have to be of the same nodes.")
+        raise ValueError("Two matrices must have the same nodes.")
     if share:
         matrices = [as_share(matrix) for matrix in matrices]
     pictures = [minus(*matrices)] if difference else matrices

@@ -108,7 +108,7 @@ def ages(
     Raises
     ------
     HierarchyError
-        A value is no date, has no day, or lies after the day; or the widths do not nest.
+        A value is not a date, has no day, or lies after the day; or the widths do not nest.
     """
     check_number("levels", len(widths) + 2)
     if any(not float(width).is_integer() for width in widths):
@@ -116,7 +116,7 @@ def ages(
     texts = _list_distinct(values)
     moment_by_text, form = _parse_dates(texts, kind)
     if form is not None and (form.name == "time" or form.resolution not in ("day", "time")):
-        raise HierarchyError("Ages need dates with a day, and the values have none.")
+        raise HierarchyError("Ages need dates with a day, but these values have none.")
     late = [text for text in texts if moment_by_text[text].date() > day]
     if late:
         raise HierarchyError(
@@ -144,7 +144,7 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     values
         The values, in the order that makes them neighbours.
     sizes
-        How many values form a group, how many of these a group of the next level, and so on.
+        How many values form a group, how many of those form one of the next level, and so on.
 
     Raises
     ------
@@ -188,10 +188,10 @@ def mask_steps(longest: int, step: int) -> list[int]:
         The step is not a whole number of at least 1, or leaves no character.
     """
     if not is_whole(step) or step < 1:
-        raise HierarchyError("A step masks a whole number of characters, at least 1.")
+        raise HierarchyError("A step has to mask a whole number of characters, at least 1.")
     if step >= longest:
         raise HierarchyError(
-            f"A step of {count_noun(int(step), 'character')} leaves nothing of codes of at most "
+            f"A step of {count_noun(int(step), 'character')} leaves nothing of codes with up to "
             f"{count_noun(int(longest), 'character')}; choose a smaller step."
         )
     return list(range(int(longest) - int(step), 0, -int(step)))
@@ -223,12 +223,12 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
         ``keep`` does not fall from level to level, or ``side`` is unknown.
     """
     if side not in ("left", "right"):
-        raise HierarchyError(f"The side of a mask is 'left' or 'right', not {str(side)[:40]!r}.")
+        raise HierarchyError(f"A mask's side has to be 'left' or 'right', not {str(side)[:40]!r}.")
     if not keep or any(
         isinstance(count, bool) or count != int(count) or count < 1 for count in keep
     ):
         raise HierarchyError(
-            "A mask keeps at least 1 character at each level; then comes the root."
+            "A mask has to keep at least 1 character at each level below the root."
         )
     if any(wide <= narrow for wide, narrow in itertools.pairwise(keep)):
         raise HierarchyError("A mask has to keep fewer characters from level to level.")
@@ -272,7 +272,7 @@ def dates(
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
         raise HierarchyError(
-            f"The levels of dates are {', '.join(DATE_LEVELS)}, not {str(unknown or 'none')[:60]}."
+            f"Levels of dates can be {', '.join(DATE_LEVELS)}, not {str(unknown or 'none')[:60]}."
         )
     ranks = [DATE_LEVELS.index(level) for level in levels]
     if ranks != sorted(set(ranks)):
@@ -319,7 +319,7 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        A member is in two groups, or the groups are no tree.
+        A member is in two groups, or the groups do not form a tree.
     """
     parent_by_member: dict[str, str] = {}
     for level in levels:
@@ -376,7 +376,9 @@ def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Dec
         if not texts:
             raise HierarchyError(_NO_VALUES)
         bad, how = _find_misfits(texts, kind, ("whole number", "decimal"))
-        raise HierarchyError(f"Intervals need numbers{how}; {_count(bad)} not ({{cells}}).", bad)
+        raise HierarchyError(
+            f"Intervals need numbers{how}; {_count(bad)} something else ({{cells}}).", bad
+        )
     return numbers
 
 
@@ -405,16 +407,18 @@ def _parse_dates(
     bad, how = _find_misfits(texts, kind, ("date", "date and time", "time"))
     if not bad:
         raise HierarchyError(
-            "The dates may be written DDMMYYYY or MMDDYYYY. Choose the kind of the column on the "
-            "page Data, or by read.kinds in a plan."
+            "The dates could be written DDMMYYYY or MMDDYYYY. Choose the kind of the column on the "
+            "Data page, or with read.kinds in a plan."
         )
     if kind is None:
         no_iso_dates = [text for text in texts if dates.get(text) is None]
         bad, how = min((bad, how), (no_iso_dates, ""), key=lambda choice: len(choice[0]))
     how = how or " such as 2021-03-04 or 04.03.2021"
     several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
-    together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
-    raise HierarchyError(f"Dates{how} are needed; {_count(bad)} not ({{cells}}){together}.", bad)
+    together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' fits all"
+    raise HierarchyError(
+        f"Dates{how} are needed; {_count(bad)} something else ({{cells}}){together}.", bad
+    )
 
 
 def _read_dates(texts: Sequence[str], kind: ColumnKind | None) -> dict[str, datetime | None]:
@@ -435,7 +439,7 @@ def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
 
 
 def is_whole(number: object) -> bool:
-    """Whether an object is a whole number; true and false are none."""
+    """Whether an object is a whole number; true and false are not."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 

@@ -119,7 +119,7 @@ def _read_member(name: str, content: bytes, columns: Sequence[str]) -> FileResul
         return FileResult(name, problem=problem)
     if ending not in ("csv", "json", "graphml"):
         return FileResult(
-            name, problem=f"{quote(_get_base_name(name))} is neither CSV, JSON nor GraphML."
+            name, problem=f"{quote(_get_base_name(name))} is not a CSV, JSON or GraphML file."
         )
     try:
         hierarchy_file = read_hierarchy(content, name)
@@ -150,8 +150,8 @@ def _extract_members(
         return FileResult(name, problem=describe_exceeded_limit("hierarchies_files", finding))
     except Unreadable:
         problem = (
-            f"{quote(_get_base_name(name))} cannot be unpacked: it is damaged, encrypted, no zip, "
-            "or compressed otherwise than by Deflate. Zip the files again."
+            f"{quote(_get_base_name(name))} cannot be unpacked: it is damaged, encrypted, not a "
+            "zip file, or compressed with something other than Deflate. Zip the files again."
         )
         return FileResult(name, problem=problem)
     if not members:
@@ -169,12 +169,12 @@ def _is_own_file(member: str) -> bool:
 
 def _refuse_nodes(name: str) -> FileResult:
     label = quote(_get_base_name(name))
-    finding = f"{label} is not read, as the files before it are large (load it separately)"
+    finding = f"{label} was not read because the files before it are large (load it separately)"
     return FileResult(name, problem=describe_exceeded_limit("hierarchy_nodes", finding))
 
 
 def _describe_size_limit(name: str) -> str:
-    finding = f"With {quote(_get_base_name(name))} the upload has more, unpacked"
+    finding = f"With {quote(_get_base_name(name))} the upload unpacks to more"
     return describe_exceeded_limit("hierarchies_megabytes", finding)
 
 

@@ -45,7 +45,7 @@ def build_code_hierarchy(
     spans = list(ranges)
     if not separators.strip() and not prefixes and not spans:
         raise HierarchyError(
-            "Give separators to cut the codes at, lengths of prefixes, or ranges of codes."
+            "Choose separators at which to cut the codes, lengths of prefixes, or ranges of codes."
         )
     _check_prefixes(prefixes, spans)
     texts = sorted(dict.fromkeys(map(convert_to_text, values)))
@@ -97,7 +97,7 @@ def read_icd_10_chapters() -> tuple[CodeRange, ...]:
 
 
 def find_outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
-    """The labels directly under the root of :func:`codes` that are no range."""
+    """The labels directly under the root of :func:`codes` that are not ranges."""
     names = {convert_to_text(span.name) for span in ranges}
     top = (tree.labels[node] for node in tree.children[tree.root])
     return [label for label in top if label not in names]
@@ -136,7 +136,7 @@ def _parse_range(row: Sequence[str], place: str) -> CodeRange:
 
 def _check_prefixes(prefixes: Sequence[int], ranges: Sequence[CodeRange]) -> None:
     if any(not is_whole(count) or count < 1 for count in prefixes):
-        raise HierarchyError("A prefix has a whole number of characters, at least 1.")
+        raise HierarchyError("A prefix has to have a whole number of characters, at least 1.")
     if any(wide <= narrow for wide, narrow in itertools.pairwise(prefixes)):
         raise HierarchyError("Prefixes have to get shorter from level to level.")
     longest = max((len(span.first) for span in ranges), default=0)
@@ -227,13 +227,13 @@ def _check_range(span: CodeRange, separators: str, digits: int) -> CodeRange:
     last = _fill_number(span.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
-            "A range of codes goes from one code to a later one of the same length; {cells} does "
-            "not.",
+            "A range of codes has to go from one code to a later one of the same length; {cells} "
+            "does not.",
             [f"{span.first}–{span.last}"],
         )
     if set(first + last) & set(separators):
         raise HierarchyError(
-            "The ends of a range of codes have no separator; {cells} has one.",
+            "The ends of a range of codes cannot contain a separator; {cells} does.",
             [f"{span.first}–{span.last}"],
         )
     if not convert_to_text(span.name):

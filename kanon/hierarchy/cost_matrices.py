@@ -261,7 +261,7 @@ def difference(first: CostMatrix, second: CostMatrix) -> CostMatrix:
     [[1.5]]
     """
     if first.nodes != second.nodes or first.labels != second.labels:
-        raise ValueError("Two matrices have to be of the same nodes.")
+        raise ValueError("Two matrices must have the same nodes.")
     largest = max(first.largest, second.largest)
     values = first.values - second.values
     values[np.abs(values) <= _ROUNDING * largest] = 0.0

@@ -77,7 +77,7 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        A label is no leaf of the tree, or no leaf would remain.
+        A label is not a leaf of the tree, or no leaf would remain.
     """
     nodes = _find_nodes(tree, labels)
     inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
@@ -93,8 +93,8 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
 def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
     """Move nodes, with all that is below them, under another group, after its children.
 
-    They keep their order in the tree and the weight of their edges. Of selected nodes that lie
-    below other selected ones only the upper ones move. Groups that become empty vanish.
+    They keep their order in the tree and the weight of their edges. If some of the
+    nodes lie below others, only the upper ones are moved. Groups that become empty vanish.
 
     >>> from kanon.hierarchy.build import groups
     >>> zoo = groups([{"Felid": ["Cat", "Fox"], "Canid": ["Dog"]}])
@@ -184,7 +184,7 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        A member is no leaf of the tree.
+        A member is not a leaf of the tree.
     """
     draft = Draft.from_tree(tree)
     names, old_parents = set(tree.labels), set[int]()
@@ -343,8 +343,8 @@ def set_weight(tree: Hierarchy, label: str, weight: float) -> Hierarchy:
     Raises
     ------
     HierarchyError
-        The label is unknown or the root, the tree has no weights, or the weight is no number
-        from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
+        The label is unknown or the root, the tree has no weights, or the weight is not a
+        number from 0 to :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
     """
     (node,) = _find_nodes(tree, [label])
     if node == tree.root:
@@ -384,7 +384,7 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     try:
         weight_array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise HierarchyError(f"A weight is not a number; {_WEIGHT_RULE}.") from None
+        raise HierarchyError(f"One of the weights is not a number; {_WEIGHT_RULE}.") from None
     if weight_array.shape != (tree.n_nodes,):
         raise HierarchyError(
             f"The {write_count(tree.n_nodes)} nodes of the tree need one weight each."
@@ -403,7 +403,7 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
     return replace(tree, weight=weight_array)
 
 
-_WEIGHT_RULE = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT:g}"
+_WEIGHT_RULE = f"it has to be a number from 0 to {LARGEST_WEIGHT:g}"
 
 
 def _find_nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
@@ -446,11 +446,11 @@ def _check_group_name(name: str) -> str:
         raise HierarchyError("The name of a group cannot be empty.")
     if len(text) > LONGEST_NAME:
         raise HierarchyError(
-            f"The name of a group has at most {write_count(LONGEST_NAME)} characters, "
+            f"The name of a group can have at most {write_count(LONGEST_NAME)} characters, "
             f"not {write_count(len(text))}."
         )
     if any(unicodedata.category(mark) == "Cc" for mark in text):
-        raise HierarchyError("The name of a group is one line of text, without control characters.")
+        raise HierarchyError("The name of a group is a line of text without control characters.")
     return text
 
 

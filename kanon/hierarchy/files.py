@@ -77,7 +77,7 @@ def text_of_file(source: Path | bytes, title: str) -> str:
     Raises
     ------
     HierarchyError
-        The file cannot be read, is too large, or is not text.
+        The file cannot be read, is too large, or is not a text file.
     """
     return _read_text(source, title)[0]
 
@@ -106,17 +106,17 @@ def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
 def parse_csv(text: str) -> HierarchyFile:
     """Read lines ``leaf;level 1;…;*``.
 
-    The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised by cells such as
+    The separator (``;``, ``,``, tab or ``|``) is detected; a header is recognised by cells such as
     "leaf" or "level 1". A repeated cell means that the edge skips the level. As in ARX, a line
-    without a value (``;*``) is the place of missing cells, and a name may occur at two levels:
+    without a value (``;*``) stands for missing cells, and a name may occur at two levels:
     the upper one is called "name (group)" where it is a value too, else "name (level 2)".
-    Equal lines count once. The notes report all of this.
+    Identical lines count once. The notes report all of this.
 
     >>> parse_csv("a;A;*\\nb;A;*\\nf;f;*").hierarchy
     <Hierarchy of 5 nodes, 3 leaves, height 3>
     >>> parse_csv("a;a;*\\nb;a;*\\nb;a;*").notes
-    ("'a' occurs at two levels; the upper one is called 'a (group)'.", 'Equal lines count once; \
-1 line was left out.')
+    ("'a' occurs at two levels; the upper one is called 'a (group)'.", 'Identical lines count \
+once; 1 line was left out.')
 
     Raises
     ------
@@ -125,7 +125,7 @@ def parse_csv(text: str) -> HierarchyFile:
         than the settings allow.
     """
     if "\0" in text:
-        raise HierarchyError("The hierarchy file is not text. Save it as CSV (UTF-8) or JSON.")
+        raise HierarchyError("The hierarchy is not a text file. Save it as CSV (UTF-8) or JSON.")
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
@@ -156,7 +156,7 @@ def parse_csv(text: str) -> HierarchyFile:
     ]
     if n_duplicates:
         left_out = count_noun(n_duplicates, "line was", "lines were")
-        notes.append(f"Equal lines count once; {left_out} left out.")
+        notes.append(f"Identical lines count once; {left_out} left out.")
     return HierarchyFile(hierarchy, tuple(notes))
 
 
@@ -168,7 +168,7 @@ def _place_missing(
         return rows, []
     line, cells = blank
     above = [cell.strip() for cell in cells if cell.strip()]
-    note = f"Line {line} has no value: it is the place of missing cells, {quote(MISSING_LABEL)}."
+    note = f"Line {line} has no value, so it stands for missing cells, {quote(MISSING_LABEL)}."
     rest = [row for row in rows if row is not blank]
     if set(above) <= {rest[0][1][-1].strip()}:
         return rest, [note]
@@ -217,7 +217,7 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
 def parse_json(text: str) -> Hierarchy:
     """Read ``{"nodes": [{"name", "parent", "weight"}, …]}``; the root has no parent.
 
-    Keys beside ``"nodes"`` are ignored; :func:`column_of_json` reads one of them. Graphs of
+    Keys other than ``"nodes"`` are ignored; :func:`column_of_json` reads one of them. Graphs of
     networkx and d3 are read too: see :func:`kanon.hierarchy.graphs.parse_node_link`.
 
     Raises
@@ -232,7 +232,7 @@ def parse_json(text: str) -> Hierarchy:
 
         return parse_node_link(content)
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
-        raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
+        raise HierarchyError('A hierarchy in JSON has to be an object with a list "nodes".')
     nodes = content["nodes"]
     check_number("nodes", len(nodes))
     return parse_nodes(nodes)
@@ -333,7 +333,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         raise HierarchyError(
-            "The hierarchy file names a key twice in one place. Name each key once."
+            "The hierarchy file has a key twice in one place. Write each key only once."
         )
     return content
 

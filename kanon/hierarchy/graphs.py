@@ -26,7 +26,7 @@ def write_graphml(tree: Hierarchy) -> str:
     """Write a tree as GraphML, with its edge weights."""
     if not can_write_graphml(tree):
         raise HierarchyError(
-            "The name {cells} has a control character, which GraphML cannot store. Save JSON.",
+            "The name {cells} has a control character, which GraphML cannot store. Save as JSON.",
             [next(label for label in tree.labels if _NO_XML.search(label))],
         )
     return "\n".join(nx.generate_graphml(tree.to_graph())) + "\n"
@@ -46,7 +46,7 @@ def parse_graphml(text: str) -> Hierarchy:
         )
     check_number("nodes", (sum(1 for _ in _NODE_OR_EDGE.finditer(text)) + 1) // 2)
     if text.count("<") > _MOST_TAGS * (get_settings().hierarchy_nodes + 1):
-        raise HierarchyError("The GraphML file has far more than nodes and edges. Save only these.")
+        raise HierarchyError("The GraphML file has far more than nodes and edges. Save only those.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about features that hierarchies ignore, such as ports

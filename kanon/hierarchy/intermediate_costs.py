@@ -98,14 +98,14 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
         _compute_harmonic_levels,
         title="harmonic levels",
         formula="Σ 1/(h − i) over the levels i that the edge rises / Σ 1/(h − i) over all",
-        told="the share of harmonic levels that it rose",
+        told="the share of harmonic levels by which it rose",
         counts="levels",
     ),
     "levels": Intermediate(
         _compute_level_shares,
         title="levels",
         formula="(level(x′) − level(x)) / (h − 1)",
-        told="the share of levels that it rose",
+        told="the share of levels by which it rose",
         counts="levels",
     ),
     "leaves": Intermediate(

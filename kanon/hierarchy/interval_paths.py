@@ -76,8 +76,8 @@ def _read_widths(widths: Sequence[float]) -> list[Fraction]:
             )
         if (_read_decimal(wide) / _read_decimal(narrow)).denominator > 1:
             raise HierarchyError(
-                f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
-                "nested intervals need that."
+                f"The width {wide:g} is not a multiple of the width {narrow:g} before it, "
+                "as nested intervals require."
             )
     return list(map(_read_decimal, widths))
 

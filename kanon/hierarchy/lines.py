@@ -52,8 +52,8 @@ def build_tree_from_lines(
             parent = parent_of.setdefault(below, above)
             if parent != above:
                 raise HierarchyError(
-                    f"{place}: a node has two parents ({{cells}}: the node, then both). Give the "
-                    "groups different names.",
+                    f"{place}: a node has two parents ({{cells}}: the node, then its parents). "
+                    "Give the groups different names.",
                     [below, parent, above],
                 )
     if root is None:

@@ -84,7 +84,7 @@ def _write_weight(weight: float) -> str:
 def _parse_line(number: int, content: str) -> tuple[str, float | None]:
     match = _LINE.fullmatch(content)
     problem = HierarchyError(
-        f"Line {number}: {{cells}} is no node. Write a name and, if you like, = and a weight, "
+        f"Line {number}: {{cells}} is not a node. Write a name and, if you like, = and a weight, "
         'such as Felid = 3. Put a name that contains = or " in quotes.',
         [content],
     )

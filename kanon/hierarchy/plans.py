@@ -105,7 +105,7 @@ class AgesPlan(Strict):
         try:
             return date.fromisoformat(text).isoformat()
         except ValueError:
-            raise ValueError(f"{quote(text)} is no day, such as 2026-11-25") from None
+            raise ValueError(f"{quote(text)} is not a date such as 2026-11-25") from None
 
     def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
         day = date.fromisoformat(self.day)
@@ -135,7 +135,9 @@ class NodesPlan(Strict):
         for place, node in enumerate(nodes, 1):
             for key in ("name", "parent", "weight"):
                 if isinstance(node.get(key), float) and not math.isfinite(node[key]):
-                    raise ValueError(f"node {place} has {node[key]} as its {key}, no finite number")
+                    raise ValueError(
+                        f"the {key} of node {place} is {node[key]}, but has to be finite"
+                    )
         return nodes
 
 
@@ -205,8 +207,8 @@ def describe_ranges(plan: CodesPlan, tree: Hierarchy) -> list[str]:
         return []
     sentences = [
         (
-            f"{quote(group)} also contains {list_names(values)}, by how they begin. Their numbers "
-            "lie outside the range."
+            f"{quote(group)} also contains {list_names(values)}: the beginning fits the range, but "
+            "the number does not."
         )
         for group, values in find_values_beyond_names(tree, plan.ranges).items()
     ]
@@ -215,8 +217,8 @@ def describe_ranges(plan: CodesPlan, tree: Hierarchy) -> list[str]:
         sentences.append(
             choose_plural(
                 len(outside),
-                "{labels} lies in no range and is directly under the root.",
-                "{count} values or groups lie in no range and are directly under the root: "
+                "{labels} is outside all ranges and directly under the root.",
+                "{count} values or groups are outside all ranges and directly under the root: "
                 "{labels}.",
                 labels=list_names(outside),
             )

@@ -1,6 +1,6 @@
 """Ranges beside a hierarchy: what is released where values are grouped without its groups.
 
-A range is a run of neighbouring leaves. Ranges may overlap, so they are no nodes of one tree. They
+A range is a run of neighbouring leaves. Ranges may overlap, so they are not nodes of one tree. They
 are numbered after the root of their tree, and have a level, leaves below and a label as nodes do.
 """
 

@@ -96,9 +96,7 @@ def scale_potentials(
     """Potentials as integers, so that a merge cost is an exact sum of 64-bit integers."""
     weights = [1.0] * len(depths) if attribute_weights is None else list(attribute_weights)
     if not all(0 <= weight <= LARGEST_WEIGHT for weight in weights):
-        raise MetricError(
-            f"Attribute weights have to be numbers of at least 0 and at most {LARGEST_WEIGHT:g}."
-        )
+        raise MetricError(f"Attribute weights have to be numbers from 0 to {LARGEST_WEIGHT:g}.")
     cells = max(n_records, 1) * len(depths)
     exact = [depth if isinstance(depth, ExactNumbers) else _read_floats(depth) for depth in depths]
     for j, weight in enumerate(weights):

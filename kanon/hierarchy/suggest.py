@@ -65,7 +65,7 @@ parameters={'levels': ['month', 'quarter', 'year']})
     suggestion = SuggestedBuilder(builder, _REASONS[builder], parameters)
     if _is_dividing(suggestion, values):
         return suggestion
-    return SuggestedBuilder("suppression", "No group divides its values: each is kept or lost.")
+    return SuggestedBuilder("suppression", "Groups cannot divide its values: each is kept or lost.")
 
 
 _REASONS = {
@@ -225,7 +225,7 @@ def _propose_frequency_groups(records: Sequence[int]) -> Iterator[SuggestedBuild
         return
     reason = (
         f"It has {count_noun(len(records), 'text')}, {write_count(rare)} of them with fewer than "
-        f"{count_noun(least, 'record')}: these share a group first."
+        f"{count_noun(least, 'record')}: these are first put into one group."
     )
     yield SuggestedBuilder("frequency", reason, {"least": least})
 

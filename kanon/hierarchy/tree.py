@@ -73,7 +73,7 @@ class Hierarchy:
         Raises
         ------
         HierarchyError
-            A label is empty, no valid text or listed twice, a parent is unknown, there is no root
+            A label is empty, not valid text or listed twice, a parent is unknown, there is no root
             or more than one, the parents form a cycle, or a weight is missing, negative or not a
             number.
         """
@@ -400,7 +400,7 @@ def _list_depth_first(root: int, children: list[list[int]]) -> list[int]:
 
 
 def describe_weight(value: object) -> str:
-    """The name of a weight in an error; what is no number could be a cell and is not repeated.
+    """The name of a weight in an error; a text could be a cell, so it is not repeated.
 
     >>> describe_weight(-1), describe_weight("Doe")
     ("The weight '-1'", 'The text in place of a weight')
@@ -421,7 +421,7 @@ def _check_weights(
         absent = next(index for index in edges if weights[index] is None)
         raise HierarchyError(
             "The edge above {cells} has no weight although others have one. Give every edge a "
-            "number of at least 0, or none.",
+            "weight of at least 0, or give none of them a weight.",
             [labels[absent]],
         )
     array = np.zeros(len(labels))
@@ -431,7 +431,7 @@ def _check_weights(
         if value is None or not number or not 0 <= value <= LARGEST_WEIGHT:
             raise HierarchyError(
                 f"{describe_weight(value)} above {{cells}} is not allowed; it has to be a number "
-                f"of at least 0 and at most {LARGEST_WEIGHT:g}.",
+                f"from 0 to {LARGEST_WEIGHT:g}.",
                 [labels[index]],
             )
         array[index] = value

@@ -177,7 +177,7 @@ def _list_files(path: Path) -> list[Path]:
     most = get_settings().folder_files
     files = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
     if len(files) > most:
-        has = f"The folder {quote(path.name)} holds more files (give the folder of one table)"
+        has = f"The folder {quote(path.name)} contains more files (choose the folder of one table)"
         raise TableError(describe_exceeded_limit("folder_files", has))
     return files
 

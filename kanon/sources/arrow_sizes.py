@@ -108,7 +108,7 @@ def _read(data: bytes, at: int, kind: int, keep: _Fields, depth: int = 0) -> tup
             return None, at + {1: 0, 2: 0, 3: 1, 7: 8}[kind]
     except IndexError:
         raise ValueError("a value outside the file") from None
-    raise ValueError("a kind of value that there is not")
+    raise ValueError("an unknown kind of value")
 
 
 def _read_structure(
@@ -126,7 +126,7 @@ def _read_structure(
         value, at = _read(data, at, head & 15, inner, depth + 1)
         if inner is not None:
             if field in seen:
-                raise ValueError("a field that stands twice")
+                raise ValueError("a field that occurs twice")
             seen.add(field)
             if value is not None:
                 values[field] = value

@@ -72,17 +72,17 @@ def check_coverage(column: str, counts: Mapping[str, int], hierarchy: Hierarchy)
     lacking = find_uncovered_values(counts, hierarchy)
     if lacking:
         alike = find_look_alikes(hierarchy, lacking)
-        advice = "add them to it."
+        advice = "add them to the hierarchy."
         if alike:
             number = "it has one" if len(alike) == len(lacking) == 1 else f"it has {len(alike)}"
             advice = (
                 f"{number} that looks the same but is spelled with other characters (Unicode form, "
-                "blanks). Write both the same way, or load the hierarchy on the page Hierarchies, "
+                "blanks). Write both the same way, or load the hierarchy on the Hierarchies page, "
                 "which offers to treat them as one."
             )
         raise CoverageError(
             f"Column {quote(column)}: its hierarchy lacks "
-            f"{count_noun(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{count_noun(len(lacking), 'distinct value')} ({{cells}}) in "
             f"{count_noun(sum(lacking.values()), 'record')}; {advice}",
             list(lacking),
         )
@@ -93,8 +93,8 @@ def add_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) ->
     if MISSING_LABEL in counts or tree.node_of.get(MISSING_LABEL, 0) >= tree.n_leaves:
         obstacle = "cells that hold" if MISSING_LABEL in counts else "its hierarchy has a group"
         raise TableError(
-            f"Column {quote(column)} has missing cells, and {obstacle} '{MISSING_LABEL}'. Rename "
-            "that, or drop the records with missing cells."
+            f"Column {quote(column)} has missing cells, and {obstacle} '{MISSING_LABEL}'. Choose "
+            "another name there, or drop the records with missing cells."
         )
     if MISSING_LABEL in tree.node_of and tree.n_nodes > 1:
         return tree

@@ -47,8 +47,8 @@ def _normalise_encoding(encoding: str) -> str:
         "".encode(name)  # some codecs are not of text
     except (LookupError, ValueError):
         raise TableError(
-            f"Encoding {quote(encoding)} is not known: allowed are names such as utf-8, utf-16,"
-            " latin-1 or cp1252."
+            f"Encoding {quote(encoding)} is unknown: choose one such as utf-8, utf-16, latin-1 "
+            "or cp1252."
         ) from None
     return "utf-8" if name == "utf-8-sig" else name
 
@@ -68,7 +68,7 @@ def _guess_encoding(data: bytes, name: str) -> tuple[str, str]:
     guess = decode_guessed_text(data)
     if guess is None:
         raise TableError(
-            f"The encoding of {quote(name)} cannot be detected: give it, for example latin-1 or "
+            f"The encoding of {quote(name)} cannot be detected: choose one, such as latin-1 or "
             "cp1252."
         )
     return guess
@@ -77,13 +77,13 @@ def _guess_encoding(data: bytes, name: str) -> tuple[str, str]:
 def _build_decoding_error(name: str, encoding: str, line: int | None = None) -> TableError:
     where = f"Line {line} of {quote(name)}" if line else quote(name)
     return TableError(
-        f"{where} cannot be read in the encoding {encoding.upper()}: give another one, or none to"
-        " have it detected."
+        f"{where} cannot be read in the encoding {encoding.upper()}: choose another one, or "
+        "none to have it detected."
     )
 
 
 def _build_binary_error(name: str) -> TableError:
     return TableError(
-        f"{quote(name)} holds binary data, not text: if it is another kind of table, its name"
-        " must end accordingly, such as in .parquet or .xlsx."
+        f"{quote(name)} holds binary data, not text. If it is another kind of table, its name "
+        "has to end accordingly, for example in .parquet or .xlsx."
     )

@@ -114,12 +114,12 @@ def is_blank_or_stars(text: str) -> bool:
 def describe_suppressed(number: int) -> str:
     """
     >>> describe_suppressed(1)
-    '1 record shows nothing in any quasi-identifier (* or blank): it counts as suppressed, in no \
-class.'
+    '1 record shows nothing in any quasi-identifier (* or blank): it counts as suppressed and \
+belongs to no class.'
     """
     many = number != 1
     return (
         f"{count_noun(number, 'record')} {'show' if many else 'shows'} nothing in any "
-        f"quasi-identifier (* or blank): {'they count' if many else 'it counts'} as suppressed, in "
-        "no class."
+        f"quasi-identifier (* or blank): {'they count' if many else 'it counts'} as suppressed "
+        f"and {'belong' if many else 'belongs'} to no class."
     )

@@ -67,7 +67,7 @@ def read_first_line(
     if reason:
         raise UnclearHeader(
             f"The first line of {quote(name)} seems to be a record: {reason}. Say whether it "
-            'holds the names of the columns: with --header yes or no, or "header": true or false '
+            'contains the column names, with --header yes or no, or "header": true or false '
             'under "read" in a plan.',
             reason=reason,
         )
@@ -90,7 +90,7 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
     >>> find_record(["id", "2019", "2020"], [["7", "1", "2"]]) is None
     True
     >>> find_record(["M", "flu"], [["F", "cold"], ["M", "none"]])
-    'its cell 1 occurs again in its own column'
+    'its cell 1 occurs again in the same column'
     """
     names, reasons, numbered = 0, list[str](), list[int]()
     for place, cell in enumerate(first):
@@ -105,7 +105,7 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
             kind = kind.split()[0]
             reasons.append(f"it has a {kind} above {kind}s in column {place + 1}")
         elif cell in below:
-            reasons.append(f"its cell {place + 1} occurs again in its own column")
+            reasons.append(f"its cell {place + 1} occurs again in the same column")
         elif kind is None and kind_below in ("number", "date"):
             names += 1  # no value of such a column, so a name
     if numbered and not (names and len({first[place] for place in numbered}) == len(numbered)):
@@ -114,7 +114,7 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
         return reasons[0]
     twice = next((cell for cell in first if cell and first.count(cell) > 1), None)
     if twice is not None and not names:
-        return f"its cell {first.index(twice) + 1} occurs in it twice"
+        return f"its cell {first.index(twice) + 1} occurs twice in that line"
     return None
 
 

@@ -109,7 +109,7 @@ def find_format(name: str) -> TableFormat:
         )
     if ending not in ENDINGS:
         raise TableError(
-            f"{quote(name)} has no ending of a table: allowed are {', '.join(ENDINGS)}."
+            f"{quote(name)} does not have the ending of a table: allowed are {', '.join(ENDINGS)}."
         )
     return ENDINGS[ending]
 

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?( ?%)?")
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet could take a cell for a formula: it begins like one and is no number.
+    """Whether a spreadsheet could read a cell as a formula: it begins like one but is not a number.
 
     Apostrophes in front do not count, so that one more can be taken away again; nor do quotes,
     which a spreadsheet that splits elsewhere takes for its own.

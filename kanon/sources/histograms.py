@@ -34,8 +34,8 @@ def build_person_histogram(
 def check_persons(column: str, lacking: int) -> None:
     if lacking:
         raise PlanError(
-            f"{count_noun(lacking, 'record')} without a value in {quote(column)}, the column that "
-            "identifies the person: fill it in, or leave those records out of the table."
+            f"{count_noun(lacking, 'record has', 'records have')} no value in {quote(column)}, the "
+            "column that identifies the person: fill it in, or leave those records out."
         )
 
 
@@ -45,8 +45,8 @@ def sort_sensitive_values(
     """The values of a sensitive column in order; missing cells form one value of their own."""
     if missing and MISSING_LABEL in texts:
         raise TableError(
-            f"Column {quote(column)} has missing cells, and cells that hold '{MISSING_LABEL}'; "
-            "rename those."
+            f"Column {quote(column)} has missing cells, and cells that hold '{MISSING_LABEL}'. "
+            "Rename the latter."
         )
     ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts, kind)
     position = {text: place for place, text in enumerate(ordered)}

@@ -73,7 +73,7 @@ def check_days(column: pd.Series, name: str) -> None:
 
     >>> check_days(pd.Series(np.array(["12069-12-31"], dtype="datetime64[s]")), "born")
     Traceback (most recent call last):
-    kanon.errors.TableError: Column 'born' holds a date outside of the years 1 to 9999: ...
+    kanon.errors.TableError: Column 'born' holds a date outside the years 1 to 9999: ...
     """
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         variants = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
@@ -89,7 +89,7 @@ def check_days(column: pd.Series, name: str) -> None:
 
 def get_date_error(name: str) -> TableError:
     return TableError(
-        f"Column {quote(name)} holds a date outside of the years 1 to 9999: correct it, or "
+        f"Column {quote(name)} holds a date outside the years 1 to 9999: correct it, or "
         "convert the column to text."
     )
 
@@ -99,16 +99,17 @@ def check_room(path: Path, size: int) -> None:
 
     >>> check_room(Path("release.csv"), 10**18)
     Traceback (most recent call last):
-    kanon.errors.TableError: 'release.csv' would take some 953...407 MB; the most allowed is ...
+    kanon.errors.TableError: 'release.csv' would take about 953...407 MB; the most allowed is ...
     """
     name = quote(path.name)
-    takes = f"{name} would take some {_format_bytes(size)}"
+    takes = f"{name} would take about {_format_bytes(size)}"
     if size > get_byte_limit("release_megabytes"):
         raise TableError(describe_exceeded_limit("release_megabytes", takes))
     free = _get_free_bytes(path)
     if size > free:
         raise TableError(
-            f"{takes}, and the disk has {_format_bytes(free, up=False)} free: give another place."
+            f"{takes}, but the disk has only {_format_bytes(free, up=False)} free: choose another "
+            "place."
         )
 
 

@@ -56,7 +56,7 @@ def build_column_classes(
     ([2, 1], [[1, 1], [0, 1]])
     """
     if not columns:
-        raise PlanError("Name at least one column to measure the exposure by.")
+        raise PlanError("Name at least one column for measuring the exposure.")
     persons = [] if person is None else [person]
     check_columns(list(table.columns), [*columns, *sensitive, *persons])
     require_records(len(table))
@@ -102,11 +102,11 @@ def find_incomplete_records(table: pd.DataFrame, columns: Sequence[str]) -> np.n
 
 def get_incomplete_error(blank: Sequence[str]) -> TableError:
     """The error if no record is complete; ``blank`` are the columns without any value."""
-    has = "has" if len(blank) == 1 else "have"
-    advice = f"give {list_names(blank)}, which {has} no value, another role, or " if blank else ""
+    has = "has no value" if len(blank) == 1 else "have no values"
+    advice = f"choose another role for {list_names(blank)}, which {has}, or " if blank else ""
     return TableError(
-        "Every record lacks a quasi-identifier, so dropping records with missing values leaves "
-        f"none; {advice}treat missing as a value (read.missing 'as-value' in a plan)."
+        "Every record lacks the value of a quasi-identifier, so dropping these records leaves "
+        f"none: {advice}count missing as a value of its own (read.missing 'as-value' in a plan)."
     )
 
 

@@ -173,8 +173,8 @@ def describe_missing_cells(
     marking = ", ".join(_quote_marker(marker) for marker in present if marker in counting - {BLANK})
     if missing and marking:
         sentences.append(
-            f"In columns that pass through, cells that hold {marking} will be blank in a release; "
-            "choose other markers of missing cells to keep them."
+            f"In columns that pass through, cells that hold {marking} will be blank in a release. "
+            "To keep them, choose other markers of missing cells."
         )
     values = [
         f"{_quote_marker(marker)} ({write_count(count)})"
@@ -182,7 +182,7 @@ def describe_missing_cells(
         if marker not in counting
     ]
     if values:
-        sentences.append(f"Counted as values, not as missing: {', '.join(values)}.")
+        sentences.append(f"These count as values, not as missing: {', '.join(values)}.")
     return sentences
 
 

@@ -50,7 +50,7 @@ _ADVICE = "upload adult.data instead"
 
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
-    """A table that stays where it is, with remarks from opening it.
+    """A table that stays where it is stored, with remarks from opening it.
 
     See :class:`kanon.sources.reading.TableFile` and :class:`kanon.sources.addresses.Address`.
     """
@@ -75,7 +75,7 @@ def open_stored_file(
     settings: ReadSettings | None = None,
     progress: Progress = ignore_progress,
 ) -> OpenedTable:
-    """Open a table that stays where it is, and count the values of its columns.
+    """Open a table that stays where it is stored, and count the values of its columns.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def open_stored_file(
         if missing_cells:
             missing[column] = missing_cells
     remarks = [
-        f"It stays where it is ({address.shown}): kanon reads counts and a few records.",
+        f"The table stays where it is ({address.shown}): kanon reads counts and a few records.",
         *table.found,
         *describe_blank_records(table.opened.sizes["blank"]),
         *describe_missing_cells(missing, {}, table.markers),
@@ -125,7 +125,7 @@ def open_address(
     Raises
     ------
     TableError
-        There is no such table, or it cannot be read so.
+        There is no such table, or it cannot be read in this way.
     """
     if engine == "memory" or (engine is None and _needs_memory(address)):
         address.check_table()
@@ -162,7 +162,7 @@ _AnyFile = TypeVar("_AnyFile", TableFile, OpenedTable)
 def open_in_doubt(
     open_file: Callable[[ReadSettings], _AnyFile], settings: ReadSettings | None = None
 ) -> _AnyFile:
-    """Open a table, its first line as a record where that is likely; ``unclear`` says why."""
+    """Open a table, its first line read as a record where that is likely; ``unclear`` says why."""
     settings = settings or ReadSettings()
     try:
         return open_file(settings)
@@ -204,7 +204,7 @@ def open_source(
     Raises
     ------
     PlanError
-        A person is asked for, and an engine has the rows.
+        A column identifies the person, and an engine has the rows.
     """
     if isinstance(table, MemoryTable):
         return MemorySource(
@@ -221,7 +221,7 @@ def open_source(
 
 
 def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFile:
-    """Download the Adult table; nothing of it stays on the disk."""
+    """Download the Adult table; none of it stays on the disk."""
     if url == ADULT_URL:
         url = os.environ.get("KANON_ADULT_URL") or url
     return parse_adult(

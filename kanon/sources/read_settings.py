@@ -10,7 +10,7 @@ from kanon.sources.text_form import PLAIN, TextForm
 
 @dataclass(frozen=True)
 class ReadSettings:
-    """How to read a file; None means: find it out.
+    """How to read a file; None means that it is detected.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class ReadSettings:
     sheet
         The sheet of an XLSX file that has several.
     header
-        Whether the first line holds the names of the columns; else they are numbered.
+        Whether the first line contains the column names; otherwise columns are numbered.
     footer
         The number of rows with totals or notes at the end of a CSV, TSV or XLSX.
     """

@@ -75,7 +75,7 @@ class TableFile:
     form
         How a CSV or TSV is written.
     unclear
-        Why the first line, which is read as names or a record, may be the other.
+        Why the first line, which is read as names or a record, may be the other of the two.
     """
 
     name: str
@@ -104,7 +104,7 @@ class TableFile:
 def read_table(
     data: bytes | Path, name: str | None = None, settings: ReadSettings | None = None
 ) -> TableFile:
-    """Read a table; the ending of its name decides on the format.
+    """Read a table; the ending of its name decides the format.
 
     The first line holds the column names; for an XLSX see
     :func:`kanon.sources.typed_files.read_sheet`. A blank line is not a record. A cell of an XLSX
@@ -238,7 +238,7 @@ def describe_mixed_numbers(table: pd.DataFrame) -> list[str]:
     """A sentence per column and pair of spellings, with numbers of distinct values.
 
     >>> describe_mixed_numbers(pd.DataFrame({"age": ["39", "39.0", "40"], "zip": ["1", "2", "3"]}))
-    ["'age' has numbers written in two ways, with '.0' (1 value) and without: they count alike."]
+    ["'age' has numbers written in two ways, with '.0' (1 value) and without: they count as the ...]
     """
     return [
         f"{quote(name)} has numbers written in two ways, {ways}."
@@ -251,11 +251,11 @@ def describe_long_numbers(table: pd.DataFrame, in_sheet: bool = False) -> list[s
     """A sentence about the columns whose long numbers may have lost their last digits.
 
     >>> describe_long_numbers(pd.DataFrame({"id": [9.1e18, 1.0], "n": [0.5, 1.5]}))[0][:42]
-    "The numbers of 'id' have more than 15 digi"
+    "The numbers in 'id' have more than 15 digi"
     """
     cut = [str(name) for name, column in table.items() if _has_cut_numbers(column, in_sheet)]
     return [
-        f"The numbers of {list_names(cut)} have more than 15 digits. Spreadsheets and "
+        f"The numbers in {list_names(cut)} have more than 15 digits. Spreadsheets and "
         "floating-point numbers keep only 15, so different numbers may have become equal. Save "
         "them as text."
     ] * bool(cut)
@@ -288,7 +288,7 @@ def _describe_spellings(column: pd.Series, texts: Any) -> Iterator[str]:
         return
     whole, zero = _filter_texts(texts, _WHOLE), _filter_texts(texts, _ZERO)
     if len(whole) and len(zero):
-        yield f"with '.0' ({count_noun(len(zero), 'value')}) and without: they count alike"
+        yield f"with '.0' ({count_noun(len(zero), 'value')}) and without: they count as the same"
     comma, point = _filter_texts(texts, _COMMA), _filter_texts(texts, _POINT)
     both = len(comma) and len(point)
     if both and not find_number_kinds([*comma.to_pylist(), *point.to_pylist()]):
@@ -304,4 +304,4 @@ def _describe_spellings(column: pd.Series, texts: Any) -> Iterator[str]:
         )
     typed = column.dropna() if column.dtype == object and len(whole) else []
     if any(isinstance(cell, int | float) for cell in typed):
-        yield f"as text ({count_noun(len(whole), 'value')}) and as numbers: they count alike"
+        yield f"as text ({count_noun(len(whole), 'value')}) and as numbers: they count as the same"

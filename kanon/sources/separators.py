@@ -33,11 +33,11 @@ def check_separator(separator: str) -> None:
 
     >>> check_separator("::")
     Traceback (most recent call last):
-    kanon.errors.TableError: Separator '::' is not allowed: give one ASCII character ...
+    kanon.errors.TableError: Separator '::' is not allowed: choose one ASCII character ...
     """
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise TableError(
-            f"Separator {describe_separator(separator)} is not allowed: give one ASCII character "
+            f"Separator {describe_separator(separator)} is not allowed: choose one ASCII character "
             "such as ',', ';', '|' or a tab, but not a quote or a line break."
         )
 

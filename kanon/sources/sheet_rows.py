@@ -168,13 +168,13 @@ def describe_footer(left_out: int | None, looks_like: int) -> list[str]:
     rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
     singular = 1 in (left_out, looks_like)
     if left_out:
-        return [f"{rows} {'was' if singular else 'were'} left out, as asked."]
+        return [f"{rows} {'was' if singular else 'were'} left out, as requested."]
     if looks_like:
         verbs = ("looks", "counts as a record") if singular else ("look", "count as records")
         them = "it" if singular else "them"
         return [
-            f"{rows} {verbs[0]} like a total or a note, and {verbs[1]}: read.footer in a plan, or "
-            f"--footer {looks_like}, leaves {them} out; 0 keeps {them}."
+            f"{rows} {verbs[0]} like a total or a note, and {verbs[1]}. To leave {them} out, set "
+            f"read.footer in a plan, or --footer, to {looks_like}; 0 keeps {them}."
         ]
     return []
 

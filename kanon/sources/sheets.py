@@ -85,19 +85,19 @@ def _check_extent(content: bytes, name: str) -> None:
         if len(count[1]) > 18 or int(count[1]) > get_settings().cells:
             raise TableError(
                 describe_exceeded_limit(
-                    "cells", f"{quote(name)} promises {count[1].decode()} texts"
+                    "cells", f"{quote(name)} claims to have {count[1].decode()} texts"
                 )
             )
     rows, columns = measure_extent(content)
     if columns > _MOST_COLUMNS:
         raise TableError(
-            f"A sheet of {quote(name)} has cells over {write_count(columns)} columns; an XLSX has "
+            f"A sheet of {quote(name)} spans {write_count(columns)} columns; an XLSX file has "
             f"at most {write_count(_MOST_COLUMNS)}."
         )
     if rows * columns > get_settings().cells:
         reach = f"{write_count(rows)} rows and {write_count(columns)} columns"
         raise TableError(
-            describe_exceeded_limit("cells", f"A sheet of {quote(name)} has cells over {reach}")
+            describe_exceeded_limit("cells", f"A sheet of {quote(name)} spans {reach}")
         )
 
 

@@ -80,7 +80,7 @@ class SinglingOut:
     number
         n, the number of records or persons.
     share
-        The share of them, above 0 and up to 1, that a listed set singles out at least.
+        The least share of them, above 0 and up to 1, that a listed set singles out.
     k
         A record is singled out if fewer than k records share its values; a person, if fewer than k
         persons share those of one of the person's records.
@@ -94,8 +94,8 @@ class SinglingOut:
     contributions
         What each column in one of them contributes, the largest contribution first.
     together
-        The number singled out by all columns together that do not reach the share alone: no set
-        of them singles out more.
+        The number that the columns below the share on their own single out together: no set of
+        them singles out more.
     """
 
     columns: tuple[str, ...]
@@ -179,7 +179,7 @@ class SinglingOut:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The result in sentences, with names of columns but no value of the table."""
+        """The result in sentences, with names of columns but no values from the table."""
         condition = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
         share = "shares" if self.k == 2 else "share"
         n = self._count(self.number)
@@ -206,7 +206,9 @@ class SinglingOut:
             lines.append(f"Suggested quasi-identifiers: {_list_all(self.proposed)}.")
         if self.identifier_like:
             names = _list_all(self.identifier_like)
-            lines.append(f"One column alone singles out every {self._noun}, like a name: {names}.")
+            lines.append(
+                f"Each of these alone singles out every {self._noun}, as a name would: {names}."
+            )
         if not self.complete:
             lines.append(
                 f"Larger sets, up to {count_noun(self.asked, 'column')}, were not examined, "
@@ -214,13 +216,11 @@ class SinglingOut:
             )
         if sum(len(smallest.columns) == 1 for smallest in self.sets) < len(self.columns):
             lines.append(
-                "Together, all columns that do not reach it alone single out "
+                "Together, the columns that stay below this share on their own single out "
                 f"{self._format(self.together)}."
             )
         if not self.sets:
-            outcome = (
-                "a larger set reaches it" if self.found_with_more else "no larger set does either"
-            )
+            outcome = "a larger set does" if self.found_with_more else "no larger set does either"
             lines.append(f"So {outcome}.")
         return tuple(lines)
 

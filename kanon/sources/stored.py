@@ -51,14 +51,14 @@ def open_stored(
     address.check_table()
     if settings is not None and settings.footer:
         raise TableError(
-            "An engine cannot leave out rows at the end (footer), because it keeps no order: "
-            "remove them from the file, or add --engine memory."
+            "An engine cannot leave out rows at the end (footer), because it does not keep "
+            "the order: remove them from the file, or add --engine memory."
         )
     if engine is None:
         engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
     if engine not in ENGINES:
         raise TableError(
-            f"The engine {quote(engine)} is not known: allowed are {list_names(ENGINES)}."
+            f"The engine {quote(engine)} is unknown: choose from {list_names(ENGINES)}."
         )
     return StoredTable(address, engine, settings or ReadSettings())
 
@@ -327,7 +327,7 @@ class StoredTable:
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
         if not columns:
-            raise PlanError("Name at least one column to measure the exposure by.")
+            raise PlanError("Name at least one column for measuring the exposure.")
         persons_columns = [] if person is None else [person]
         check_columns(self.columns, [*columns, *sensitive, *persons_columns])
         codes, counts = self.count_code_tuples(columns)
@@ -342,7 +342,7 @@ class StoredTable:
 
     def count_class_sizes(self, columns: Sequence[str]) -> Frequencies:
         if not columns:
-            raise PlanError("Name at least one column to measure the exposure by.")
+            raise PlanError("Name at least one column for measuring the exposure.")
         check_columns(self.columns, columns)
         require_records(self.n_records)
         key = (self.omissions, tuple(columns))
@@ -406,6 +406,6 @@ def _import_engine(engine: str) -> Any:
         return import_module(f"kanon.sources.engines.{engine}")
     except ImportError:
         raise TableError(
-            f"Tables that stay where they are need a package that is not installed: run "
+            "To work on a table where it is stored you need a package that is not installed: run "
             f"pip install {'pyspark' if engine == 'spark' else '-r requirements.txt'}."
         ) from None

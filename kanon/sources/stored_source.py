@@ -257,8 +257,8 @@ class StoredSource:
         written = "folder" if kind == "duckdb" else kind
         if written not in table.opened.rows.kinds:
             raise TableError(
-                f"{quote(path.name)} cannot be written by the engine that holds the rows: give a "
-                "folder for Parquet files."
+                f"The engine that holds the rows cannot write {quote(path.name)}: choose a folder "
+                "for Parquet files."
             )
         check_room(path, self._estimate_size(recoding, table, written))
         # In the same folder, so that the last step is atomic.
@@ -331,7 +331,7 @@ def _place_new_file(part: Path, path: Path) -> None:
         os.link(part, path)
     except OSError as error:  # it is there, or the disk has no links
         if isinstance(error, FileExistsError) or path.exists():
-            raise TableError(f"{quote(path)} exists already: give another name.") from None
+            raise TableError(f"{quote(path)} already exists: choose another name.") from None
         os.replace(part, path)
 
 
@@ -342,7 +342,8 @@ def check_outside(target: Address, address: Address) -> None:
     path, table = target.path.resolve(), address.path.resolve()
     if path == table or path.is_relative_to(table):
         raise TableError(
-            f"{quote(target.path, 200)} is the table itself, or inside it: give another place."
+            f"{quote(target.path, 200)} is the table itself, or lies inside it: choose another "
+            "place."
         )
 
 
@@ -368,7 +369,7 @@ def find_written_kind(target: Address) -> str:
         raise TableError("A release is written to a path, not to a URL.")
     path = target.path
     if path.is_dir() and any(path.iterdir()):
-        raise TableError(f"The folder {quote(path, 200)} is not empty: give another one.")
+        raise TableError(f"The folder {quote(path, 200)} is not empty: choose another one.")
     ending = path.suffix.lower()
     kind = WRITTEN_BY_ENGINES.get(ending)
     if kind == "duckdb" and target.table is None:
@@ -378,8 +379,8 @@ def find_written_kind(target: Address) -> str:
         )
     if kind is None or (kind != "duckdb" and target.table is not None):
         raise TableError(
-            f"{quote(path.name)} cannot be written by an engine: allowed are .parquet, .csv, "
-            ".tsv, a folder (a name without an ending) for Parquet files, and a new table of a "
+            f"An engine cannot write {quote(path.name)}: choose .parquet, .csv, .tsv, a folder "
+            "(a name without an ending) for Parquet files, or a new table of a "
             "DuckDB file (such as data.duckdb#released)."
         )
     return kind

@@ -161,8 +161,8 @@ class TableConnection:
         expected = (self.values(columns[0]).records.sum(), None)
         if not leaving and pc.sum(fetched[_COUNT]).as_py() not in expected:
             raise TableError(
-                "The engine counts different numbers of records by several columns than by one: "
-                "its answers cannot be trusted for this table. Export the table as Parquet."
+                "The engine finds more or fewer records when it groups by several columns: its "
+                "answers cannot be trusted for this table. Export the table as Parquet."
             )
         tuples = stack_columns(fetched, wanted)
         counts = fetched[_COUNT].to_numpy().astype(np.int64)
@@ -221,7 +221,7 @@ class TableConnection:
         if self.rows.workspace is None:
             raise PlanError(
                 "The engine that holds the table cannot keep tables of its own, so it cannot "
-                "release a table with this many classes: copy it to Parquet files first."
+                "release a table with this many classes: copy the table to Parquet first."
             )
         return self.rows.workspace
 
@@ -277,8 +277,8 @@ class ColumnValues:
         raw = fetched["value"].combine_chunks()
         if pa.types.is_timestamp(raw.type) and raw.type.tz is not None:
             raise TableError(
-                f"Column {quote(column)} holds moments with a time zone, which an engine gives in "
-                "a time zone of its own: convert them to local times or days."
+                f"Column {quote(column)} holds times with a time zone, which an engine shows in a "
+                "time zone of its own: convert them to local times or days."
             )
         try:
             cells = convert_arrow_column(pa.chunked_array([raw]), column)

@@ -59,7 +59,7 @@ class Source(Protocol):
 
 
 class Table(Protocol):
-    """The records of a table, which are read as counts and small previews only."""
+    """The records of a table, which are read only as counts and small previews."""
 
     in_engine: ClassVar[bool]  # whether an engine has the rows, and no file in memory
 

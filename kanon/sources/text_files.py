@@ -157,7 +157,7 @@ def _find_first_fault(content: bytes, separator: str, name: str, width: int | No
     except csv.Error:
         return TableError(
             f"Line {line} of {quote(name)} has a quote that is not closed where its cell ends:"
-            ' inside quotes a quote is written twice ("").'
+            ' inside quotes, a quote is written twice ("").'
         )
     return _build_length_error(name)
 
@@ -184,5 +184,5 @@ def _get_ragged_error(line: str, cells: int, width: int, separator: str) -> Tabl
         return TableError(f"{start}.")
     return TableError(
         f"{start}, with the separator {describe_separator(separator)}: the first line must name "
-        "every column; if there is only one column, give a separator that does not occur."
+        "every column; if there is only one column, choose a separator that does not occur."
     )

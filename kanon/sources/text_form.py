@@ -43,7 +43,7 @@ class TextForm:
             return text.encode(self.encoding)
         except UnicodeError:
             raise TableError(
-                f"{self.encoding.upper()} lacks characters of the table: write it as UTF-8."
+                f"{self.encoding.upper()} lacks some characters in the table: write it as UTF-8."
             ) from None
 
     def choose_encoding_for(self, text: str) -> TextForm:

@@ -93,8 +93,7 @@ def _read_parquet_table(data: bytes, name: str) -> Any:
     metadata, schema = file.metadata, file.schema_arrow
     if read_footer_length(data) > LONGEST_FOOTER:
         raise TableError(
-            f"{quote(name)} has too many columns and groups of rows: write it with larger groups "
-            "of rows."
+            f"{quote(name)} has too many columns and row groups: write it with larger row groups."
         )
     groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     rows = max(metadata.num_rows, sum(groups))
@@ -159,12 +158,12 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         rows.pop()
     if not rows:
         raise TableError(
-            f"{quote(name)} has no filled sheet {quote(sheet_name)}; choose "
+            f"{quote(name)} has no sheet {quote(sheet_name)} with data; choose "
             f"{list_names(sizes, most=12)}."
         )
     remarks = []
     if len(sizes) > 1:
-        how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
+        how = f"the largest of {len(sizes)}" if wanted is None else f"one of {len(sizes)}"
         remarks.append(f"Sheet {quote(sheet_name)} was read, {how}.")
     top = find_header(rows)
     below = rows[top:]
@@ -202,7 +201,10 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     remarks += first.remarks
     records = [top_row, *records] if first.is_record else records
     if coded_names := [first.names[place - left] for place in coded if left <= place < width]:
-        remarks.append(f"Read as the sheet shows them, not as numbers: {list_names(coded_names)}.")
+        remarks.append(
+            "These columns were read as the sheet shows them, not as numbers: "
+            f"{list_names(coded_names)}."
+        )
     table = pd.DataFrame(
         {n: _build_sheet_column([row[i] for row in records]) for i, n in enumerate(first.names)}
     )

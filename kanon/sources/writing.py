@@ -26,7 +26,7 @@ def write_whole(content: bytes, path: Path) -> None:
     Raises
     ------
     TableError
-        If the place cannot be written to, is a pipe, a device or write-protected, or lacks the
+        If the place cannot be written to, is a pipe, a device or write-protected, or lacks
         room.
     """
     check_replaceable(path)
@@ -61,12 +61,12 @@ def check_replaceable(path: Path) -> None:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise TableError(
-            f"{quote(path, 200)} is a pipe or a device, not a file: give another name."
+            f"{quote(path, 200)} is a pipe or a device, not a file: choose another name."
         )
     # As root, kanon could write to all files; a protected one is still refused.
     if not mode & stat.S_IWUSR or not os.access(path, os.W_OK):
         raise TableError(
-            f"{quote(path, 200)} is write-protected: give another name, or allow writing to it."
+            f"{quote(path, 200)} is write-protected: choose another name, or allow writing to it."
         )
 
 
@@ -83,7 +83,7 @@ def table_bytes(
 
     A CSV or TSV has quotes where they are needed and missing cells empty; ``form`` is for these
     two. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
-    formula begin with an apostrophe, and all stand in quotes; in XLSX they are marked as text and
+    formula begin with an apostrophe, and all are in quotes; in XLSX they are marked as text and
     stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types
     or time zones and numbers of 39 digits or more become text in Parquet and Feather, and whatever
     Excel would change (long numbers, dates before March 1900, time zones) becomes text in XLSX.
@@ -98,7 +98,7 @@ def table_bytes(
     b'a;b\\n1;\\n'
     """
     if kind not in FORMATS:
-        raise TableError(f"Kind {quote(kind)} is not known: allowed are {', '.join(FORMATS)}.")
+        raise TableError(f"Kind {quote(kind)} is unknown: choose from {', '.join(FORMATS)}.")
     return FORMATS[kind].write(table, FORMATS[kind].set_separator(form), neutral)
 
 

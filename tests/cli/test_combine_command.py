@@ -75,7 +75,7 @@ def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
         (folder / name).write_text(json.dumps({**old, "version": 1}), "utf-8")
     assert combine(*NAMES, more=more) == 3
     change, refused = capsys.readouterr().err.splitlines()
-    assert change.startswith("kanon: warning: The plan is of version 1, ")
+    assert change.startswith("kanon: warning: The plan has version 1, ")
     assert refused == "kanon: All releases together do not meet what their plans require."
 
 

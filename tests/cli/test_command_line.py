@@ -54,7 +54,7 @@ def test_a_plan_of_version_1_runs_and_one_line_names_what_changed(kanon, folder,
     write_plan(folder, version=1)
     said = kanon(*RUN, *more)
     assert said.status == 0 and (folder / "released.csv").exists()
-    assert said.err.startswith("kanon: warning: The plan is of version 1, ")
+    assert said.err.startswith("kanon: warning: The plan has version 1, ")
     assert "nl(leaf) = 0" in said.err and said.err.count("\n") == 1
 
 
@@ -221,7 +221,7 @@ def test_every_command_says_how_the_table_was_read(kanon, folder, command):
         "CP1252 is a guess",
         "1 column has missing cells ('?', 'NA'): 'town' 3.",
         "cells that hold '?', 'NA' will be blank",
-        "Counted as values, not as missing: '*' (1).",
+        "These count as values, not as missing: '*' (1).",
         "'age' has numbers written in two ways, with '.0' (1 value) and without",
     ]
     assert all(part in note for note, part in zip(notes, parts, strict=True))
@@ -255,10 +255,10 @@ def test_what_a_hierarchy_reads_or_does_not_hold_is_said(kanon, folder, engine):
     write_plan(folder, columns={"zip": qi_with("zip.csv"), "code": code})
     run = ("run", "plan.json", "--table", "visits.csv", "--out", "out.csv", "--engine", engine)
     assert [line for line in kanon(*run).err.splitlines() if "note: Hierarchy" in line] == [
-        "kanon: note: Hierarchy of column 'zip': Equal lines count once; 1 line was left out.",
-        "kanon: note: Hierarchy of column 'code': 'A' also contains 'A10', by how they begin. "
-        "Their numbers lie outside the range.",
-        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and is directly "
+        "kanon: note: Hierarchy of column 'zip': Identical lines count once; 1 line was left out.",
+        "kanon: note: Hierarchy of column 'code': 'A' also contains 'A10': the beginning fits "
+        "the range, but the number does not.",
+        "kanon: note: Hierarchy of column 'code': 'B7' is outside all ranges and directly "
         "under the root.",
     ]
     assert "note" not in kanon(*run, "--quiet").err

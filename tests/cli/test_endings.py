@@ -341,7 +341,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(kanon, folder, m
     assert files(folder) == before and not [*folder.glob(".*")]
     (folder / name).write_text("mine", "utf-8")
     (folder / name).chmod(0o444)
-    check_failure(kanon(*call), 2, [f"'{name}' is write-protected: give another name"])
+    check_failure(kanon(*call), 2, [f"'{name}' is write-protected: choose another name"])
     assert files(folder) == {**before, name: b"mine"}
 
 

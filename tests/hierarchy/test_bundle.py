@@ -177,7 +177,7 @@ def test_half_a_character_anywhere_is_a_sentence_that_can_be_shown(node):
 
 def test_a_key_twice_is_refused():
     (found,) = read_bundle([("sex.json", b'{"nodes": [{"name": "a", "name": "b"}]}')], ["sex"])
-    assert "names a key twice" in found.problem
+    assert "has a key twice" in found.problem
 
 
 def test_of_two_kinds_in_one_zip_the_json_is_taken():
@@ -203,7 +203,7 @@ def test_a_mistake_in_one_file_is_its_own():
     assert [one.column for one in found] == ["age", "sex", None, None]
     assert "'a' is listed a second time" in found[0].problem
     assert found[1].problem is None
-    assert found[2].problem == "'sex.txt' is neither CSV, JSON nor GraphML."
+    assert found[2].problem == "'sex.txt' is not a CSV, JSON or GraphML file."
     assert "has one column" in found[3].problem
 
 
@@ -233,7 +233,7 @@ def test_folders_and_hidden_members_are_skipped():
         ("readme.md", None),
         ("inner.zip", None),
     ]
-    assert found[2].problem == "'readme.md' is neither CSV, JSON nor GraphML."
+    assert found[2].problem == "'readme.md' is not a CSV, JSON or GraphML file."
     assert found[3].problem == "'inner.zip' is a zip inside a zip; unpack it first."
 
 
@@ -251,7 +251,7 @@ def test_a_zip_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch):
     assert len(data) < 1_000_000
     monkeypatch.setattr("kanon.base.unzipping._read_member", lambda *_: 1 / 0)
     said = problem_of(read_bundle([("a.zip", data)], []))
-    assert said.startswith("With 'a.zip' the upload has more, unpacked; the most allowed is 20 MB")
+    assert said.startswith("With 'a.zip' the upload unpacks to more; the most allowed is 20 MB")
 
 
 def test_a_size_that_is_a_lie_is_damage():

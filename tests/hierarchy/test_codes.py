@@ -108,8 +108,8 @@ def test_values_that_the_name_of_their_group_excludes_are_named():
         "codes", {"separators": ".", "ranges": "A1;A3\n0;2\n10;19"}, "grade", values
     )
     assert choice.remarks[:2] == (
-        "'A1–A3' also contains 'A10', by how they begin. Their numbers lie outside the range.",
-        "'0–2' also contains '2-15', by how they begin. Their numbers lie outside the range.",
+        "'A1–A3' also contains 'A10': the beginning fits the range, but the number does not.",
+        "'0–2' also contains '2-15': the beginning fits the range, but the number does not.",
     )
     postcodes = count_column(pd.Series(["47601", "48711"]))
     assert build_choice("codes", {"ranges": "47;48"}, "zip", postcodes).remarks == ()
@@ -251,7 +251,7 @@ def test_codes_of_the_icd_are_proposed_by_chapter():
     assert path(choice.tree, "E10.1") == [
         "E10.1", "E10", "E00–E90 Endocrine, nutritional and metabolic diseases", "*"
     ]  # fmt: skip
-    assert "'unknown' lies in no range" in choice.remarks[-1]
+    assert "'unknown' is outside all ranges" in choice.remarks[-1]
     assert suggest_first_choice("icd", count_column(pd.Series(ICD))).builder == "codes"
 
 
@@ -275,7 +275,7 @@ def test_what_is_typed_becomes_a_plan_or_a_sentence():
     typed = {"separators": " . ", "prefixes": "", "ranges": BLOCKS}
     choice = build_choice("codes", typed, "icd", values)
     assert choice.plan.separators == "." and len(choice.plan.ranges) == 4
-    assert choice.remarks == ("2 values or groups lie in no range and are directly under the "
+    assert choice.remarks == ("2 values or groups are outside all ranges and directly under the "
                               "root: 'C10', 'C45'.",)  # fmt: skip
     for wrong, said in (({"prefixes": "1.5"}, "whole numbers"), ({"ranges": "J"}, "Line 1"),
                         ({"separators": "", "ranges": ""}, "Give separators")):  # fmt: skip

@@ -177,12 +177,12 @@ STRANGE_CSV = {
     "a line twice": (
         "a;A;*\nb;A;*\nb;A;*\n",
         {"a": ["A", "*"], "b": ["A", "*"]},
-        ["Equal lines count once; 1 line was left out."],
+        ["Identical lines count once; 1 line was left out."],
     ),
     "a line twice, as numbers": (
         "leaf,level 1\n39,*\n40,*\n39.0,*\n39,*\n",
         {"39": ["*"], "40": ["*"]},
-        ["Equal lines count once; 2 lines were left out."],
+        ["Identical lines count once; 2 lines were left out."],
     ),
     "a value that is its own group": (
         "Other relative;Other relative;Relative;*\nCousin;Other relative;Relative;*\n",
@@ -212,17 +212,17 @@ STRANGE_CSV = {
     "no value, as ARX writes missing cells": (
         "M;*\nF;*\n;*\n",
         {"M": ["*"], "F": ["*"]},
-        ["Line 3 has no value: it is the place of missing cells, '(missing)'."],
+        ["Line 3 has no value, so it stands for missing cells, '(missing)'."],
     ),
     "no value, with fewer levels": (
         ";*\nM;person;*\nF;person;*\n",
         {"M": ["person", "*"], "F": ["person", "*"]},
-        ["Line 1 has no value: it is the place of missing cells, '(missing)'."],
+        ["Line 1 has no value, so it stands for missing cells, '(missing)'."],
     ),
     "no value, in a group": (
         "M;known;*;*\nF;known;*;*\n;;unknown;*\n",
         {"M": ["known", "*"], "F": ["known", "*"], "(missing)": ["unknown", "*"]},
-        ["Line 3 has no value: it is the place of missing cells, '(missing)'."],
+        ["Line 3 has no value, so it stands for missing cells, '(missing)'."],
     ),
 }  # fmt: skip
 
@@ -249,7 +249,7 @@ def test_many_repeats_are_read_at_once():
     assert read.hierarchy.n_leaves == 28_000
     assert read.hierarchy.labels[-2:] == ("A13999 (group)", "*")
     assert read.notes[0].startswith("14\u202f000 names occur at several levels; the upper ones are")
-    assert read.notes[1] == "Equal lines count once; 28\u202f000 lines were left out."
+    assert read.notes[1] == "Identical lines count once; 28\u202f000 lines were left out."
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])

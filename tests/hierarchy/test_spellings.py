@@ -303,7 +303,7 @@ def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf)
 
 
 def test_what_looks_otherwise_is_lacking_as_before():
-    with pytest.raises(CoverageError, match="add them to it"):
+    with pytest.raises(CoverageError, match="add them to the hierarchy"):
         check_coverage("n", {"Jose": 2, "bonn": 1}, suppression([COMPOSED, "Bonn"]))
 
 

@@ -357,8 +357,8 @@ def test_a_column_that_the_table_lacks_and_records_of_nobody():
     with pytest.raises(PlanError) as refused:
         run(plan(), lacking)
     assert str(refused.value) == (
-        "1 record without a value in 'patient', the column that identifies the person: fill "
-        "it in, or leave those records out of the table."
+        "1 record has no value in 'patient', the column that identifies the person: fill "
+        "it in, or leave those records out."
     )
     gone = lacking.assign(town=[None, *FIVE_OF_ONE["town"][1:]])
     drops = plan(read={"missing": "drop-records"})

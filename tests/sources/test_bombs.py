@@ -78,7 +78,7 @@ def test_what_was_hit_is_said_and_where_it_is_set(tried):
         "a million columns.csv": "1\u202f000\u202f001 columns; the most",
         "packed.csv.gz": "unpack it first",
         "a text in many cells.xlsx": "unpacks to 500 MB or more; the most allowed is 20 MB",
-        "many texts promised.xlsx": "promises 4294967295 texts",
+        "many texts promised.xlsx": "claims to have 4294967295 texts",
     }.items():
         assert part in tried[name][0], name
 
@@ -163,14 +163,14 @@ def test_a_footer_that_names_a_field_twice_is_refused():
     body = data[-8 - length : -9]  # without the end of the structure
     twice = body + b"\x09\x08\x0c" + b"\x00"  # field 4 once more: no groups of rows
     again = data[: -8 - length] + twice + len(twice).to_bytes(4, "little") + b"PAR1"
-    with pytest.raises(ValueError, match="stands twice"):
+    with pytest.raises(ValueError, match="occurs twice"):
         measure_parquet(again)
 
 
 def test_a_footer_beyond_all_tables_is_told_of(monkeypatch):
     data = bombs.parquet(pa.table({"a": ["x", "y"]}))
     monkeypatch.setattr(typed_files, "LONGEST_FOOTER", read_footer_length(data) - 1)
-    with pytest.raises(TableError, match="write it with larger groups of rows"):
+    with pytest.raises(TableError, match="write it with larger row groups"):
         read_table(data, "t.parquet")
 
 
@@ -237,7 +237,9 @@ def test_a_sheet_has_no_more_columns_than_its_letters_can_name():
     with zipfile.ZipFile(io.BytesIO(data)) as book, zipfile.ZipFile(beyond, "w") as broken:
         for part in book.namelist():
             broken.writestr(part, book.read(part).replace(b'r="B1"', b'r="nullB1"'))
-    with pytest.raises(TableError, match=r"over 6.775.186 columns; an XLSX has at most 16.384"):
+    with pytest.raises(
+        TableError, match=r"spans 6.775.186 columns; an XLSX file has at most 16.384"
+    ):
         read_table(beyond.getvalue(), "a.xlsx")
 
 
@@ -363,7 +365,7 @@ def test_a_release_larger_than_allowed_is_not_begun(tmp_path, limits, wide, name
     size = 31 if name in ("out.csv", "out.tsv") else 4
     with pytest.raises(TableError) as refused:
         done.write(Address.parse(str(tmp_path / name)))
-    said = f"would take some {size} MB; the most allowed is 1 MB (release_megabytes, see docs/"
+    said = f"would take about {size} MB; the most allowed is 1 MB (release_megabytes, see docs/"
     assert said in refused.value.sentence
 
 
@@ -393,7 +395,7 @@ def test_a_release_that_grows_beyond_what_is_allowed_is_stopped(
 def test_a_release_from_a_database_is_held_to_the_same(tmp_path, limits, wide, monkeypatch):
     done = wide(rows=20_000, times=10, engine="other")
     limits(release_megabytes=1)
-    with pytest.raises(TableError, match=r"'out.csv' would take some 7 MB; the most allowed is 1"):
+    with pytest.raises(TableError, match=r"'out.csv' would take about 7 MB; the most allowed is 1"):
         done.write(Address(str(tmp_path / "out.csv")))
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     with pytest.raises(TableError, match=r"Writing was stopped: 'out.csv' had reached"):
@@ -421,7 +423,9 @@ def test_a_table_of_a_database_takes_no_more_than_is_allowed(tmp_path, limits, w
 def test_a_release_larger_than_what_is_free_is_not_begun(tmp_path, wide, monkeypatch):
     done = wide(rows=1_000, times=1_000)
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=3 << 20))
-    with pytest.raises(TableError, match=r"'out' would take some .* and the disk has 3 MB free"):
+    with pytest.raises(
+        TableError, match=r"'out' would take about .* but the disk has only 3 MB free"
+    ):
         done.write(Address(str(tmp_path / "out")))
     assert list(tmp_path.iterdir()) == []
 
@@ -440,11 +444,11 @@ def test_what_fits_exactly_is_written(tmp_path, limits, monkeypatch):
     limits(release_megabytes=1)
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=1 << 20))
     write_whole(b"x" * (1 << 20), tmp_path / "a.csv")
-    with pytest.raises(TableError, match=r"'a.csv' would take some 2 MB; the most allowed is 1"):
+    with pytest.raises(TableError, match=r"'a.csv' would take about 2 MB; the most allowed is 1"):
         write_whole(b"x" * (1 << 20 | 1), tmp_path / "a.csv")
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=9))
     with pytest.raises(
-        TableError, match=r"would take some 10 bytes, and the disk has 9 bytes free"
+        TableError, match=r"would take about 10 bytes, but the disk has only 9 bytes free"
     ):
         write_whole(b"x" * 10, tmp_path / "a.csv")
     assert (tmp_path / "a.csv").stat().st_size == 1 << 20, "what stood there stays"
@@ -459,7 +463,9 @@ def test_what_is_needed_and_what_is_free_never_read_the_same(tmp_path, monkeypat
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=free))
     with pytest.raises(TableError) as error:
         check_room(tmp_path / "a.csv", size)
-    needed, there = re.search(r"some (.+), and the disk has (.+) free", str(error.value)).groups()
+    needed, there = re.search(
+        r"about (.+), but the disk has only (.+) free", str(error.value)
+    ).groups()
     assert needed != there
 
 

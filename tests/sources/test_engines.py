@@ -352,8 +352,8 @@ def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
     ("address", "part"),
     [
         ("nowhere.parquet", "does not exist"),
-        ("data.duckdb#nobody", "has no such table: it has 'others', 'people'"),
-        ("data.duckdb", "has several tables; name one after a '#': it has 'others', 'people'"),
+        ("data.duckdb#nobody", "has no such table: choose from 'others', 'people'"),
+        ("data.duckdb", "needs the name of a table after a '#': choose from 'others'"),
         ("empty", "holds no Parquet file"),
         ("broken.parquet", "cannot be read as Parquet"),
         ("nowhere://host/base#people", "URLs that begin with 'nowhere://' cannot be opened"),
@@ -386,8 +386,8 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
 
 
 # --- names that come twice ------------------------------------------------------------------
-TWICE = "has more than one column called 'name': names must differ|cell 1 occurs in it twice"
-CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ only by upper and lower case"
+TWICE = "has more than one column called 'name': names must differ|cell 1 occurs twice in that line"
+CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ only in upper and lower case"
 NAMELESS = "Column 2 of '[a-z0-9.]+' has no name"
 HEADERS = {
     "twice": (["name", "age", "name"], TWICE),
@@ -561,7 +561,7 @@ def test_a_full_folder_is_never_touched(people, tmp_path):
     plan, table, _ = people
     (tmp_path / "released").mkdir()
     (tmp_path / "released" / "mine.txt").write_text("mine")
-    with pytest.raises(TableError, match="is not empty: give another one"):
+    with pytest.raises(TableError, match="is not empty: choose another one"):
         run(plan, table).write(Address(str(tmp_path / "released")))
     assert [each.name for each in (tmp_path / "released").iterdir()] == ["mine.txt"]
 
@@ -666,7 +666,7 @@ def tiny_disk(tmp_path) -> Iterator[Path]:
 def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, tiny_disk, name, monkeypatch):
     plan, table = _table_of(tmp_path, 300_000)
     done = run(Plan.load(plan), open_stored(Address(str(table))))
-    with pytest.raises(TableError, match=r"and the disk has (1 MB|\S+ kB) free"):
+    with pytest.raises(TableError, match=r"but the disk has only (1 MB|\S+ kB) free"):
         done.write(Address(str(tiny_disk / name)))
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     with pytest.raises(TableError, match="disk is full"):

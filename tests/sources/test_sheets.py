@@ -75,7 +75,10 @@ def test_codes_of_a_sheet_are_read_as_shown():
     assert file.table["zip"].tolist()[0] == "01067" and file.missing == {"zip": 1}
     assert file.table["ssn"].tolist() == ["001-23-4567", "123-45-6789"]
     assert file.table["year"].dtype == file.table["age"].dtype == "int64"
-    assert "Read as the sheet shows them, not as numbers: 'zip', 'ssn'." in file.found
+    assert (
+        "These columns were read as the sheet shows them, not as numbers: 'zip', 'ssn'."
+        in file.found
+    )
 
 
 def test_cells_with_a_format_and_texts_are_one_column():
@@ -236,7 +239,7 @@ def test_totals_and_notes_at_the_end_are_noticed(below, rows, kind):
         settled = read_table(content, f"t.{kind}", ReadSettings(footer=rows))
         assert settled.table.to_numpy().astype(str).tolist() == [list(map(str, p)) for p in PEOPLE]
         assert settled.settings.footer == rows and settled.footer_like == 0
-        assert any("left out, as asked" in sentence for sentence in settled.notices)
+        assert any("left out, as requested" in sentence for sentence in settled.notices)
 
 
 def test_records_with_one_cell_are_no_notes():

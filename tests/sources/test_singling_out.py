@@ -342,7 +342,7 @@ def test_the_command_says_what_was_found(capsys):
         "  'gender', 'disease': 4 records, 50.0 %",
         "  'disease': 4 records, 50.0 %, in 2 sets",
         "Suggested quasi-identifiers: 'gender', 'race', 'disease'.",
-        "One column alone singles out every record, like a name: 'name'.",
+        "Each of these alone singles out every record, as a name would: 'name'.",
     ):
         assert line in lines
 

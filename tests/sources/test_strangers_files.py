@@ -128,7 +128,7 @@ def test_a_first_line_that_reads_as_a_record_is_asked_about(text, tmp_path):
 
 
 def test_two_equal_names_are_a_record_or_a_mistake():
-    with pytest.raises(UnclearHeader, match="its cell 1 occurs in it twice"):
+    with pytest.raises(UnclearHeader, match="its cell 1 occurs twice in that line"):
         read_table(b"a,a\nb,c\n", "t.csv")
     for settings, text in ((NAMES, b"a,a\nb,c\n"), (None, b"age,age\n1,2\n")):
         with pytest.raises(TableError, match="more than one column called 'a"):

@@ -242,7 +242,7 @@ def test_a_file_beyond_what_is_allowed_or_write_protected_is_not_written(tmp_pat
     path = tmp_path / "released.csv"
     path.write_bytes(b"old")
     path.chmod(0o444)
-    with pytest.raises(TableError, match="write-protected: give another name"):
+    with pytest.raises(TableError, match="write-protected: choose another name"):
         write_whole(b"new", path)
     path.chmod(0o644)
     monkeypatch.setattr("kanon.sources.limits.get_byte_limit", lambda _: 2)
@@ -253,7 +253,7 @@ def test_a_file_beyond_what_is_allowed_or_write_protected_is_not_written(tmp_pat
 
 def test_bad_kinds_and_separators():
     table = pd.DataFrame({"a": [1]})
-    with pytest.raises(TableError, match=r"Kind 'docx' is not known: allowed are csv, tsv"):
+    with pytest.raises(TableError, match=r"Kind 'docx' is unknown: choose from csv, tsv"):
         table_bytes(table, "docx")
     with pytest.raises(TableError, match=r"Separator '::' is not allowed"):
         table_bytes(table, "csv", TextForm("::"))
@@ -304,7 +304,7 @@ def test_a_file_that_is_replaced_keeps_its_rights(tmp_path, mode, monkeypatch):
 def test_a_pipe_is_not_replaced(tmp_path):
     path = tmp_path / "a.csv"
     os.mkfifo(path)
-    with pytest.raises(TableError, match="a pipe or a device, not a file: give"):
+    with pytest.raises(TableError, match="a pipe or a device, not a file: choose"):
         write_table(pd.DataFrame({"a": [1]}), path)
     assert path.is_fifo() and [file.name for file in tmp_path.iterdir()] == ["a.csv"]
 

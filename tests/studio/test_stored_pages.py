@@ -100,7 +100,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert isinstance(ui.work(at).table.records, StoredTable)
     assert "600 records" in ui.line(at) and len(ui.shown(at)) == 200
     assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
-    found = escape_markdown(f"It stays where it is ({people})")
+    found = escape_markdown(f"The table stays where it is ({people})")
     assert any(text.value.startswith(found) for text in at.markdown)
     anonymised(at, k=7)
     assert int(ui.numbers(at)["Minimum k"].split()[0]) >= 7
@@ -121,11 +121,11 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     assert written(at, "named.csv").endswith(f"to {folder / 'named.csv'}"), "in the same folder"
     (folder / "there.csv").write_text("x")
     for path, why in {
-        people: "is the table itself, or inside it: give another place.",
-        folder / "released-k7-gaa-nllm": "is not empty: give another one.",
-        folder / "there.csv": "exists already: give another name.",
+        people: "is the table itself, or lies inside it: choose another place.",
+        folder / "released-k7-gaa-nllm": "is not empty: choose another one.",
+        folder / "there.csv": "already exists: choose another name.",
         folder / "none" / "released": "does not exist.",
-        folder / "released.docx": "cannot be written by an engine",
+        folder / "released.docx": "An engine cannot write",
         tmp_path / "released": "is not allowed: tables must be in the folder",
         "postgres://host/data#released": "not to a URL.",
     }.items():

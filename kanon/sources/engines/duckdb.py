@@ -62,8 +62,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         opener = _OPENERS.get(address.kind if table_format is None else table_format.cells)
         if opener is None:
             raise TableError(
-                f"{quote(name)} cannot be read where it is: allowed are Parquet (a file or a "
-                "folder), CSV, TSV, DuckDB and SQLite files."
+                f"{quote(name)} cannot be read where it is stored: choose a Parquet file or "
+                "folder, or a CSV, TSV, DuckDB or SQLite file."
             )
         rows, remarks, text_settings = opener(connection, address, settings)
         folders = ", ".join(
@@ -243,7 +243,7 @@ def _has_listed_table(connection: Any, target: Address) -> bool:
 
 def _build_taken_error(target: Address) -> TableError:
     return TableError(
-        f"{quote(target.path.name)} already has a table {quote(target.table)}: give another name."
+        f"{quote(target.path.name)} already has a table {quote(target.table)}: choose another name."
     )
 
 
@@ -338,14 +338,14 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     check_separator(separator)
     if encoding not in _ENCODINGS:
         raise TableError(
-            f"{quote(name)} is in the encoding {encoding.upper()}, which cannot be read where the "
-            "file is: convert it to UTF-8, or upload it."
+            f"{quote(name)} is in the encoding {encoding.upper()}, which the engine cannot read: "
+            "convert the file to UTF-8, or upload it."
         )
     padded = is_padded(sample, separator)
     if padded and b'"' in sample:
         raise TableError(
-            f"{quote(name)} has a blank after every separator and cells in quotes, which cannot "
-            "be read where the file is: write it without those blanks, or upload it."
+            f"{quote(name)} has a blank after every separator and cells in quotes, which the "
+            "engine cannot read: remove those blanks, or upload the file."
         )
     lines = io.StringIO(sample.decode(), newline="")
     records = islice(csv.reader(lines, delimiter=separator), SAMPLE + 1)

@@ -19,34 +19,34 @@ DUCKDB_ERRORS = (
 _SENTENCES = {
     r"No space left|disk full": "The disk is full: nothing was written under the final name.",
     r"failed to offload|max_temp_directory_size": (
-        "The engine has spilled as much to KANON_SCRATCH for {name} as it may: nine tenths of the "
-        "free space there, and at most {spilled} MB (scratch_megabytes, see "
+        "The engine has used all the space that it is allowed in KANON_SCRATCH for {name}: nine "
+        "tenths of the free space there, up to {spilled} MB (scratch_megabytes, see "
         "docs/operate/limits.md). Free space on that disk, or set KANON_MEMORY higher."
     ),
     r"(?i)out of memory|could not allocate|failed to (pin|allocate)|malloc of|bad_alloc": (
-        "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
-        "KANON_SCRATCH to a folder that it may spill to, up to {spilled} MB (scratch_megabytes, "
+        "The engine needs more memory for {name} than it is allowed: set KANON_MEMORY higher, or "
+        "set KANON_SCRATCH to a folder where it can put up to {spilled} MB (scratch_megabytes, "
         "see docs/operate/limits.md)."
     ),
     r"\b(TIME WITH TIME ZONE|TIMETZ|TIME_NS|time64)\b|:time\b": (
-        "A column of {name} holds times of day, by which the engine cannot group: convert it to "
-        "text in the database, as with CAST(its name AS VARCHAR), or leave it out."
+        "A column of {name} holds times of day, which the engine cannot group: convert it to "
+        "text in the database, such as with CAST(its name AS VARCHAR), or leave it out."
     ),
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row must have the same type."
     ),
     r"we can only read version|newer (storage )?version|(?i:failed to deserialize)": (
-        "{name} was written by another version of DuckDB, likely a newer one, which cannot be read "
+        "{name} was written by another version of DuckDB, probably a newer one, and cannot be read "
         "here: export the table there as Parquet (COPY … TO 'table.parquet'), or update DuckDB "
         "here."
     ),
     r"not a valid DuckDB|not a DuckDB": (
-        "{name} is not a DuckDB file, or of a newer version: export the table as Parquet."
+        "{name} is not a DuckDB file, or is from a newer version: export the table as Parquet."
     ),
     r"Conflicting lock|Could not set lock|different configuration|already attached": (
         "{name} is open in another program or page: close it there, or use another file."
     ),
-    r"Permission denied": "{name} may not be read, or its release may not be written there.",
+    r"Permission denied": "kanon has no permission to read {name} or to write its release there.",
     r"disabled by (the )?configuration": (
         "{name} reads other files or connections, which is not allowed."
     ),
@@ -78,7 +78,7 @@ def _explain_csv_line(where: str, message: str) -> str:
         return f"{where} cannot be read in its encoding: convert the file to UTF-8."
     if "quote" in message:
         return (
-            f"{where} has a quote that is not closed where its cell ends: inside quotes a quote is "
-            'written twice ("").'
+            f"{where} has a quote that is not closed where its cell ends: inside quotes, a quote "
+            'is written twice ("").'
         )
     return f"{where} cannot be read as a record."

@@ -86,13 +86,13 @@ def _connect_server(address: Address) -> Any:
         return ibis.connect(address.place)
     except ValueError:
         raise TableError(
-            f"{quote(address.shown)} cannot be opened: its URL is not of a known database."
+            f"{quote(address.shown)} cannot be opened: its URL is not that of a known database."
         ) from None
     except ImportError as error:
         raise TableError(
             f"{quote(address.shown)} needs a package that is not installed"
             f" ({error.name or 'a driver'}): look it up on ibis-project.org, and install it "
-            "beside kanon."
+            "alongside kanon."
         ) from None
 
 
@@ -140,7 +140,7 @@ _SENTENCES = {
         "export the table as Parquet, which DuckDB reads."
     ),
     r":time\b|\btime\(|timetz|time with time zone|time64": (
-        "A column of {name} holds times of day, by which the engine cannot group: convert it to "
+        "A column of {name} holds times of day, which the engine cannot group: convert it to "
         "text in the database, or leave it out."
     ),
     r"connect|closed|terminat|unreachable|timeout": (

@@ -129,8 +129,8 @@ def choose_table(address: Address, tables: Sequence[str]) -> str:
         return str(address.table)
     if not tables:
         raise TableError(f"The database {quote(address.shown)} has no tables.")
-    fault = "has no such table" if address.table else "has several tables; name one after a '#'"
-    raise TableError(f"{quote(address.shown)} {fault}: it has {list_names(tables, most=12)}.")
+    fault = "has no such table" if address.table else "needs the name of a table after a '#'"
+    raise TableError(f"{quote(address.shown)} {fault}: choose from {list_names(tables, most=12)}.")
 
 
 def normalise_columns(rows: Any, name: str) -> Any:
@@ -166,7 +166,7 @@ def check_cases(columns: Sequence[str], name: str) -> None:
         if other != column:
             raise TableError(
                 f"The columns {quote(other)} and {quote(column)} of {quote(name)} differ only "
-                "by upper and lower case, which the engine ignores: rename one, or upload the file."
+                "in upper and lower case, which the engine ignores: rename one, or upload the file."
             )
 
 

@@ -51,8 +51,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         remarks: tuple[str, ...] = ()
         if table_format is None:
             raise TableError(
-                f"{quote(name)} cannot be read by Spark: allowed are Parquet (a file or a "
-                "folder), CSV and TSV."
+                f"Spark cannot read {quote(name)}: choose a Parquet file or folder, or a CSV or "
+                "TSV file."
             )
         if table_format.cells == "typed":
             files = list(map(str, list_parquet_parts(address)))

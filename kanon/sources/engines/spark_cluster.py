@@ -175,7 +175,7 @@ class SparkCluster:
             raise TableError(NO_KANON)
         for other in sorted(versions - {kanon.__version__}):
             raise TableError(
-                f"An executor of Spark has kanon {quote(other)}, but this computer has "
+                f"A Spark executor has kanon {quote(other)}, but this computer has "
                 f"{quote(kanon.__version__)}: install the same version on every node."
             )
         self._has_checked_executors = True
@@ -305,7 +305,7 @@ def _launch_java(settings: SparkConf) -> None:
         where = f"JAVA_HOME is {quote(home, 120)}" if home else "JAVA_HOME is not set"
         raise TableError(
             f"Spark needs Java 17 or newer, but none was found: {where}. Set JAVA_HOME to the "
-            "folder of Java that holds bin/java."
+            "Java folder that contains bin/java."
         )
     try:
         SparkContext._ensure_initialized(conf=settings)

@@ -15,7 +15,7 @@ SPARK_ERRORS = (
 )  # fmt: skip
 
 NO_KANON = (
-    "An executor of Spark cannot import kanon: install the same version of it on every node, for "
+    "A Spark executor cannot import kanon: install the same version of it on every node, for "
     "the Python that PYSPARK_PYTHON names."
 )
 
@@ -27,27 +27,27 @@ LOST = (
 _MORE_MEMORY = (
     "give executors more (spark.executor.memory for Java, spark.executor.pyspark.memory or "
     "spark.executor.memoryOverhead for Python; spark.driver.memory where KANON_SPARK is local), "
-    "fewer cores each (spark.executor.cores), or split the table into more and smaller parts."
+    "give each fewer cores (spark.executor.cores), or split the table into smaller parts."
 )
 
 _SENTENCES: Mapping[str, str] = {
     r"MALFORMED|Malformed": "{name} has a line that does not fit its header.",
     r"No space left": (
-        "A disk is full: that of the release, or the one with Spark's own files "
+        "A disk is full: either the release's or the one with Spark's own files "
         "(spark.local.dir). Nothing was written under the final name."
     ),
     r"maxResultSize": (
-        "Spark returns more for {name} than it may: set spark.driver.maxResultSize and "
-        "spark.driver.memory higher."
+        "Spark returns more for {name} than it is allowed to: set spark.driver.maxResultSize "
+        "and spark.driver.memory higher."
     ),
     r"No module named '(kanon|pyarrow|numpy|pandas)": NO_KANON,
     r"PYTHON_VERSION_MISMATCH": (
-        "Executors of Spark have another version of Python: set PYSPARK_PYTHON to the same one on "
+        "Spark executors have another version of Python: set PYSPARK_PYTHON to the same version on "
         "every node."
     ),
     r"Cannot run program": (
-        "An executor of Spark does not find Python at the same path as here: set PYSPARK_PYTHON to "
-        "one that every node has."
+        "A Spark executor cannot find Python at the path used here: set PYSPARK_PYTHON to a path "
+        "that every node has."
     ),
     r"MemoryError|OutOfMemoryError|exceeding memory": (
         "An executor had no memory left: " + _MORE_MEMORY
@@ -57,8 +57,7 @@ _SENTENCES: Mapping[str, str] = {
     ),
     r"Connection refused|Connection reset|not connected|stopped|shut down|Answer": LOST,
     r"FILE_NOT_EXIST|FileNotFoundException": (
-        "A node of Spark does not find a file of {name}: every node must see it under the same "
-        "path."
+        "A Spark node cannot find a file of {name}: every node must see it under the same path."
     ),
     r"CANNOT_READ_FILE_FOOTER|is not a Parquet file": (
         "{name} cannot be read as Parquet: it is damaged or another kind of file."

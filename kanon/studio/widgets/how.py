@@ -24,7 +24,7 @@ from kanon.studio.session.text import escape_markdown
 
 _how = Sections(__file__)
 
-_DRAWN = "the weights drawn on the edges that it rose along"
+_DRAWN = "the weights drawn on the edges along which it rose"
 
 
 def explain_alteration(run: Run) -> str:
