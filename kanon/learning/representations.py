@@ -40,14 +40,14 @@ _CARDS = {
         Card(
             "oneClass",
             "oneClass",
-            "A 1 at the released value only: every released value is separate, and how values lie "
-            "below each other is ignored.",
+            "A 1 at the released value only: every released value counts as separate, and the "
+            "hierarchy is ignored.",
             _INAN,
         ),
         Card(
             "fillParent",
             "fillParent",
-            "A 1 at the released value and at all values above it: two values share what lies "
+            "A 1 at the released value and at all values above it: two values share whatever is "
             "above both.",
             _INAN,
         ),
@@ -61,7 +61,7 @@ _CARDS = {
         Card(
             "proportional",
             "proportional",
-            "At every value the share of the class's records with that original value or one "
+            "At every value, the share of the class's records with that original value or one "
             "below it: the mix of the class, published with the table.",
             _VITON,
         ),

@@ -7,11 +7,11 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="root_percent",
     title="At root",
-    summary="Quasi-identifier cells at the root, where they no longer tell anything.",
+    summary="Quasi-identifier cells at the root, where they no longer reveal anything.",
     source="Mauger, Le Mahec, Dequen 2020, there called deleted",
     unit="%",
     direction="lower",
-    lowest="0 %: every cell still tells something",
+    lowest="0 %: every cell still reveals something",
     highest="100 %: all quasi-identifiers are lost",
 )
 

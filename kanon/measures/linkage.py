@@ -242,7 +242,7 @@ def _get_places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence
     lacking = [name for name in known if name not in classes.attributes]
     if lacking:
         raise PlanError(
-            f"{quote(lacking[0])} is no quasi-identifier; choose from "
+            f"{quote(lacking[0])} is not a quasi-identifier; choose from "
             f"{list_names(classes.attributes, most=12)}."
         )
     return [classes.attributes.index(name) for name in known]

@@ -14,13 +14,13 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="query_error_percent",
     title="Query error",
-    summary="The error of a count made on the release, in percent of the true count: half of "
-    "1,000 random counts, each with two or three conditions, are off by less.",
+    summary="The error of a count made on the release, in percent of the true count: half of 1,000 "
+    "random counts, each with two or three conditions, are off by less than this.",
     source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao, Tao 2006",
     unit="%",
     direction="lower",
     lowest="0 %: at least half of the counts are right",
-    highest="no upper end; 100 %: as wrong as the answer 0",
+    highest="no upper limit; 100 %: as wrong as the answer 0",
 )
 
 QUERIES = 1000

@@ -17,8 +17,8 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="alpha-k-anonymity",
     title="(alpha, k)-anonymity",
-    summary="Every class has at least k records, and no sensitive value has a share above alpha "
-    "in it.",
+    summary="Every class has at least k records, and no sensitive value has a share above alpha in "
+    "any class.",
     source="Wong, Li, Fu, Wang 2006",
     unit="share",
     direction="lower",
@@ -111,7 +111,7 @@ MEASURES = (
         heading="surest guess, % ↓",
         title="Largest share of one value",
         unit="%",
-        meaning="How often anyone who knows a person's class can guess the value, at most.",
+        meaning="How often the best guess of a person's value is right in the worst class.",
     ),
 )  # fmt: skip
 

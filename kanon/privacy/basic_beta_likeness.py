@@ -15,8 +15,8 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="basic-beta-likeness",
     title="Basic beta-likeness",
-    summary="In every class the share of each sensitive value is above its share in the whole "
-    "table by at most beta times that share.",
+    summary="In every class the share of a sensitive value exceeds its share in the whole table by "
+    "at most beta times the latter.",
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",
@@ -110,8 +110,8 @@ MEASURES = (
         heading="basic β ↓",
         title="β-likeness",
         unit="ratio",
-        meaning="How much a value's share grows at most in a class, relative to its share in the "
-        "table.",
+        meaning="The most by which a value's share grows in any class, relative to its share in "
+        "the table.",
     ),
 )  # fmt: skip
 

@@ -16,8 +16,8 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="delta-disclosure",
     title="delta-disclosure privacy",
-    summary="Every class has each sensitive value of the table, less than exp(delta) times as "
-    "often and less than exp(delta) times as rarely as the whole table.",
+    summary="In every class the share of each sensitive value is less than exp(delta) times its "
+    "share in the whole table, and more than that share divided by exp(delta).",
     source="Brickell, Shmatikov 2008",
     unit="logarithm of a ratio of shares",
     direction="lower",
@@ -114,8 +114,8 @@ MEASURES = (
         heading="δ ↓",
         title="δ-disclosure",
         unit="logarithm of a ratio",
-        meaning="How far a share in a class is from that in the table; ∞: at least one class "
-        "lacks a value.",
+        meaning="How far a share in the worst class is from the share in the table; ∞: at least "
+        "one class lacks a value.",
     ),
     ClassMeasure(
         "delta_present", CARD, lambda sensitive: each(sensitive, present_only=True), 9,

@@ -21,8 +21,8 @@ from kanon.errors import TableError
 from kanon.privacy.model import Range
 
 THRESHOLD = 0.2
-"""The default above which a risk counts as high: a class of fewer than five. A round number and no
-norm: the publisher of the table decides what is acceptable."""
+"""The default above which a risk counts as high: a class of fewer than five. A round number, not a
+standard: the publisher of the table decides what is acceptable."""
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,7 @@ MEASURES = (
         heading="t, ordered ↓",
         title="t-closeness, ordered earth mover's distance",
         unit="0 to 1",
-        meaning="The same, but values that are nearer in order count as less different.",
+        meaning="The same, but values that are closer in order count as less different.",
         for_numbers=True,
     ),
 )  # fmt: skip

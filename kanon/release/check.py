@@ -75,8 +75,8 @@ def require_verdicts(verdicts: Sequence[Verdict], file: str = "") -> None:
     if failed and file:
         raise ReleaseError(
             f"Read back from its file ({file}), the release does not meet its plan, so it is not "
-            f"given out: {'; '.join(failed)}. Choose another kind of file: this one may not keep "
-            "all values apart."
+            f"given out: {'; '.join(failed)}. Choose another kind of file: this kind may write "
+            "different values alike."
         )
     if failed:
         raise ReleaseError(
@@ -257,7 +257,7 @@ def _open_connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckD
             yield connection
     except duckdb.OutOfMemoryException:
         raise ReleaseError(
-            "Checking the release needs more memory than it may use, so it is not given out: set "
+            "Checking the release needs more memory than is allowed, so nothing is given out: set "
             "KANON_MEMORY higher."
         ) from None
     except duckdb.Error:

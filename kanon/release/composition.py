@@ -105,7 +105,7 @@ class CombinedModel:
         """The requirement, what single releases reach, and what all reach together."""
         side = "below" if self.model.card.direction == "higher" else "above"
         failed = (
-            f"; {count_noun(self.records, 'record')} in groups {side} it" if self.records else ""
+            f"; {count_noun(self.records, 'record')} in groups {side} that" if self.records else ""
         )
         askers = join_words([names[number - 1] for number in self.releases])
         return (
@@ -148,10 +148,10 @@ class LearntValues:
         if self.values is None or self.values_alone is None or self.records is None:
             return f"{quote(self.column)}: no release shows it"
         return (
-            f"{quote(self.column)} becomes certain although no single release reveals it: for "
-            f"{count_noun(self.lined_up, 'record')} with all rows lined up, for "
-            f"{count_noun(self.certain, 'record')} without the row order, from a person's class in "
-            "each release (↓ better). Without the order, the worst case leaves "
+            f"{quote(self.column)}: no single release reveals the value, but together they do: for "
+            f"{count_noun(self.lined_up, 'record')} if all rows are lined up, and for "
+            f"{count_noun(self.certain, 'record')} from a person's class in each release, without "
+            "the row order (↓ better). Without the order, the worst case leaves "
             f"{count_noun(self.values, 'value')} and at most {count_noun(self.records, 'row')}; "
             f"the worst single release leaves {count_noun(self.values_alone, 'value')} (↑ better)"
         )
@@ -279,7 +279,7 @@ def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -
     if person_columns:
         raise PlanError(
             f"A plan counts k in persons ({quote(person_columns[0])}), but combined releases are "
-            "counted in records: combine plans without the key person, which says less."
+            "counted in records: remove the key 'person' from the plans; the result then says less."
         )
     ground = count_ground_classes(releases, table)
     known = list_known_columns(releases)
