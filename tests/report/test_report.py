@@ -246,7 +246,7 @@ def test_an_alternative_that_cannot_be_made_says_why():
         == "Mondrian uses no metric, so another one would change nothing."
     )
     refused = {one.title: one.refused for one in report.alternatives.algorithms if one.refused}
-    said = "It needs a hierarchy for every quasi-identifier, and 'age' has none."
+    said = "It needs a hierarchy for every quasi-identifier, and there is none for 'age'."
     assert refused == dict.fromkeys(["GAA", "Lattice sweep", "OLA"], said)
     assert said.replace("'", "&#39;") in page_of(report)
 
