@@ -35,10 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the share of the records or persons that a set has to single out",
     )  # fmt: skip
     parser.add_argument(
-        "--k",
-        type=int,
-        default=2,
-        help="a record is singled out if fewer than k records, itself included, look the same",
+        "--k", type=int, default=2, help="records are singled out if fewer than k look the same"
     )
     parser.add_argument("--size", type=int, default=3, help="the most columns that a set can have")
     add_missing(parser)

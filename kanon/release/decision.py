@@ -111,8 +111,8 @@ def measure_reached_levels(
     if n_choices > MOST_CHOICES:
         raise PlanError(
             f"There are {write_count(n_choices)} ways to choose {known} of {m} quasi-identifiers, "
-            f"and at most {write_count(MOST_CHOICES)} are searched; assume that fewer of them are "
-            "known, or all."
+            f"and at most {write_count(MOST_CHOICES)} are searched; assume that fewer are known, "
+            "or all."
         )
     population = None
     if people is not None:

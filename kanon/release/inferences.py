@@ -147,7 +147,7 @@ def _find_rare_extremes(
     """The extreme values that a range names as a bound although fewer than k records have them."""
     leaves = np.flatnonzero(cells[: tree.n_leaves] * is_value(tree, np.arange(tree.n_leaves)))
     places = compute_sort_sizes([tree.labels[leaf] for leaf in leaves]) or []
-    for name, extreme in (("least", min), ("greatest", max)) if places else ():
+    for name, extreme in (("lowest", min), ("highest", max)) if places else ():
         at = leaves[np.array(places) == extreme(places)]
         records = int(cells[at].sum())
         if records < k and not tree.bounds.isdisjoint(at.tolist()):

@@ -104,7 +104,9 @@ def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
     done, _ = released(pd.DataFrame({"born": born}), born="qi")
     kept = int((done.released()["born"] == "1990-01-01").sum())
     (found,) = [one.found for one in done.remarks if one.kind == "almost-unique"]
-    assert kept == 2 and found.endswith("The release shows its original values in 2 records, 6.7 %.")
+    assert kept == 2 and found.endswith(
+        "The release shows its original values in 2 records, 6.7 %."
+    )
     none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
     assert all(one.kind != "almost-unique" for one in none.remarks)
     assert set(none.released()["born"]) == {"*"}
@@ -431,8 +433,9 @@ def test_free_text_dates_and_rare_values_that_pass_through():
     assert "looks like free text. 100.0 % of its records" in found["note"].found
     assert found["seen"].share == 0 and "it holds exact dates" in found["seen"].found
     assert found["town"].share == 0.05
-    assert "5.0 % of its records have a value that fewer than 5 share, 2.0 % a value of their own" in (
-        found["town"].found
+    assert (
+        "5.0 % of its records have a value that fewer than 5 share, 2.0 % a value of their own"
+        in (found["town"].found)
     )
 
 

@@ -260,9 +260,9 @@ def test_the_tables_order_is_warned_of_with_its_figures():
     ((_, _, raised, back),) = leak.columns
     assert found == (
         f"The rows keep the table's order. In the order of the rows, 'age' rises: this "
-        f"reveals the original value behind {back} of {raised} generalised values. The smallest class shrinks to 1 record, and {leak.n_unique} "
-        "records are unique. In the order of the table, 'surname' rises: anyone who has its values in order "
-        "knows whose row each is."
+        f"reveals the original value behind {back} of {raised} generalised values. The smallest "
+        f"class shrinks to 1 record, and {leak.n_unique} records are unique. In the order of the "
+        "table, 'surname' rises: anyone who has its values in order knows whose row each is."
     )
     assert any(str(one.message).startswith(found) for one in caught)
 
@@ -271,8 +271,8 @@ def test_an_order_of_no_column_is_warned_of_too():
     table = sorted_people().sample(frac=1, random_state=3)
     assert order_remarks_of(released(plan_of("table", **PEOPLE), table)) == {
         "table-order": "The rows keep the table's order. No quasi-identifier or identifier rises "
-        "or falls in the order of the table, but anyone who knows that order, such as an employee, can tell "
-        "whose row each is."
+        "or falls in the order of the table, but anyone who knows that order, such as an "
+        "employee, can tell whose row each is."
     }
 
 
@@ -286,10 +286,8 @@ def test_sorted_rows_and_a_shuffled_column_are_not_remarked_on():
 def test_a_sorted_column_without_generalised_values_gives_nothing_back():
     table = pd.DataFrame({"age": [20] * 20 + [30] * 20, "ill": ["flu", "gout"] * 20})
     done = released(plan_of("table", age=HIDDEN, ill="sensitive"), table)
-    sentence = (
-        "The rows keep the table's order. In the order of the rows, 'age' rises: it is released as it was."
-    )
-    assert order_remarks_of(done) == {"table-order": sentence}
+    sentence = "In the order of the rows, 'age' rises: it is released as it was."
+    assert order_remarks_of(done) == {"table-order": f"The rows keep the table's order. {sentence}"}
 
 
 def test_a_list_sorted_by_surname_tells_whose_row_each_is():
@@ -298,7 +296,10 @@ def test_a_list_sorted_by_surname_tells_whose_row_each_is():
     table["surname"] = table["surname"].str.title().where(table.index % 2 == 0, table["surname"])
     plan = plan_of("table", len(table), surname="identifier", sex=HIDDEN, ill="sensitive")
     found = order_remarks_of(released(plan, table))["table-order"]
-    assert "In the order of the table, 'surname' rises: anyone who has its values in order knows" in found
+    assert (
+        "In the order of the table, 'surname' rises: anyone who has its values in order knows"
+        in found
+    )
 
 
 @pytest.mark.parametrize(
@@ -401,7 +402,10 @@ def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
     table = sorted_people().assign(entry=[*range(20), *range(20)])
     plan = plan_of("released", **PEOPLE, entry="insensitive")
     (found,) = order_remarks_of(released(plan, in_engine(table))).values()
-    assert "'entry' passes into the release unchanged and rises in the order of the first 20 rows" in found
+    assert (
+        "'entry' passes into the release unchanged and rises in the order of the first 20 rows"
+        in found
+    )
     assert f"In the order of the first 20 rows of the table, 'age' rises: {UNCOUNTED}" in found
     assert "In the order of the first 20 rows of the table, 'surname' rises: anyone" in found
 
@@ -441,5 +445,7 @@ def test_the_order_of_adult_gives_nine_in_ten_ages_back(adult_path):
     assert leak == ((("age", "rises", *figures[:2]),), sizes.min(), figures[2])
     assert figures == (24_085, 22_259, 12_078) and sizes.min() == 1
     (found,) = order_remarks_of(done).values()
-    assert "value behind 22\u202f259 of 24\u202f085 generalised values. The smallest class " in found
+    assert (
+        "value behind 22\u202f259 of 24\u202f085 generalised values. The smallest class " in found
+    )
     assert "shrinks to 1 record, and 12\u202f078 records are unique." in found
