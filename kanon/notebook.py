@@ -104,8 +104,8 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     Raises
     ------
     PlanError
-        The plan's algorithm runs once per k: :func:`kanon.experiments.sweep.sweep` runs it for
-        several.
+        The plan's algorithm runs for one k at a time: :func:`kanon.experiments.sweep.sweep` runs it
+        for several.
     KanonError
         See :func:`kanon.run.execution.run`.
 

@@ -105,7 +105,7 @@ def parse_columns(option: str, texts: Sequence[str], known: Sequence[str]) -> li
 
 
 def _split_list(option: str, text: str) -> list[str]:
-    """Split a list at its commas; a part with a comma stands in double quotes."""
+    """Split a list at its commas; a part with a comma is in double quotes."""
     try:
         parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error:

@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "see what is new in a table for a plan",
     "combine": "what anyone learns from the releases of several plans together",
     "exercises": "mark answers to an exercise set",
-    "hierarchy": "look at hierarchy files",
+    "hierarchy": "check hierarchy files",
 }
 """What each command does, for ``--help``; the file of a command is imported when it is called."""
 

@@ -1,4 +1,4 @@
-"""``find_greatest_k``: find the greatest k that goes with the other models of a plan."""
+"""``find_greatest_k``: find the greatest k that is possible with a plan's other models."""
 
 import argparse
 from pathlib import Path

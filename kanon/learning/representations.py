@@ -104,7 +104,7 @@ class Matrix:
         of_record : numpy.ndarray, shape (n,)
             Per record the position of its released class.
         size
-            The most records of a batch.
+            The largest number of records in a batch.
 
         Yields
         ------
@@ -128,7 +128,7 @@ def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> l
     Parameters
     ----------
     attributes, hierarchies
-        The quasi-identifiers. Ranges beside a tree are no columns.
+        The quasi-identifiers. Ranges beside a tree have no columns.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     - *proportional*: the share of the records of the class whose **original** value is val or
       lies below val.
 
-    A released range is no node and has no column. For *oneClass* and *fillParent* v is then the
+    A released range is not a node and has no column. For *oneClass* and *fillParent* v is then the
     smallest node that covers the range; *fillChild* has a 1 at every node from there downwards
     whose leaves all lie within the range. *Proportional* uses original values, which are nodes.
 
@@ -193,7 +193,7 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     Raises
     ------
     PlanError
-        There is no such representation.
+        The representation is unknown.
 
     Notes
     -----
@@ -231,7 +231,7 @@ def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
     Raises
     ------
     PlanError
-        There is no such representation.
+        The representation is unknown.
     """
     alone = np.arange(classes.n_classes, dtype=np.int64)
     return represent(name, Recoding(classes, classes.nodes, classes.counts, alone))

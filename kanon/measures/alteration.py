@@ -1,4 +1,4 @@
-"""Alteration: how much of all that could be lost was lost, as a metric counts."""
+"""Alteration: how much of all that could be lost was lost, as a metric counts it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Cells at the root: how many cells no longer tell anything."""
+"""Cells at the root: how many cells no longer reveal anything."""
 
 from kanon.cards import Card
 from kanon.measures.cells import compute_percent, count_cells_at_root

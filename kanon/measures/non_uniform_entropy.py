@@ -1,4 +1,4 @@
-"""Non-uniform entropy: how much less each cell tells, given the frequency of its value."""
+"""Non-uniform entropy: how much less each cell reveals, given the frequency of its value."""
 
 import numpy as np
 

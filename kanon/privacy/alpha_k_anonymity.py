@@ -39,7 +39,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same one).
+        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same value).
 
     Notes
     -----

@@ -50,7 +50,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table, to n - 1.
+        From 0 (the class is mixed like the table) to n - 1.
 
     Notes
     -----
@@ -61,7 +61,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BasicBetaLikeness(SensitiveModel):
-    """The model "no sensitive value is relatively more frequent, by more than beta, in any class".
+    """The model "in no class does a sensitive value have a relative gain above beta".
 
     Parameters
     ----------

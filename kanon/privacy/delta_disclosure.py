@@ -38,13 +38,13 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     Parameters
     ----------
     present_only
-        Over the values that the class has, instead of all values of the table. Such a level says
+        Over the values that the class has, instead of all values in the table. Such a level says
         less: a value's absence from a class reveals much about its people.
 
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table; infinite if the class lacks a value of the table.
+        From 0 (the class is mixed like the table); infinite if the class lacks one of its values.
 
     Notes
     -----

@@ -42,7 +42,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table; infinite where no beta is enough. Never below
+        From 0 (the class is mixed like the table); infinite where no beta is enough. Never below
         the level of basic beta-likeness.
 
     Notes

@@ -42,7 +42,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 1, everyone has the same value, to the number of values of the class, all equally
+        From 1 (everyone has the same value) to the number of values in the class, all equally
         frequent. Not always a whole number.
 
     Notes

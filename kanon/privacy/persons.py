@@ -1,4 +1,4 @@
-"""k-anonymity counted in persons, for tables in which a person may have several records."""
+"""k-anonymity counted in persons, for tables where a person can have several records."""
 
 from __future__ import annotations
 

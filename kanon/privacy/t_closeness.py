@@ -50,9 +50,9 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     """The distance between the mix of each class, p = p(s, C), and that of the table, q = p(s, T).
 
     - ``norm1``: sum over s of abs(p - q), in [0, 2];
-    - ``variational``, ``emd-equal``: half of it, in [0, 1]: total variation, which is the earth
+    - ``variational``, ``emd-equal``: half of that, in [0, 1]: total variation, which is the earth
       mover's distance where every value is equally far from every other;
-    - ``emd-ordered``: the earth mover's distance where the values of the table stand in a row, by
+    - ``emd-ordered``: the earth mover's distance where the values in the table form a row, by
       size: 1 / (v - 1) times the sum over i < v of abs(sum over j <= i of (p_j - q_j)), in [0, 1];
       0 if v = 1. Neighbours are one step apart whatever their difference. Missing cells are the
       last value.
@@ -73,7 +73,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table.
+        From 0 (the class is mixed like the table).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Several releases of one table, compared by the table's classes on all comparable columns."""
+"""Several releases of the same table, compared by the table's classes on all comparable columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kanon.sources.tables import Table
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What combining releases needs of each: classes and arrays, no rows."""
+    """What is needed of each release to combine them: classes and arrays, no rows."""
 
     plan: Plan
     recoding: Recoding  # the class that each original class was released in
@@ -81,7 +81,7 @@ def list_comparable_columns(releases: Sequence[Release]) -> tuple[str, ...]:
 def count_ground_classes(
     releases: Sequence[Release], table: Table | pd.DataFrame
 ) -> EquivalenceClasses:
-    """The classes of the table by all comparable columns; by the known ones where too many."""
+    """The classes of the table by all comparable columns; if too many, by the known ones."""
     table_or_part = convert_to_table(table)
     if table_or_part.n_records != releases[0].n_records:
         raise PlanError(
@@ -117,7 +117,7 @@ def _name_nodes(labels: Sequence[str]) -> Hierarchy:
 
 
 def check_same_coarsening(releases: Sequence[Release]) -> None:
-    """Refuse releases that coarsen a column differently: a value of one is none of the other."""
+    """Refuse releases that coarsen a column differently: their values cannot be compared."""
     coarsened_of_releases = [coarsened.plan.coarsened for coarsened in releases]
     for column in dict.fromkeys(name for coarsened in coarsened_of_releases for name in coarsened):
         if any(
@@ -131,7 +131,7 @@ def check_same_coarsening(releases: Sequence[Release]) -> None:
 
 
 def check_record_numbers(releases: Sequence[Release]) -> None:
-    """Refuse releases of tables that have not as many records as the first."""
+    """Refuse releases of tables that differ in their number of records."""
     if not releases:
         raise PlanError("No release was named; name at least one.")
     sizes = [release.n_records for release in releases]

@@ -1,6 +1,6 @@
-"""Count what anyone learns who holds several releases of one table.
+"""Count what anyone who holds several releases of the same table learns.
 
-Each release may meet its plan although all of them together do not. There are two attackers.
+Each release can meet its plan although all of them together do not. There are two attackers.
 
 **One with all rows lined up** sees the releases side by side, as one wide table. Two records look
 alike if every release shows them alike: with the same labels, or not at all, and with the same
@@ -129,7 +129,7 @@ class CombinedModel:
 
 @dataclass(frozen=True)
 class LearntValues:
-    """What anyone who holds all releases learns of a sensitive column."""
+    """What anyone who holds all releases learns about a sensitive column."""
 
     column: str
     # the records whose value is certain although no single release reveals it: with all rows lined
@@ -229,7 +229,7 @@ class CombinedReleases:
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All results for JSON: null stands for nothing, or for infinite."""
+        """All results for JSON: null means nothing, or infinite."""
         return {
             "records": self.together.n_records,
             "min_k_alone": list(self.smallest_classes),
@@ -255,7 +255,7 @@ def _format_level(level: float | None) -> str:
 
 
 def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
-    """Count what anyone learns who holds several releases of one table.
+    """Count what anyone who holds several releases of the same table learns.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -
     Raises
     ------
     PlanError
-        No release is given; they are not of one table; or a plan counts k in persons.
+        There is no release; they are not of the same table; or a plan counts k in persons.
     TableError
         The table cannot be counted by all of their columns.
     """

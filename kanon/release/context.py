@@ -186,7 +186,7 @@ class ChosenThreshold(Strict):
 
 
 class Thresholds(Strict):
-    """The replaced thresholds; None: the proposed one stands."""
+    """The replaced thresholds; None: the proposed one applies."""
 
     k: ChosenThreshold | None = None
     highest_risk: ChosenThreshold | None = None

@@ -93,7 +93,7 @@ def measure_reached_levels(
         The rows are in an engine, or the population lacks a quasi-identifier or a person of the
         table.
     PlanError
-        There are more than :data:`MOST_CHOICES` choices of so many quasi-identifiers.
+        There are more than :data:`MOST_CHOICES` ways to choose that many quasi-identifiers.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The record of releases that an operator may ask for: a line for each release.
 
 It is kept only in the folder that the environment variable ``KANON_RECORD`` names. A line holds no
-cell and no column name. It is written before the release is handed out: a release that cannot be
+cell and no column name. It is written before the release is given out: a release that cannot be
 recorded is not made, so none is missing from the record.
 """
 

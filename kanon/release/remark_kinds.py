@@ -103,7 +103,7 @@ class Remark:
     kind: Kind  # one of :data:`KINDS`
     column: str
     share: float  # the share of the records that it is about, from 0 to 1
-    found: str  # what was found, with its figure, in a sentence without values of the table
+    found: str  # what was found, with its figure, in a sentence without values from the table
 
 
 def sort_by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:

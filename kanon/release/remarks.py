@@ -1,7 +1,7 @@
 """Remarks on what a release may give away although it meets its models.
 
 Each remark gives a figure and advice. All figures come from counts, so that a table may stay in its
-engine; no remark holds a value of the table.
+engine; no remark contains a value from the table.
 
 >>> import pandas as pd
 >>> from kanon.sources.memory import MemoryTable
@@ -75,7 +75,7 @@ def check_release_remarks(
 ) -> tuple[Remark, ...]:
     classes, table = recoding.classes, source.table
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
-    # What was counted for the classes is not counted again; missing is no value.
+    # What was counted for the classes is not counted again; missing is not a value.
     frequencies, texts = {}, {}
     for sensitive in classes.as_one_class.sensitive:
         filled = [text != MISSING_LABEL for text in sensitive.values]

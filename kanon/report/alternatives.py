@@ -249,7 +249,7 @@ def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
         return PlanResult(recodings[task.k], seconds, measure_points(recodings, metrics), about)
     recoding = module.anonymise(task, progress)
     seconds = time.perf_counter() - started
-    how_often = f"{short_title(name)} runs once per k"
+    how_often = f"{short_title(name)} has to run separately for each k"
     if reason := explain_too_long(prepared):
         return PlanResult(recoding, seconds, None, f"{how_often}; other k were not run: {reason}.")
     recodings = {}

@@ -257,7 +257,7 @@ def test_what_would_take_long_is_not_run_beside_a_report(monkeypatch):
     said = "the table has 5 classes; a report makes other releases for at most 4"
     assert report.alternatives.metrics_note == f"Not run: {said}."
     assert {one.refused for one in report.alternatives.algorithms[1:]} == {f"Not run: {said}."}
-    assert report.about_k == f"OLA runs once per k; other k were not run: {said}."
+    assert report.about_k == f"OLA has to run separately for each k; other k were not run: {said}."
     assert report.curves == ()
     monkeypatch.setattr(considered, "_MOST_CLASSES", 5)
     monkeypatch.setattr(considered, "_MOST_NODES", 5)
