@@ -22,7 +22,7 @@ CARD = Card(
     source="Wong, Li, Fu, Wang 2006",
     unit="share",
     direction="lower",
-    lowest="1 / v of v values: all are equally frequent in every class",
+    lowest="1 / v for v values: all are equally frequent in every class",
     highest="1: in at least one class everyone has the same value",
 )
 

@@ -24,7 +24,7 @@ CARD = Card(
     source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
     unit="ratio",
     direction="lower",
-    lowest="1 / (v - l + 1) of v values: all are equally frequent in every class",
+    lowest="1 / (v - l + 1) for v values: all are equally frequent in every class",
     highest="infinite: at least one class has fewer than l values",
 )
 

@@ -23,7 +23,7 @@ CARD = Card(
     unit="sum of differences between shares",
     direction="lower",
     lowest="0: every class is mixed like the whole table",
-    highest="nearly 2 by norm 1, else 1: a class has values that hardly occur elsewhere",
+    highest="nearly 2 by norm 1, otherwise 1: a class has values that hardly occur elsewhere",
 )
 
 Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered"]

@@ -111,7 +111,7 @@ def check_minimality(recoding: Recoding, models: Sequence[Model], k: int) -> Ite
         sentences.append(f"What minimality reveals was not computed for {unreckoned}.")
     if result.n_needless:
         others = count_noun(result.n_needless, "other class", "other classes")
-        sentences.append(f"In {others} such a conclusion is wrong, as a split meets the models.")
+        sentences.append(f"In {others} such a conclusion is wrong: a split there meets the models.")
     yield Remark(
         "minimality", column, result.records / int(recoding.counts.sum()), " ".join(sentences)
     )

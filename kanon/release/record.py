@@ -143,7 +143,7 @@ def describe_earlier_releases(table: str | None) -> str | None:
     if not lines:
         return None
     return (
-        f"This table was released {count_noun(len(lines), 'time')} before, last on "
+        f"This table has been released before ({count_noun(len(lines), 'time')}), most recently on "
         f"{lines[-1]['when'][:10]} with k = {lines[-1]['k']}. Run 'kanon combine' with the plans "
         "of all its releases to see what they reveal together."
     )

@@ -182,7 +182,7 @@ def _check_repeats(
     share = records / often.distinct.n_filled
     have = f"{count_noun(persons, 'value')} {'has' if persons == 1 else 'have'}"
     text = (
-        f"{quote(column)} repeats: {have} several records, {write_count(records)} together. If a "
+        f"{quote(column)} repeats: {have} several records, {write_count(records)} in all. If a "
         "value stands for a person, "
     )
     source, recoding = (None, None) if released is None else released

@@ -133,8 +133,8 @@ class OptimalityGap:
                 "or becomes a group above it in these hierarchies, and that every class has at "
                 f"least {write_count(self.k)} records. No record can lose less than in the "
                 f"cheapest group of {write_count(self.k)} records that it fits into; the bound is "
-                "the sum of these losses over all records. A close search also uses that each "
-                "record is in only one group. Models other than k allow fewer releases, so they "
+                "the sum of these losses over all records. A close search also allows for each "
+                "record being in only one group. Models other than k allow fewer releases, so they "
                 "can only raise the least loss."
             ),
             "Records may be suppressed; each suppressed record counts as a total loss."

@@ -109,7 +109,7 @@ def test_what_is_not_reckoned_is_said(monkeypatch):
     (remark,) = check_minimality(release, models, 2)
     assert remark.share == 5 / 9
     assert remark.found.endswith(
-        "In 1 other class such a conclusion is wrong, as a split meets the models."
+        "In 1 other class such a conclusion is wrong: a split there meets the models."
     )
     monkeypatch.setattr(minimality, "_MOST_PLACES", 1)
     (remark,) = check_minimality(release, models, 2)

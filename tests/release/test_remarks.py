@@ -164,7 +164,7 @@ def test_an_identifier_that_repeats_is_remarked_on_unless_it_says_who_is_who():
     """Of A A B C, A has two records; by pairs of towns each class is of two persons."""
     (remark,) = on_table({"who": list("AABC")}, who="id").values()
     assert (remark.kind, remark.share) == ("several-records", 0.5)
-    assert "1 value has several records, 2 together" in remark.found
+    assert "1 value has several records, 2 in all" in remark.found
     roles = {"who": NAMES["id"], "name": NAMES["id"]}
     table = MemoryTable(pd.DataFrame({"who": list("AABC"), "name": list("XXYZ")}))
     assert len(check_table_remarks(table, roles, 2)) == 2
