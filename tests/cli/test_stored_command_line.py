@@ -126,7 +126,8 @@ def test_a_further_release_of_a_table_names_combine(kanon, folder, people, given
     day = json.loads(line)["when"][:10]
     assert kanon(*wanted, "two.parquet").err == (
         "kanon: warning: This table has been released before (1 time), most recently on "
-        f"{day} with k = 2. Run 'kanon combine' with the plans of all its releases to see what they reveal together.\n"
+        f"{day} with k = 2. Run 'kanon combine' with the plans of all its releases to see what "
+        "they reveal together.\n"
     )
     if given == ["people.csv"]:
         again = kanon(*wanted, "three.parquet").err
