@@ -564,7 +564,7 @@ def test_an_engine_says_that_an_identifier_repeats(in_engine, fails):
     table = in_engine(VISITS)
     done, _ = released(table, **{**SHORT, "patient": "id"})
     (found,) = [one.found for one in done.remarks if one.kind == "several-records"]
-    assert "2 together" in found and found.endswith("was not counted in the engine.")
+    assert "2 in all" in found and found.endswith("were not counted in the engine.")
     fails()
     again, _ = released(table, **{**SHORT, "patient": "id"})
     assert all(one.column != "patient" for one in again.remarks), "it leaves the release"
