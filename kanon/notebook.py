@@ -104,8 +104,8 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     Raises
     ------
     PlanError
-        The plan's algorithm runs once per k: :func:`kanon.experiments.sweep.sweep` runs it for
-        several.
+        The plan's algorithm runs for one k at a time: :func:`kanon.experiments.sweep.sweep` runs it
+        for several.
     KanonError
         See :func:`kanon.run.execution.run`.
 
@@ -120,7 +120,7 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     """
     name = plan.algorithm.name
     if not serves_every_k(name):
-        raise PlanError(f"{quote(name)} runs once per k; sweep runs it for several.")
+        raise PlanError(f"{quote(name)} runs for one k at a time; sweep runs it for several.")
     prepared = prepare(plan, table, folder)
     metrics = measured_metrics(plan, [plan.metric.name])
     return EveryK(prepared, run_algorithm(ignore_progress, name, prepared.check(), metrics))

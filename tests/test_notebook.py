@@ -106,7 +106,7 @@ def test_what_there_is_not_is_said():
         found.release(13)
     with pytest.raises(PlanError, match="at least 2"):
         found.release(1)
-    with pytest.raises(PlanError, match="'datafly' runs once per k"):
+    with pytest.raises(PlanError, match="'datafly' runs for one k at a time"):
         every_k(plan(name="datafly"), PEOPLE)
     with pytest.raises(PlanError, match="'zip' is not a quasi-identifier"):
         cost_matrix(found.prepared, "zip")

@@ -17,11 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_plan(parser)
     add_table(parser)
     parser.add_argument(
-        "--k", metavar="5|3-100", help="one k, or a range to average over; else the plan's"
+        "--k", metavar="5|3-100", help="one k, or a range to average over; by default the plan's"
     )
     parser.add_argument(
         "--weights", default="utility=2,l=1,t=1", metavar="utility=2,l=1,t=1",
-        help="how much each matters; the others do not count",
+        help="how much each concern matters; concerns that are not named do not count",
     )  # fmt: skip
     parser.add_argument(
         "--limits", default="", metavar="l=2,t=0.3",
@@ -69,5 +69,5 @@ def _parse_k(text: str) -> int | tuple[int, int]:
         return (int(low), int(high)) if dash else int(low)
     except ValueError:
         raise PlanError(
-            f"--k: {quote(text)} is not a k; give one k such as 5, or a range such as 3-100."
+            f"--k: {quote(text)} is not a valid k; give one k such as 5, or a range such as 3-100."
         ) from None

@@ -37,10 +37,10 @@ def execute(args: argparse.Namespace) -> None:
 
 def _check_port(port: int) -> None:
     if not 1 <= port <= _LAST_PORT:
-        raise SettingsError(f"--port: {port} is not a port; give a number from 1 to {_LAST_PORT}.")
+        raise SettingsError(f"--port: {port} is not a port; choose one from 1 to {_LAST_PORT}.")
     try:
         socket.create_server((_HERE, port)).close()
     except OSError:
         raise SettingsError(
-            f"--port: {port} is taken by another program, or reserved; give another, such as 8765."
+            f"--port: {port} is reserved, or taken by another program; choose one such as 8765."
         ) from None

@@ -47,5 +47,5 @@ def execute(args: argparse.Namespace) -> None:
     else:
         print("\n".join(combined.describe_releases([path.name for path in args.plans])))
     if not combined.holds:
-        verb = "do not" if combined.lined_up else "would not, with all rows lined up,"
-        raise ReleaseError(f"All releases together {verb} meet what their plans require.")
+        verb, end = ("do", "") if combined.lined_up else ("would", " with all rows lined up")
+        raise ReleaseError(f"All releases together {verb} not meet what their plans require{end}.")

@@ -24,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> None:
     """Mark answers; a file without answers gets a row that says so, and stops nothing."""
     check_output_files(args, [args.out])
-    check_different(
-        [args.set, *args.answers, args.out], [], "the set, the answers and what is written"
-    )
+    check_different([args.set, *args.answers, args.out], [], "the set, the answers and the output")
     exercises = read_exercises(args.set)
     marks = mark_class(exercises, [(str(path), path) for path in args.answers])
     write_whole(table_bytes(marks.files, "csv", neutral=True), args.out)

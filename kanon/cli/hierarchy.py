@@ -1,4 +1,4 @@
-"""``hierarchy``: look at hierarchy files."""
+"""``hierarchy``: check hierarchy files."""
 
 import argparse
 from pathlib import Path

@@ -105,7 +105,7 @@ def parse_columns(option: str, texts: Sequence[str], known: Sequence[str]) -> li
 
 
 def _split_list(option: str, text: str) -> list[str]:
-    """Split a list at its commas; a part with a comma stands in double quotes."""
+    """Split a list at its commas; a part with a comma is in double quotes."""
     try:
         parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error:
@@ -125,7 +125,7 @@ def check_files(args: argparse.Namespace, plan: Plan, *written: Path | None) -> 
     named = [get_hierarchy_file(column.hierarchy) for column in plan.columns.values()]
     hierarchies = [args.plan.parent / name for name in named if name]  # columns may share one
     tables = [] if args.table.is_url else [args.table.path]
-    description = "the plan, the table, hierarchies and what is written"
+    description = "the plan, the table, hierarchies and the output"
     options = ("words", "context", "last", "population", "release")
     read = [path for name in options if (path := getattr(args, name, None)) is not None]
     check_different([args.plan, *tables, *read, *outputs], hierarchies, description)
@@ -155,7 +155,7 @@ def check_different(paths: Sequence[Path], seen_before: Sequence[Path], what: st
     for path in paths:
         if any(_is_same_file(path, other) for other in seen):
             raise PlanError(
-                f"{quote(path.name)} is named for two things; {what} have to be different files."
+                f"{quote(path.name)} is named for two purposes; {what} have to be different files."
             )
         seen.append(path)
 

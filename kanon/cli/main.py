@@ -33,10 +33,10 @@ from kanon.errors import (
 
 COMMANDS: Mapping[str, str] = {
     "app": "serve the dashboard on this machine",
-    "run": "anonymise a table as a plan says",
+    "run": "anonymise a table according to a plan",
     "sweep": "what every k costs under several metrics",
     "advise": "which metric and strategy suit a table",
-    "reverse": "find the greatest k that goes with the other models of a plan",
+    "reverse": "find the greatest k that is possible with a plan's other models",
     "simulate": "rank the strategies on simulated sensitive columns",
     "report": "write the report of a release",
     "decide": "check a release against its purpose",
@@ -45,7 +45,7 @@ COMMANDS: Mapping[str, str] = {
     "check": "see what is new in a table for a plan",
     "combine": "what anyone learns from the releases of several plans together",
     "exercises": "mark answers to an exercise set",
-    "hierarchy": "look at hierarchy files",
+    "hierarchy": "check hierarchy files",
 }
 """What each command does, for ``--help``; the file of a command is imported when it is called."""
 
@@ -98,7 +98,7 @@ def _run_command(arguments: Sequence[str] | None, written: WrittenFiles) -> tupl
             traceback.print_exc()
         return _MISTAKE, (  # the text could hold cells
             f"failed because of an error in kanon: {describe_safely(error)}. Please report this "
-            f"line; {TRACEBACK}=1 prints more, which may hold values of the table."
+            f"line; {TRACEBACK}=1 prints more, which may contain values from the table."
         )
     return 0, ""
 

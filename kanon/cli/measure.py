@@ -24,11 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table(parser)
     parser.add_argument(
         "--qi", action="append", required=True, metavar="a,b,c",
-        help="the quasi-identifiers; may be repeated, and names with commas stand in double quotes",
+        help="the quasi-identifiers; can be repeated; put names with commas in double quotes",
     )  # fmt: skip
     parser.add_argument(
         "--sensitive", action="append", default=[], metavar="s,t",
-        help="the sensitive columns, written likewise",
+        help="the sensitive columns, in the same form",
     )  # fmt: skip
     parser.add_argument("--person", metavar="COLUMN", help="the column that identifies the person")
     parser.add_argument(
@@ -51,8 +51,8 @@ def execute(args: argparse.Namespace) -> None:
         )
     if args.person in (*columns, *sensitive):
         raise PlanError(
-            f"--person: {quote(args.person)} is named by --qi or --sensitive too; a column is "
-            "one of these."
+            f"--person: {quote(args.person)} is also named by --qi or --sensitive; a column can be "
+            "only one of these."
         )
     suppressed = 0
     if SUPPRESSED not in (*columns, *sensitive):

@@ -13,7 +13,7 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+    parser.add_argument("--seed", type=int, help="the seed to use instead of the plan's")
 
 
 def add_progress(parser: argparse.ArgumentParser) -> None:
@@ -38,22 +38,24 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("memory", *ENGINES), metavar="|".join(("memory", *ENGINES)),
-        help="what reads it; by default memory for small files, else what fits",
+        help="what reads the table; by default memory for small files, otherwise whatever suits",
     )  # fmt: skip
     add_reading(parser)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else detected")
     parser.add_argument(
-        "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
+        "--sep", metavar="SEPARATOR", help="the separator of a CSV, if not detected"
+    )
+    parser.add_argument(
+        "--sheet", metavar="NAME", help="the sheet of an XLSX: by default the plan's or the largest"
     )
     parser.add_argument(
         "--header", choices=("yes", "no"), help="whether the first line holds the column names"
     )
     parser.add_argument(
         "--footer", type=int, metavar="N",
-        help="the number of rows at the end that are totals or notes; else the plan's, or none",
+        help="the number of rows at the end that are totals or notes; by default the plan's or 0",
     )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="do not say how the table was read")
 
@@ -62,7 +64,7 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--missing", action="append", metavar="MARKERS",
         help="the texts that mark a missing cell, separated by commas, such as '?,*'; blank cells "
-        "are always missing; else the known markers that occur",
+        "are always missing; by default the known markers that occur",
     )  # fmt: skip
 
 

@@ -18,26 +18,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table(parser)
     parser.add_argument(
         "--columns", action="append", metavar="a,b,c",
-        help="the columns to examine, else all; may be repeated, and names with commas stand in "
+        help="the columns to examine, by default all; can be repeated; put names with commas in "
         "double quotes",
     )  # fmt: skip
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.json",
-        help="leave out its identifiers, name its insensitive columns that are in such a set, and "
-        "count persons if it does",
+        help="leave out the plan's identifiers, list its insensitive columns that are in such a "
+        "set, and count persons if the plan does",
     )  # fmt: skip
     parser.add_argument(
         "--person", metavar="COLUMN",
-        help="count persons: the column that identifies the person; else the plan's",
+        help="count persons: the column that identifies the person; by default the plan's",
     )  # fmt: skip
     parser.add_argument(
         "--share", type=_parse_share, default="5%", metavar="5%",
         help="the share of the records or persons that a set has to single out",
     )  # fmt: skip
     parser.add_argument(
-        "--k", type=int, default=2, help="a record is singled out if fewer than k look like it"
+        "--k", type=int, default=2, help="records are singled out if fewer than k look the same"
     )
-    parser.add_argument("--size", type=int, default=3, help="the most columns in a set")
+    parser.add_argument("--size", type=int, default=3, help="the most columns that a set can have")
     add_missing(parser)
     add_json(parser)
     add_progress(parser)
@@ -83,5 +83,5 @@ def _parse_share(text: str) -> float:
     except (ValueError, ArithmeticError):
         raise PlanError(f"--share: {quote(text)} is not a share; {advice}.") from None
     if 0 < share < 1e-15:
-        raise PlanError(f"--share: {quote(text)} is too small to be told from 0; {advice}.")
+        raise PlanError(f"--share: {quote(text)} is too small to differ from 0; {advice}.")
     return share

@@ -24,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_context(parser, required=False)
     parser.add_argument(
         "--last", type=Path, metavar="LAST.json",
-        help="the numbers of the last report of the same project (report.json, from within it), to "
-        "list what changed since",
+        help="the numbers of the project's last report (report.json, downloaded from that report), "
+        "to list what has changed since",
     )  # fmt: skip
     parser.add_argument(
         "--release", type=Path, metavar="RELEASED",
-        help="the file that was handed out, for its fingerprint; else a plain CSV",
+        help="the file that was given out, to show its fingerprint; by default that of a plain CSV",
     )  # fmt: skip
     parser.add_argument(
         "--public", action="store_true",
@@ -58,7 +58,7 @@ def execute(args: argparse.Namespace) -> None:
     plan, publish = read_plan(args), read_publish(args, "--public")
     for option in ("population", "last", "bound") if args.public else ():
         if getattr(args, option):
-            raise PlanError(f"--{option} is for the internal report; leave out it or --public.")
+            raise PlanError(f"--{option} is for the internal report; leave it or --public out.")
     check_files(args, plan, args.out)
     words = None if args.words is None else read_words(args.words)
     context = None if args.context is None else Context.load(args.context)

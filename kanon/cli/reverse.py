@@ -1,4 +1,4 @@
-"""``find_greatest_k``: find the greatest k that goes with the other models of a plan."""
+"""``find_greatest_k``: find the greatest k that is possible with a plan's other models."""
 
 import argparse
 from pathlib import Path
@@ -28,8 +28,8 @@ def execute(args: argparse.Namespace) -> None:
     write_whole(result.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
     first = result.curve.iloc[0]
     print(
-        f"{count_noun(len(result.ways), 'row')}; the models are met from "
-        f"{write_percent(first['alteration'])} alteration ({plan.metric.card.title}) on, with k = "
+        f"{count_noun(len(result.ways), 'row')}; the models are first met at "
+        f"{write_percent(first['alteration'])} alteration ({plan.metric.card.title}), with k = "
         f"{write_count(int(first['k']))}" + (", in persons" if result.of == "persons" else "")
     )
     reached = {most: result.find_k(most) for most in (5, 10, 20, 30, 50)}

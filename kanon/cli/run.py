@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
     parser.add_argument(
         "--bound", action="store_true",
-        help="find a lower bound on the loss of any release, and say how far this one is from it "
-        "at most; may take minutes",
+        help="find a lower bound on the loss of any release, and the most by which this one can "
+        "exceed it; may take minutes",
     )  # fmt: skip
     parser.add_argument(
         "--pin", type=Path, metavar="NEXT.json",
@@ -73,18 +73,18 @@ def execute(args: argparse.Namespace) -> None:
     check_files(args, plan, args.out.path, args.measures, args.pin, args.bundle)
     if args.pin is not None and algorithm_named(plan.algorithm.name).CARD.family != "levels":
         raise PlanError(
-            f"--pin: {quote(plan.algorithm.name)} decides for each table anew, so there are no "
+            f"--pin: {quote(plan.algorithm.name)} decides anew for each table, so there are no "
             "levels to keep; the plan itself can be run on the next table."
         )
     if args.bundle is not None and args.bundle.suffix.lower() != ".zip":
-        raise PlanError("--bundle: an archive is a zip; end its name in .zip.")
+        raise PlanError("--bundle: an archive is a zip file; end its name in .zip.")
     publish = read_publish(args, "--bundle")
     check_record_writable()
     table = read_records(args, plan)
     if args.bundle is not None and table.in_engine:
         raise PlanError(
             "--bundle needs a table in memory, because its report rechecks the released rows; "
-            "leave it out, or add --engine memory."
+            "leave --bundle out, or add --engine memory."
         )
     for option in ("--neutralise-formulas", "--csv"):
         if getattr(args, option.strip("-").replace("-", "_")):
@@ -163,8 +163,8 @@ def _choose_form(result: Run, table: Table, name: str) -> TextForm:
     form = result.fitting(own)
     if form != own:
         show_warning(
-            f"The release is written in UTF-8, because {own.encoding.upper()} lacks a character of "
-            "a hierarchy."
+            f"The release is written in UTF-8, because {own.encoding.upper()} lacks a character "
+            "used in a hierarchy."
         )
     return form
 
@@ -183,8 +183,8 @@ def _move_plan(plan: Plan, old: Path, new: Path) -> Plan:
 def _check_text(out: Address, table: Table, option: str) -> None:
     if table.in_engine:
         raise PlanError(
-            f"{option} needs a table in memory, because an engine writes the file itself; leave it "
-            "out, or add --engine memory."
+            f"{option} needs a table in memory, because an engine writes the file itself; leave "
+            "the option out, or add --engine memory."
         )
     if find_format(out.path.name).cells != "text":
         raise PlanError(

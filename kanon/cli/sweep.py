@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_plan(parser)
     add_table(parser)
     parser.add_argument("--k", required=True, metavar="3,4,5,10")
-    parser.add_argument("--metrics", default="all", metavar="all|a,b", help="all: the seven")
+    parser.add_argument("--metrics", default="all", metavar="all|a,b", help="all: the 7 published")
     parser.add_argument("--strategies", default="s1", metavar="s1")
     parser.add_argument("--out", type=Path, required=True, metavar="CURVES.csv")
     add_seed(parser)

@@ -71,7 +71,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
         Classifier(
             Card(
                 "mlp", "Neural network",
-                "A small network with two hidden layers of 5 and 2 units: the published one.",
+                "A small network with two hidden layers of 5 and 2 units, as in the paper.",
                 "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; scikit-learn, MLPClassifier",
             ),
             _build_network,

@@ -54,7 +54,7 @@ class Outcome:
     before : numpy.ndarray, shape (3,)
         The scores on the validation records of its training table.
     dead
-        Whether it gives all of these the same answer, as a network without active units does.
+        Whether it gives all those records the same answer, as a network without active units does.
     """
 
     fit: Fit

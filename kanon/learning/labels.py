@@ -17,7 +17,7 @@ from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 
 MOST_LABELS = 50
-"""A column with more different values is no target, as most of them would have few records."""
+"""A column with more different values is not a target, as most would have few records."""
 
 TRAINING_SHARE = 2 / 3  # of the records, as published; the others validate
 

@@ -40,14 +40,14 @@ _CARDS = {
         Card(
             "oneClass",
             "oneClass",
-            "A 1 at the released value only: every released value is separate, and how values lie "
-            "below each other is ignored.",
+            "A 1 at the released value only: every released value counts as separate, and the "
+            "hierarchy is ignored.",
             _INAN,
         ),
         Card(
             "fillParent",
             "fillParent",
-            "A 1 at the released value and at all values above it: two values share what lies "
+            "A 1 at the released value and at all values above it: two values share whatever is "
             "above both.",
             _INAN,
         ),
@@ -61,7 +61,7 @@ _CARDS = {
         Card(
             "proportional",
             "proportional",
-            "At every value the share of the class's records with that original value or one "
+            "At every value, the share of the class's records with that original value or one "
             "below it: the mix of the class, published with the table.",
             _VITON,
         ),
@@ -104,7 +104,7 @@ class Matrix:
         of_record : numpy.ndarray, shape (n,)
             Per record the position of its released class.
         size
-            The most records of a batch.
+            The largest number of records in a batch.
 
         Yields
         ------
@@ -128,7 +128,7 @@ def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> l
     Parameters
     ----------
     attributes, hierarchies
-        The quasi-identifiers. Ranges beside a tree are no columns.
+        The quasi-identifiers. Ranges beside a tree have no columns.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     - *proportional*: the share of the records of the class whose **original** value is val or
       lies below val.
 
-    A released range is no node and has no column. For *oneClass* and *fillParent* v is then the
+    A released range is not a node and has no column. For *oneClass* and *fillParent* v is then the
     smallest node that covers the range; *fillChild* has a 1 at every node from there downwards
     whose leaves all lie within the range. *Proportional* uses original values, which are nodes.
 
@@ -193,7 +193,7 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     Raises
     ------
     PlanError
-        There is no such representation.
+        The representation is unknown.
 
     Notes
     -----
@@ -231,7 +231,7 @@ def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
     Raises
     ------
     PlanError
-        There is no such representation.
+        The representation is unknown.
     """
     alone = np.arange(classes.n_classes, dtype=np.int64)
     return represent(name, Recoding(classes, classes.nodes, classes.counts, alone))

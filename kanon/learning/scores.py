@@ -13,8 +13,8 @@ SCORES: Mapping[str, Card] = {
         Card(
             "auc", "AUC",
             "How often a record with the label gets a higher score than one without it: the area "
-            "under the ROC curve. With more than two labels, the mean over them, one against the "
-            "rest.",
+            "under the ROC curve. With more than two labels, the mean over the labels, each "
+            "against the rest.",
             "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; Hand, Till 2001", "", "higher",
             "0.5: no better than chance (below it, worse)", "1: every pair is in the right order",
         ),
@@ -26,9 +26,9 @@ SCORES: Mapping[str, Card] = {
         ),
         Card(
             "f1", "F1",
-            "The harmonic mean of the share of predictions of a label that are right and the "
-            "share of its records that are found: for the rarer of two labels; with more, the "
-            "mean over them.",
+            "The harmonic mean of two shares: how many predictions of a label are right, and how "
+            "many of its records are found. With two labels, the rarer one counts; with more, it "
+            "is the mean over all.",
             "van Rijsbergen 1979", "", "higher",
             "0: no record of the label is found", "1: all are found, and nothing else",
         ),

@@ -40,7 +40,7 @@ class Curves:
     class_sizes: np.ndarray | None = None
     # per further measure its known numbers: see :mod:`kanon.measures.extended_measures`
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
-    # the k at which the measures are known that are no running sums
+    # the k at which the measures are known that are not running sums
     measured_at: tuple[int, ...] = ()
 
     def get_further(self, name: str, ks: Sequence[int]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Alteration: how much of all that could be lost was lost, as a metric counts."""
+"""Alteration: how much of all that could be lost was lost, as a metric counts it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T", float, np.ndarray)
 CARD = Card(
     name="alteration",
     title="Alteration",
-    summary="How much of all that could be lost was lost, as the metric counts.",
+    summary="How much of all that could be lost was lost, as the metric counts it.",
     source="Mauger, Le Mahec, Dequen 2020",
     unit="%",
     direction="lower",

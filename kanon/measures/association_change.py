@@ -23,12 +23,12 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="association_change",
     title="Association change",
-    summary="How much Cramér's V, the association of two columns from 0 to 1 corrected for chance, "
-    "differs from the original table, averaged over pairs of columns.",
+    summary="How far Cramér's V (the association between two columns, from 0 to 1, corrected for "
+    "chance) moves from its value in the original table, averaged over pairs of columns.",
     source="Cramér 1946; correction for chance: Bergsma 2013; uniform spread: Xiao, Tao 2006",
     unit="Cramér's V",
     direction="lower",
-    lowest="0: every two columns are associated as before",
+    lowest="0: every pair of columns is associated as before",
     highest="1: columns that determined each other no longer do, or the reverse",
 )
 

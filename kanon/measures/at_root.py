@@ -1,4 +1,4 @@
-"""Cells at the root: how many cells no longer tell anything."""
+"""Cells at the root: how many cells no longer reveal anything."""
 
 from kanon.cards import Card
 from kanon.measures.cells import compute_percent, count_cells_at_root
@@ -7,11 +7,11 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="root_percent",
     title="At root",
-    summary="Quasi-identifier cells at the root, where they no longer tell anything.",
+    summary="Quasi-identifier cells at the root, where they no longer reveal anything.",
     source="Mauger, Le Mahec, Dequen 2020, there called deleted",
     unit="%",
     direction="lower",
-    lowest="0 %: every cell still tells something",
+    lowest="0 %: every cell still reveals something",
     highest="100 %: all quasi-identifiers are lost",
 )
 

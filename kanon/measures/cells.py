@@ -29,7 +29,7 @@ def scale_metric_potentials(
 
 
 def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
-    """Whether nodes are values: a missing cell is none, although it has its own leaf.
+    """Whether nodes are values: a missing cell is not one, although it has its own leaf.
 
     >>> from kanon.hierarchy.build import suppression
     >>> is_value(suppression(["a", "(missing)"]), np.array([0, 1])).tolist()

@@ -22,8 +22,8 @@ def value(recoding: Recoding, column: str) -> float:
     """CM = (suppressed + Σ over classes of (|C| - max_s n_s)) / n, in [0, 1]; 0 without records.
 
     Low is good for training a classifier of this column on the release, and bad for privacy: a
-    value that a class agrees on is known of all its records. Where several values are the most
-    frequent of a class, one of them counts as right; the number is the same for each.
+    value that all records of a class share is known for each of them. Where several values are the
+    most frequent of a class, one of them counts as right; the number is the same for each.
 
     Parameters
     ----------

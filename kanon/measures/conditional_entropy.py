@@ -18,7 +18,7 @@ CARD = Card(
     unit="bits",
     direction="lower",
     lowest="0 bits: every original value is certain",
-    highest="n · Σ log2 of the number of values: nothing is known of any of them",
+    highest="n · Σ log2 of the number of values: nothing is known about any of them",
 )
 
 

@@ -11,13 +11,13 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="conditional_entropy_percent",
     title="Conditional entropy, share",
-    summary="The conditional entropy of the release, as a share of that with every "
+    summary="The conditional entropy of the release, as a share of what it would be with every "
     "quasi-identifier at its root.",
     source="Gionis, Tassa 2009; de Spoelberch, interim report, Imperial College London",
     unit="%",
     direction="lower",
     lowest="0 %: every original value is certain",
-    highest="100 %: as much is open as with everything at its root; it can be more",
+    highest="100 %: as much is open as with everything at its root; more is possible",
 )
 
 

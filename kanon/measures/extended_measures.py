@@ -36,7 +36,7 @@ def get_further_cards() -> Mapping[str, Card]:
 
 @cache
 def find_measures_at_some_k() -> frozenset[str]:
-    """The further measures that are no running sums, known only at some k of a merge path."""
+    """The further measures that are not running sums, known only at some k of a merge path."""
     modules = parts_of(kanon.measures)
     return frozenset(
         name for name in get_further_cards()
@@ -45,7 +45,7 @@ def find_measures_at_some_k() -> frozenset[str]:
 
 
 def _get_summand(module: ModuleType) -> Callable[[Any], Any] | None:
-    """Get what a measure sums over cells or classes; None if it is no such sum."""
+    """Get what a measure sums over cells or classes; None if it is not such a sum."""
     return getattr(module, "losses", None) or getattr(module, "per_class", None)
 
 

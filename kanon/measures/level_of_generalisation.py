@@ -7,7 +7,7 @@ CARD = Card(
     name="level_of_generalisation",
     title="Level of generalisation",
     summary="The sum of the levels to which the quasi-identifiers were raised, also called "
-    "absolute distance. Only where all records were raised to the same levels.",
+    "absolute distance. Defined only if all records were raised to the same levels.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013; de Spoelberch, interim report, "
     "Imperial College London",
     unit="levels",

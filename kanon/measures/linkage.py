@@ -1,7 +1,7 @@
 """A linkage attack: what someone who knows quasi-identifiers of a person learns from a table.
 
-The attacker finds the records that may be the person's and takes them for equally likely; the best
-guess of a sensitive value is the most frequent one among them.
+The attacker finds the records that could be the person's and treats them as equally likely; the
+best guess of a sensitive value is the most frequent one among them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Attack:
 
     @property
     def n_records(self) -> int:
-        """n, the number of attacked records, of which all shares are."""
+        """n, the number of attacked records, to which all shares refer."""
         return self.known.n_records
 
     @property
@@ -110,7 +110,7 @@ class Attack:
 def find_matches(
     classes: EquivalenceClasses, known: Mapping[str, str], column: str | None = None
 ) -> Match:
-    """Find the records of a table that fit what is known of a person."""
+    """Find the records of a table that fit what is known about a person."""
     fits = np.ones(classes.n_classes, dtype=bool)
     for place, name in zip(_get_places(classes, known), known, strict=True):
         tree = classes.hierarchies[place]
@@ -242,7 +242,7 @@ def _get_places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence
     lacking = [name for name in known if name not in classes.attributes]
     if lacking:
         raise PlanError(
-            f"{quote(lacking[0])} is no quasi-identifier; choose from "
+            f"{quote(lacking[0])} is not a quasi-identifier; choose from "
             f"{list_names(classes.attributes, most=12)}."
         )
     return [classes.attributes.index(name) for name in known]

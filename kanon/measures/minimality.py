@@ -1,7 +1,7 @@
 """Minimality: what follows from classes that were raised further than k alone requires.
 
 Anyone who knows all quasi-identifiers, the hierarchies and the models knows more if nothing was
-raised needlessly: if a class could be split into parts of k but was not, a part breaks a model
+raised needlessly: if a class could be split into parts of k but was not, a part fails a model
 beside k (the minimality attack of Wong, Fu, Wang, Pei 2007, VLDB).
 
 - **Split.** In a *full-domain* release (``trace.node``): one quasi-identifier one level lower, in

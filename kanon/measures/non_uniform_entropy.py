@@ -1,4 +1,4 @@
-"""Non-uniform entropy: how much less each cell tells, given the frequency of its value."""
+"""Non-uniform entropy: how much less each cell reveals, given the frequency of its value."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="non_uniform_entropy_bits",
     title="Non-uniform entropy",
-    summary="The log2 of how many times as many records a cell could now mean, summed over cells: "
-    "the cost that the metric Entropy counts.",
+    summary="The log2 of the factor by which the number of records that a cell could refer to has "
+    "grown, summed over cells: the cost that the metric Entropy counts.",
     source="Gionis, Tassa 2009",
     unit="bits",
     direction="lower",

@@ -36,7 +36,7 @@ def build_identity(classes: EquivalenceClasses) -> Recoding:
 
 
 def build_all_at_root(classes: EquivalenceClasses) -> Recoding:
-    """The release that tells nothing: every quasi-identifier of every record at its root."""
+    """The release that reveals nothing: every quasi-identifier of every record at its root."""
     roots = np.array([tree.root for tree in classes.hierarchies], dtype=np.int32)
     top = tuple(int(tree.level[tree.root]) for tree in classes.hierarchies)
     targets = np.broadcast_to(roots, classes.nodes.shape)

@@ -12,8 +12,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="precision",
     title="Precision (Prec)",
-    summary="1 minus the share of the levels by which a cell was raised, averaged over cells. For "
-    "a table of leaves, 1 minus the alteration by the metric Total.",
+    summary="1 minus the share of the levels by which a cell was raised, averaged over cells. If "
+    "all original values are leaves, this is 1 minus the alteration by the metric Total.",
     source="Sweeney 2002",
     unit="share",
     direction="higher",

@@ -71,7 +71,7 @@ def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
         Lowest over the classes: ``entropy_l``, ``distinct_l``. Highest: ``t_norm1``,
         ``t_variational`` and ``t_emd_equal`` (one number), ``t_emd_ordered`` (where the values are
         numbers), ``alpha``, ``recursive_c`` (for l = 2), ``delta``, ``delta_present`` (over the
-        values that a class has), ``basic_beta``, ``enhanced_beta``. None if infinite, and
+        values that a class has), ``basic_beta``, ``enhanced_beta``. None if infinite, or
         without classes.
     """
     return {

@@ -14,13 +14,13 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="query_error_percent",
     title="Query error",
-    summary="The error of a count made on the release, in percent of the true count: half of "
-    "1,000 random counts, each with two or three conditions, are off by less.",
+    summary="The error of a count made on the release, in percent of the true count: half of 1,000 "
+    "random counts, each with two or three conditions, are off by less than this.",
     source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao, Tao 2006",
     unit="%",
     direction="lower",
     lowest="0 %: at least half of the counts are right",
-    highest="no upper end; 100 %: as wrong as the answer 0",
+    highest="no upper limit; 100 %: as wrong as the answer 0",
 )
 
 QUERIES = 1000
@@ -78,7 +78,7 @@ class QueryStudy:
         return 100.0 * np.divide(apart, bases, out=np.zeros(len(bases)), where=bases > 0)
 
     def quantile(self, share: float) -> float:
-        """The error that this share of the queries stays below, in percent; 0 without queries."""
+        """The error below which this share of the queries stays, in percent; 0 without queries."""
         return float(np.quantile(self.errors, share)) if len(self.errors) else 0.0
 
 
@@ -88,7 +88,7 @@ def queries(classes: EquivalenceClasses, seed: int = 0, number: int = QUERIES) -
     Each concerns two or three quasi-identifiers, two as often as three, all choices equally
     likely; all of them where there are fewer. Each query of the first half matches, in each of
     them, the leaves from the smaller to the larger of two random leaves. Each of the second half
-    matches the values of one random record; for a value that is no leaf, the leaves below it.
+    matches the values of one random record; for a value that is not a leaf, the leaves below it.
 
     Parameters
     ----------

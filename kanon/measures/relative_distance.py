@@ -7,7 +7,7 @@ CARD = Card(
     name="relative_distance",
     title="Relative distance",
     summary="The sum of the levels to which the quasi-identifiers were raised, each as a share of "
-    "the height of its hierarchy. Only where all records were raised to the same levels.",
+    "the height of its hierarchy. Defined only if all records were raised to the same levels.",
     source="de Spoelberch, interim report, Imperial College London",
     unit="hierarchies",
     direction="lower",

@@ -1,7 +1,7 @@
 """Uniform spread: what a reader of a release expects of the original values.
 
 A released cell counts as each leaf below its node with equal chance. So do original cells that are
-no leaves, and the ranges of Mondrian and MDAV.
+not leaves, and the ranges of Mondrian and MDAV.
 """
 
 from __future__ import annotations

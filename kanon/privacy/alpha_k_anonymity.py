@@ -17,12 +17,12 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="alpha-k-anonymity",
     title="(alpha, k)-anonymity",
-    summary="Every class has at least k records, and no sensitive value has a share above alpha "
-    "in it.",
+    summary="Every class has at least k records, and no sensitive value has a share above alpha in "
+    "any class.",
     source="Wong, Li, Fu, Wang 2006",
     unit="share",
     direction="lower",
-    lowest="1 / v of v values: all are equally frequent in every class",
+    lowest="1 / v for v values: all are equally frequent in every class",
     highest="1: in at least one class everyone has the same value",
 )
 
@@ -39,7 +39,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same one).
+        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same value).
 
     Notes
     -----
@@ -111,7 +111,7 @@ MEASURES = (
         heading="surest guess, % ↓",
         title="Largest share of one value",
         unit="%",
-        meaning="How often anyone who knows a person's class can guess the value, at most.",
+        meaning="How often the best guess of a person's value is right in the worst class.",
     ),
 )  # fmt: skip
 

@@ -15,8 +15,8 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="basic-beta-likeness",
     title="Basic beta-likeness",
-    summary="In every class the share of each sensitive value is above its share in the whole "
-    "table by at most beta times that share.",
+    summary="In every class the share of a sensitive value exceeds its share in the whole table by "
+    "at most beta times the latter.",
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",
@@ -50,7 +50,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table, to n - 1.
+        From 0 (the class is mixed like the table) to n - 1.
 
     Notes
     -----
@@ -61,7 +61,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BasicBetaLikeness(SensitiveModel):
-    """The model "no sensitive value is relatively more frequent, by more than beta, in any class".
+    """The model "in no class does a sensitive value have a relative gain above beta".
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ MEASURES = (
         heading="basic β ↓",
         title="β-likeness",
         unit="ratio",
-        meaning="How much a value's share grows at most in a class, relative to its share in the "
-        "table.",
+        meaning="The most by which a value's share grows in any class, relative to its share in "
+        "the table.",
     ),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Several privacy models at once: which classes break any, and whether all can be met."""
+"""Several privacy models at once: which classes fail any of them, and whether all can be met."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from kanon.privacy.model import Model
 
 
 def find_broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
-    """Which classes break at least one model. Shape (R,), bool; all False without models."""
+    """Which classes do not meet at least one model. Shape (R,), bool; all False without models."""
     breaks = np.zeros(classes.n_classes, dtype=bool)
     for model in models:
         breaks |= ~model.holds_each(classes)

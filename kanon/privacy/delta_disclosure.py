@@ -16,8 +16,8 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="delta-disclosure",
     title="delta-disclosure privacy",
-    summary="Every class has each sensitive value of the table, less than exp(delta) times as "
-    "often and less than exp(delta) times as rarely as the whole table.",
+    summary="In every class the share of each sensitive value is less than exp(delta) times its "
+    "share in the whole table, and more than that share divided by exp(delta).",
     source="Brickell, Shmatikov 2008",
     unit="logarithm of a ratio of shares",
     direction="lower",
@@ -38,13 +38,13 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     Parameters
     ----------
     present_only
-        Over the values that the class has, instead of all values of the table. Such a level says
+        Over the values that the class has, instead of all values in the table. Such a level says
         less: a value's absence from a class reveals much about its people.
 
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table; infinite if the class lacks a value of the table.
+        From 0 (the class is mixed like the table); infinite if the class lacks one of its values.
 
     Notes
     -----
@@ -114,8 +114,8 @@ MEASURES = (
         heading="δ ↓",
         title="δ-disclosure",
         unit="logarithm of a ratio",
-        meaning="How far a share in a class is from that in the table; ∞: at least one class "
-        "lacks a value.",
+        meaning="How far a share in the worst class is from the share in the table; ∞: at least "
+        "one class lacks a value.",
     ),
     ClassMeasure(
         "delta_present", CARD, lambda sensitive: each(sensitive, present_only=True), 9,

@@ -36,7 +36,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), int64
-        From 1, everyone has the same value, to the number of values of the table.
+        From 1 (everyone has the same value) to the number of values in the table.
 
     Notes
     -----

@@ -16,8 +16,8 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="enhanced-beta-likeness",
     title="Enhanced beta-likeness",
-    summary="Like basic beta-likeness, but the share p of a value also grows by at most -ln p "
-    "times itself in every class. This keeps frequent values from becoming certain.",
+    summary="Like basic beta-likeness, but the growth of a value's share p is also limited to -ln "
+    "p times p. This keeps frequent values from becoming certain.",
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",
@@ -42,7 +42,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table; infinite where no beta is enough. Never below
+        From 0 (the class is mixed like the table); infinite where no beta is enough. Never below
         the level of basic beta-likeness.
 
     Notes

@@ -17,7 +17,7 @@ from kanon.sensitive import Sensitive
 CARD = Card(
     name="entropy-l-diversity",
     title="Entropy l-diversity",
-    summary="In every class the sensitive values are as mixed as l equally frequent ones.",
+    summary="In every class the sensitive values are at least as mixed as l equally frequent ones.",
     source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007; as exp of the entropy: "
     "Mauger, Le Mahec, Dequen 2023",
     unit="values",
@@ -42,7 +42,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 1, everyone has the same value, to the number of values of the class, all equally
+        From 1 (everyone has the same value) to the number of values in the class, all equally
         frequent. Not always a whole number.
 
     Notes

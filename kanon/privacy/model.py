@@ -21,7 +21,7 @@ from kanon.sensitive import Sensitive
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a parameter of a model may be; an annotation of the parameter.
+    """The numbers that are allowed for a parameter of a model; an annotation of the parameter.
 
     Attributes
     ----------

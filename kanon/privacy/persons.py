@@ -1,4 +1,4 @@
-"""k-anonymity counted in persons, for tables in which a person may have several records."""
+"""k-anonymity counted in persons, for tables where a person can have several records."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ IN_PERSONS = Card(
     name="k-in-persons",
     title="k-anonymity in persons",
     summary="Every class has records of at least k different persons, however many records each "
-    "of them has.",
+    "person has.",
     source="Wang, Fung 2006, as (X, Y)-anonymity with the quasi-identifiers as X and the person as "
     "Y",
     unit="persons",
     direction="higher",
-    lowest="1: at least one class is of one person alone",
+    lowest="1: at least one class has the records of only one person",
     highest="the number of persons: everyone has a record in every class",
 )
 

@@ -24,7 +24,7 @@ CARD = Card(
     source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
     unit="ratio",
     direction="lower",
-    lowest="1 / (v - l + 1) of v values: all are equally frequent in every class",
+    lowest="1 / (v - l + 1) for v values: all are equally frequent in every class",
     highest="infinite: at least one class has fewer than l values",
 )
 
@@ -104,7 +104,7 @@ class RecursiveCLDiversity(SensitiveModel):
             most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
             verb = "is" if most == 1 else "are"
             return self._write_refusal(
-                f"there {verb} only {count_noun(most, 'different value')}, and l is at most that"
+                f"there {verb} only {count_noun(most, 'different value')}, and l cannot be greater"
             )
         return self._write_refusal(f"c has to be above {rounded(ratio, up=True)}")
 
@@ -141,8 +141,8 @@ MEASURES = (
         heading="recursive c for l = 2 ↓",
         title="c of recursive (c, 2)-diversity",
         unit="ratio",
-        meaning="How many times as often the most frequent value occurs in a class as all other "
-        "values together.",
+        meaning="In the worst class, how many times as often the most frequent value occurs as all "
+        "others together.",
     ),
 )  # fmt: skip
 

@@ -21,8 +21,8 @@ from kanon.errors import TableError
 from kanon.privacy.model import Range
 
 THRESHOLD = 0.2
-"""The default above which a risk counts as high: a class of fewer than five. A round number and no
-norm: the publisher of the table decides what is acceptable."""
+"""The default above which a risk counts as high: a class of fewer than five. A round number, not a
+standard: the publisher of the table decides what is acceptable."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Risk:
     mean
         The share of the records that are recognised on average.
     threshold
-        The risk above which it counts as high.
+        The risk above which a risk counts as high.
     share_above
-        The share of the records whose risk is above it.
+        The share of the records whose risk is above the threshold.
     """
 
     highest: float
@@ -73,7 +73,7 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     Parameters
     ----------
     threshold
-        The risk above which it counts as high.
+        The risk above which a risk counts as high.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def journalist(
     population : numpy.ndarray, shape (R,)
         For each class F, the number of people of the population in it.
     threshold
-        The risk above which it counts as high.
+        The risk above which a risk counts as high.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
     Returns
     -------
     float or None
-        From 1 / largest F to 1, everyone is recognised; None without records.
+        From 1 / largest F to 1 (everyone is recognised); None without records.
 
     Raises
     ------

@@ -23,7 +23,7 @@ CARD = Card(
     unit="sum of differences between shares",
     direction="lower",
     lowest="0: every class is mixed like the whole table",
-    highest="nearly 2 by norm 1, else 1: a class has values that hardly occur elsewhere",
+    highest="nearly 2 by norm 1, otherwise 1: a class has values that hardly occur elsewhere",
 )
 
 Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered"]
@@ -50,9 +50,9 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     """The distance between the mix of each class, p = p(s, C), and that of the table, q = p(s, T).
 
     - ``norm1``: sum over s of abs(p - q), in [0, 2];
-    - ``variational``, ``emd-equal``: half of it, in [0, 1]: total variation, which is the earth
+    - ``variational``, ``emd-equal``: half of that, in [0, 1]: total variation, which is the earth
       mover's distance where every value is equally far from every other;
-    - ``emd-ordered``: the earth mover's distance where the values of the table stand in a row, by
+    - ``emd-ordered``: the earth mover's distance where the values in the table form a row, by
       size: 1 / (v - 1) times the sum over i < v of abs(sum over j <= i of (p_j - q_j)), in [0, 1];
       0 if v = 1. Neighbours are one step apart whatever their difference. Missing cells are the
       last value.
@@ -73,7 +73,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (R,), float64
-        From 0, the class is mixed like the table.
+        From 0 (the class is mixed like the table).
 
     Raises
     ------
@@ -247,7 +247,7 @@ MEASURES = (
         heading="t, ordered ↓",
         title="t-closeness, ordered earth mover's distance",
         unit="0 to 1",
-        meaning="The same, but values that are nearer in order count as less different.",
+        meaning="The same, but values that are closer in order count as less different.",
         for_numbers=True,
     ),
 )  # fmt: skip

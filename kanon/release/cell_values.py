@@ -36,7 +36,7 @@ def fold_reading(text: str) -> Hashable:
             digits = re.sub("[,'’]", "", digits)
         elif re.fullmatch(r"[1-9]\d?\d?(\.\d{3})+,\d*", digits):
             digits = digits.replace(".", "")
-        with suppress(ArithmeticError):  # 1.2.3 is no number
+        with suppress(ArithmeticError):  # 1.2.3 is not a number
             value = Decimal(f"{sign}{digits.replace(',', '.')}{power}")
             # 1,5 and 1.5 do not read alike: no column of numbers is written in both ways.
             return before, value, "," in digits and value != value.to_integral_value(), after

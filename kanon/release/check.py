@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 NOT_CONSIDERED = (
     "what is known about these people from elsewhere, other releases of the same table, what the "
-    "columns left as they are reveal, and what can be inferred because values were generalised no "
+    "unchanged columns reveal, and what can be inferred because values were generalised no "
     "more than needed"
 )
 """What no privacy model of a release covers; a verdict always says so."""
@@ -75,8 +75,8 @@ def require_verdicts(verdicts: Sequence[Verdict], file: str = "") -> None:
     if failed and file:
         raise ReleaseError(
             f"Read back from its file ({file}), the release does not meet its plan, so it is not "
-            f"given out: {'; '.join(failed)}. Choose another kind of file: this one may not keep "
-            "all values apart."
+            f"given out: {'; '.join(failed)}. Choose another kind of file: this kind may write "
+            "different values alike."
         )
     if failed:
         raise ReleaseError(
@@ -99,7 +99,7 @@ def check_release(
     released
         The table, as it was made or as it was read back from a file. Rows that a plan with
         ``suppressed: keep`` has blanked have a 1 in the column ``suppressed``; they are left out
-        if only pseudonyms stand in them.
+        if they show nothing but pseudonyms.
     plan
         The requirements.
     roots
@@ -158,7 +158,7 @@ def check_content(
     content, kind
         See :func:`kanon.sources.formats.read_back`.
     released
-        The table that the file is of, whose columns and number of records it has to have.
+        The table in the file, whose columns and number of records the file has to have.
     plan, roots, persons, coarse
         See :func:`check_release`.
     form
@@ -204,7 +204,7 @@ def check_files(
     Parameters
     ----------
     written
-        Where it stands: a path, or the connection to a DuckDB file.
+        Where it is: a path, or the connection to a DuckDB file.
     kind
         ``folder`` of Parquet files, ``parquet``, ``csv`` or ``tsv``; of a DuckDB file the name of
         the table, as SQL writes it.
@@ -257,7 +257,7 @@ def _open_connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckD
             yield connection
     except duckdb.OutOfMemoryException:
         raise ReleaseError(
-            "Checking the release needs more memory than it may use, so it is not given out: set "
+            "Checking the release needs more memory than is allowed, so nothing is given out: set "
             "KANON_MEMORY higher."
         ) from None
     except duckdb.Error:

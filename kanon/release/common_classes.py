@@ -1,4 +1,4 @@
-"""Several releases of one table, compared by the table's classes on all comparable columns."""
+"""Several releases of the same table, compared by the table's classes on all comparable columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kanon.sources.tables import Table
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What combining releases needs of each: classes and arrays, no rows."""
+    """What is needed of each release to combine them: classes and arrays, no rows."""
 
     plan: Plan
     recoding: Recoding  # the class that each original class was released in
@@ -81,12 +81,12 @@ def list_comparable_columns(releases: Sequence[Release]) -> tuple[str, ...]:
 def count_ground_classes(
     releases: Sequence[Release], table: Table | pd.DataFrame
 ) -> EquivalenceClasses:
-    """The classes of the table by all comparable columns; by the known ones where too many."""
+    """The classes of the table by all comparable columns; if too many, by the known ones."""
     table_or_part = convert_to_table(table)
     if table_or_part.n_records != releases[0].n_records:
         raise PlanError(
-            f"The releases are of {count_noun(releases[0].n_records, 'record')}, and the table has "
-            f"{write_count(table_or_part.n_records)}: give the table that they were made from."
+            f"The releases are of {count_noun(releases[0].n_records, 'record')}, but the table has "
+            f"{write_count(table_or_part.n_records)}: choose the table that they were made from."
         )
     first = releases[0]
     if first.coarsened and first.dropped:  # hierarchies may lack the values of dropped records
@@ -117,7 +117,7 @@ def _name_nodes(labels: Sequence[str]) -> Hierarchy:
 
 
 def check_same_coarsening(releases: Sequence[Release]) -> None:
-    """Refuse releases that coarsen a column differently: a value of one is none of the other."""
+    """Refuse releases that coarsen a column differently: their values cannot be compared."""
     coarsened_of_releases = [coarsened.plan.coarsened for coarsened in releases]
     for column in dict.fromkeys(name for coarsened in coarsened_of_releases for name in coarsened):
         if any(
@@ -131,15 +131,16 @@ def check_same_coarsening(releases: Sequence[Release]) -> None:
 
 
 def check_record_numbers(releases: Sequence[Release]) -> None:
-    """Refuse releases of tables that have not as many records as the first."""
+    """Refuse releases of tables that differ in their number of records."""
     if not releases:
-        raise PlanError("No release is given; name at least one.")
+        raise PlanError("No release was named; name at least one.")
     sizes = [release.n_records for release in releases]
     for number, size in enumerate(sizes, 1):
         if size != sizes[0]:
             raise PlanError(
-                f"Release 1 is of a table of {count_noun(sizes[0], 'record')} and release {number} "
-                f"of one of {write_count(size)}: only releases of one table can be combined."
+                f"Release 1 is of a table with {count_noun(sizes[0], 'record')}, but release "
+                f"{number} of a table with {write_count(size)}: only releases of the same table "
+                "can be combined."
             )
 
 
@@ -147,8 +148,8 @@ def match_ground_classes(release: Release, ground: EquivalenceClasses) -> np.nda
     """Per ground class its released class; -1 if its records are not in the release."""
     classes, assigned = release.recoding.classes, release.recoding.assigned
     mismatch = PlanError(
-        "The releases are not of one table, or it was read in different ways: only releases of "
-        "one table can be combined."
+        "The releases are not of the same table, or it was read in different ways: only releases "
+        "of the same table can be combined."
     )
     nodes = np.empty((ground.n_classes, len(classes.attributes)), dtype=np.int64)
     for j, (column, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):

@@ -1,6 +1,6 @@
-"""Count what anyone learns who holds several releases of one table.
+"""Count what anyone who holds several releases of the same table learns.
 
-Each release may meet its plan although all of them together do not. There are two attackers.
+Each release can meet its plan although all of them together do not. There are two attackers.
 
 **One with all rows lined up** sees the releases side by side, as one wide table. Two records look
 alike if every release shows them alike: with the same labels, or not at all, and with the same
@@ -105,7 +105,7 @@ class CombinedModel:
         """The requirement, what single releases reach, and what all reach together."""
         side = "below" if self.model.card.direction == "higher" else "above"
         failed = (
-            f"; {count_noun(self.records, 'record')} in groups {side} it" if self.records else ""
+            f"; {count_noun(self.records, 'record')} in groups {side} that" if self.records else ""
         )
         askers = join_words([names[number - 1] for number in self.releases])
         return (
@@ -130,7 +130,7 @@ class CombinedModel:
 
 @dataclass(frozen=True)
 class LearntValues:
-    """What anyone who holds all releases learns of a sensitive column."""
+    """What anyone who holds all releases learns about a sensitive column."""
 
     column: str
     # the records whose value is certain although no single release reveals it: with all rows lined
@@ -150,10 +150,10 @@ class LearntValues:
         if self.values is None or self.values_alone is None or self.records is None:
             return f"{quote(self.column)}: no release shows it"
         return (
-            f"{quote(self.column)} becomes certain although no single release reveals it: for "
-            f"{count_noun(self.lined_up, 'record')} with all rows lined up, for "
-            f"{count_noun(self.certain, 'record')} without the row order, from a person's class in "
-            "each release (↓ better). Without the order, the worst case leaves "
+            f"{quote(self.column)}: records whose value no single release reveals, but all do "
+            f"together: {write_count(self.lined_up)} with all rows lined up, "
+            f"{write_count(self.certain)} without the row order, from a person's class in each "
+            "release (↓ better). Without the order, the worst case leaves "
             f"{count_noun(self.values, 'value')} and at most {count_noun(self.records, 'row')}; "
             f"the worst single release leaves {count_noun(self.values_alone, 'value')} (↑ better)"
         )
@@ -232,7 +232,7 @@ class CombinedReleases:
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All results for JSON: null stands for nothing, or for infinite."""
+        """All results for JSON: null means nothing, or infinite."""
         return {
             "records": self.together.n_records,
             "min_k_alone": list(self.smallest_classes),
@@ -258,7 +258,7 @@ def _format_level(level: float | None) -> str:
 
 
 def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
-    """Count what anyone learns who holds several releases of one table.
+    """Count what anyone who holds several releases of the same table learns.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -
     Raises
     ------
     PlanError
-        No release is given; they are not of one table; or a plan counts k in persons.
+        There is no release; they are not of the same table; or a plan counts k in persons.
     TableError
         The table cannot be counted by all of their columns.
     """
@@ -282,7 +282,7 @@ def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -
     if person_columns:
         raise PlanError(
             f"A plan counts k in persons ({quote(person_columns[0])}), but combined releases are "
-            "counted in records: combine plans without the key person, which says less."
+            "counted in records: remove the key 'person' from the plans; the result then says less."
         )
     ground = count_ground_classes(releases, table)
     known = list_known_columns(releases)

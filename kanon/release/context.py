@@ -81,8 +81,8 @@ THRESHOLD_CARDS: Mapping[str, Card] = {
         Card(
             "l",
             "Mix of sensitive values (entropy l-diversity)",
-            "In every class, a sensitive value is as hard to guess as one of this many equally "
-            "frequent values.",
+            "In every class, the sensitive value is at least as hard to guess as if there were "
+            "this many equally frequent values.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             unit="values",
             direction="higher",
@@ -133,12 +133,12 @@ _IPC = (
 )
 _OF_THE_MEAN = "applying it to the mean is kanon's choice"
 _CONVENTION = (
-    "A convention; no document sets it. The Article 29 Working Party (Opinion 05/2014, WP216, "
-    "section 3.2) says that k alone leaves sensitive values to be inferred"
+    "This is a convention: no document prescribes it. The Article 29 Working Party (Opinion "
+    "05/2014, WP216, section 3.2) says that with k alone, sensitive values can still be inferred"
 )
 _POPULATION = (
-    "No k is required of the table: everyone in the population who could be meant hides a person "
-    "(El Emam, Dankar 2008, JAMIA 15(5)). The risk of being found counts instead"
+    "No k is required: everyone in the population who fits the description hides a person (El "
+    "Emam, Dankar 2008, JAMIA 15(5)). The risk of being found counts instead"
 )
 _NOTHING_INSIDE = "Nothing is proposed: no document sets a number for use inside an organisation"
 
@@ -186,7 +186,7 @@ class ChosenThreshold(Strict):
 
 
 class Thresholds(Strict):
-    """The replaced thresholds; None: the proposed one stands."""
+    """The replaced thresholds; None: the proposed one applies."""
 
     k: ChosenThreshold | None = None
     highest_risk: ChosenThreshold | None = None
@@ -223,7 +223,7 @@ class Context(Strict):
         kanon.errors.PlanError: Context key release: (value withheld) is not allowed; it has to ...
         """
         if isinstance(content, dict) and "context" not in content:
-            raise PlanError('This is not a context of kanon: it lacks "context": 1.')
+            raise PlanError('This is not a kanon context: it lacks "context": 1.')
         context = validate(cls, content, "context")
         for name in _ALLOWED:
             own = getattr(context.thresholds, name)

@@ -93,7 +93,7 @@ def measure_reached_levels(
         The rows are in an engine, or the population lacks a quasi-identifier or a person of the
         table.
     PlanError
-        There are more than :data:`MOST_CHOICES` choices of so many quasi-identifiers.
+        There are more than :data:`MOST_CHOICES` ways to choose that many quasi-identifiers.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def measure_reached_levels(
     """
     if not isinstance(run.prepared.source, MemorySource):
         raise TableError(
-            "A verdict recounts the released rows, which needs the table in memory; add --engine "
-            "memory, or load it as a file."
+            "For a verdict the released rows are recounted, which needs the table in memory: add "
+            "--engine memory, or load the table as a file."
         )
     released = run.recoding.released
     m = len(released.attributes)
@@ -110,8 +110,9 @@ def measure_reached_levels(
     n_choices = math.comb(m, known)
     if n_choices > MOST_CHOICES:
         raise PlanError(
-            f"There are {write_count(n_choices)} choices of {known} of {m} quasi-identifiers, and "
-            f"at most {write_count(MOST_CHOICES)} are searched; let fewer of them be known, or all."
+            f"There are {write_count(n_choices)} ways to choose {known} of {m} quasi-identifiers, "
+            f"and at most {write_count(MOST_CHOICES)} are searched; assume that fewer are known, "
+            "or all."
         )
     population = None
     if people is not None:
@@ -251,10 +252,10 @@ class ThresholdResult:
             "mean_risk": "persons are found once in {reached} tries on average (required: at most "
             "once in {wanted})",
             "l": "in at least one class everyone has the same {column} (required: as hard to guess "
-            "as one of {wanted} equally frequent values)"
+            "as if it had {wanted} equally frequent values)"
             if reached == "1"
-            else "in every class {column} is at least as hard to guess as one of {reached} equally "
-            "frequent values (required: {wanted})",
+            else "in every class {column} is at least as hard to guess as if it had {reached} "
+            "equally frequent values (required: {wanted})",
             "t": "the mix of {column} in a class differs from the whole table's by up to {reached} "
             "(required: at most {wanted})",
         }[self.threshold.card.name]
@@ -321,8 +322,8 @@ class Decision:
         if known < m:
             columns = f"any {known} of their {m} quasi-identifiers"
         if self.context.attacker == "prosecutor":
-            return f"knows {columns} and that they are in the table"
-        return f"knows {columns}, but not whether they are in the table"
+            return f"knows {columns} and that the person is in the table"
+        return f"knows {columns}, but not whether the person is in the table"
 
     @property
     def _unprotected(self) -> str:
@@ -334,7 +335,7 @@ class Decision:
         columns = [quote(name) for name in self.reached.sensitive if name not in required]
         if not columns:
             return ""
-        return f"{join_words(columns)}, so everyone in a class may share one value there"
+        return f"{join_words(columns)}, so everyone in a class might share one value there"
 
     @property
     def _caveats(self) -> str:
@@ -344,7 +345,7 @@ class Decision:
             text = f"that someone knows more than {known}, {text}"
         if self.context.attacker == "journalist" and not self.reached.population:
             text += (
-                ". No population was given, so everyone counts as known to be in the table; that "
+                ". No population was given, so everyone counts as known to be in the table; this "
                 "never makes the risk look smaller"
             )
         return text

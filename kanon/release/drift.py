@@ -132,7 +132,7 @@ def _find_column_changes(plan: Plan, table: Table) -> Iterator[DriftFinding]:
         if column not in table.columns:
             yield DriftFinding(
                 "missing-column", column, True,
-                f"The column {quote(column)} is missing; the plan has it as {part.role}.",
+                f"The column {quote(column)} is missing; in the plan its role is {part.role}.",
             )  # fmt: skip
     for column in table.columns:
         if column not in plan.columns:
@@ -192,7 +192,7 @@ def _find_hierarchy_gaps(
         "new-values", column, True,
         f"{quote(column)} has {count_noun(len(lacking), 'value')} that its hierarchy lacks, in "
         f"{count_noun(records, 'record')}, {write_percent(100 * records / table.n_records)} of "
-        "all: add them on the page Hierarchies, or to its file.",
+        "all: add them on the Hierarchies page, or to the hierarchy file.",
     )  # fmt: skip
 
 
@@ -211,9 +211,8 @@ def _find_new_categories(column: str, table: Table, before: Table) -> Iterator[D
             "new-categories", column, False,
             f"The sensitive column {quote(column)} has "
             f"{count_noun(len(new), 'new category', 'new categories')}, in "
-            f"{count_noun(records, 'record')}, "
-            f"{write_percent(100 * records / table.n_records)} of all: l and t count differently "
-            "from before.",
+            f"{count_noun(records, 'record')}, {write_percent(100 * records / table.n_records)} of "
+            "all, so l and t are not comparable with those of the earlier table.",
         )  # fmt: skip
 
 
@@ -256,7 +255,7 @@ def _find_other_sorts(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:
 def _describe_other_type(column: str, sort: _Sort, strange: Mapping[str, int], table: Table) -> str:
     records = sum(strange.values())
     return (
-        f"{quote(column)} is of another type: the plan takes it for {sort}, and "
+        f"{quote(column)} has another type: the plan expects {sort}, but "
         f"{count_noun(len(strange), 'value')} in {count_noun(records, 'record')}, "
         f"{write_percent(100 * records / table.n_records)} of all, "
         f"{'is' if len(strange) == 1 else 'are'} not."

@@ -45,8 +45,8 @@ def describe_dependence(column: str, recoding: Recoding, table: Table) -> str:
         shares = measure_agreement(grouped)
         if shares is not None and shares[0] - shares[1] >= _LEAST_DEPENDENCE * (1 - shares[1]):
             return (
-                f"it follows from {source_columns}: two records alike there share it in "
-                f"{write_percent(100 * shares[0])} of the cases, any two in "
+                f"it follows from {source_columns}: two records that are alike there have the same "
+                f"value in {write_percent(100 * shares[0])} of the cases, any two in "
                 f"{write_percent(100 * shares[1])}"
             )
     return ""
@@ -102,16 +102,16 @@ def check_minimality(recoding: Recoding, models: Sequence[Model], k: int) -> Ite
         sentences.append(
             f"{count_noun(result.n_telling, 'class', 'classes')} could be split into parts of at "
             f"least {least}, but no split of {'it' if result.n_telling == 1 else 'them'} meets "
-            f"{' and '.join(model.sentence for model in beside)}. kanon makes minimal "
-            "releases: it generalises no more than needed. Anyone who knows this concludes that "
-            f"some part breaks that{known}."
+            f"{' and '.join(model.sentence for model in beside)}. kanon makes minimal releases: it "
+            "generalises no more than needed. Anyone who knows this concludes that any split has a "
+            f"part that fails to do so{known}."
         )
     if result.n_without_conclusion:
         unreckoned = count_noun(result.n_without_conclusion, "class", "classes")
         sentences.append(f"What minimality reveals was not computed for {unreckoned}.")
     if result.n_needless:
         others = count_noun(result.n_needless, "other class", "other classes")
-        sentences.append(f"In {others} such a conclusion is wrong, as a split meets the models.")
+        sentences.append(f"In {others} such a conclusion is wrong: a split there meets the models.")
     yield Remark(
         "minimality", column, result.records / int(recoding.counts.sum()), " ".join(sentences)
     )
@@ -126,7 +126,7 @@ def check_range_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
             counts = recoding.counts
             small = float(counts[counts <= 3].sum() / max(counts.sum(), 1))
             text = (
-                f"{quote(column)} shows the least and the greatest value of a class beside its "
+                f"{quote(column)} shows the lowest and the highest value of each class beside its "
                 f"mean. In classes of at most 3 records, {write_percent(100 * small)} of the "
                 "release, these are all or nearly all values."
             )
@@ -147,7 +147,7 @@ def _find_rare_extremes(
     """The extreme values that a range names as a bound although fewer than k records have them."""
     leaves = np.flatnonzero(cells[: tree.n_leaves] * is_value(tree, np.arange(tree.n_leaves)))
     places = compute_sort_sizes([tree.labels[leaf] for leaf in leaves]) or []
-    for name, extreme in (("least", min), ("greatest", max)) if places else ():
+    for name, extreme in (("lowest", min), ("highest", max)) if places else ():
         at = leaves[np.array(places) == extreme(places)]
         records = int(cells[at].sum())
         if records < k and not tree.bounds.isdisjoint(at.tolist()):
@@ -290,15 +290,17 @@ def check_row_order(
     }
     if row_class is None:
         conclusion_of_role[Role.QUASI_IDENTIFIER] = (
-            "how much that gives back was not counted in the engine"
+            "how much this reveals was not counted in the engine"
         )
     else:
         leak = measure_order_leak(recoding, row_class, kinds)
         for name, verb, raised, read_off in leak.columns:
             generalised = count_noun(raised, "generalised value")
-            back = f"that gives back {write_count(read_off)} of {generalised}"
+            back = (
+                f"this reveals the original value behind {write_count(read_off)} of {generalised}"
+            )
             back = back if raised else "it is released as it was"
-            sentences.append(f"{quote(name)} {verb} along the table: {back}.")
+            sentences.append(f"In the order of the rows, {quote(name)} {verb}: {back}.")
         if leak.smallest < (recoding.min_k or 0):
             becomes = f"The smallest class shrinks to {count_noun(leak.smallest, 'record')}"
             alone = count_noun(leak.n_unique, "record is", "records are")
@@ -307,18 +309,20 @@ def check_row_order(
         row_order = _find_cell_order(cells[name], kinds.get(name))
         if row_order is not None:
             sentences.append(
-                f"{quote(name)} {row_order.verb} along {along}: {conclusion_of_role[roles[name]]}."
+                f"In the order of {along}, {quote(name)} {row_order.verb}: "
+                f"{conclusion_of_role[roles[name]]}."
             )
     if order == "table":
-        nothing = f"No quasi-identifier or identifier rises or falls along {along}, but anyone who "
-        nothing += "knows that order, such as an employee, can tell whose row each is."
+        nothing = f"No quasi-identifier or identifier rises or falls in the order of {along}, but "
+        nothing += "anyone who knows that order, such as an employee, can tell whose row each is."
         text = " ".join(sentences) or nothing
         yield Remark("table-order", "", 1.0, f"The rows keep the table's order. {text}")
     for name, row_order in restoring.items():
         text = (
-            f"{quote(name)} passes into the release unchanged and {row_order.verb} along {along}: "
+            f"{quote(name)} passes into the release unchanged and {row_order.verb} in the order of "
+            f"{along}: anyone who sorts by this column restores the order, except among rows with "
+            "the same value."
         )
-        text += "anyone who sorts by it has the order back, but for rows that share a value."
         yield Remark(
             "restores-order", name, float(row_order.run.mean()), " ".join([text, *sentences])
         )

@@ -1,7 +1,7 @@
 """The record of releases that an operator may ask for: a line for each release.
 
 It is kept only in the folder that the environment variable ``KANON_RECORD`` names. A line holds no
-cell and no column name. It is written before the release is handed out: a release that cannot be
+cell and no column name. It is written before the release is given out: a release that cannot be
 recorded is not made, so none is missing from the record.
 """
 
@@ -143,7 +143,7 @@ def describe_earlier_releases(table: str | None) -> str | None:
     if not lines:
         return None
     return (
-        f"This table was released {count_noun(len(lines), 'time')} before, last on "
+        f"This table has been released before ({count_noun(len(lines), 'time')}), most recently on "
         f"{lines[-1]['when'][:10]} with k = {lines[-1]['k']}. Run 'kanon combine' with the plans "
         "of all its releases to see what they reveal together."
     )

@@ -47,9 +47,9 @@ class Verdict:
         """
         column = f" for {quote(self.column)}" if self.column else ""
         if self.model == "columns":
-            return "its columns are not those of the plan"
+            return "its columns are not the ones in the plan"
         if self.model == "pseudonyms":
-            return f"{quote(self.column)} has values that are no pseudonyms"
+            return f"{quote(self.column)} has values that are not pseudonyms"
         if self.model == "coarsened":
             return f"{quote(self.column)} shows values finer than {self.asked} of its hierarchy"
         if self.model == "suppressed":

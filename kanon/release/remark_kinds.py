@@ -48,21 +48,21 @@ KINDS: Mapping[Kind, RemarkKind] = {
     "several-spellings": RemarkKind(
         "Values written in several ways",
         "Clean such a column first, so that each value is written in one way, or coarsen it to a "
-        "level that joins its spellings: the page Hierarchies proposes one.",
+        "level that joins its spellings: the Hierarchies page proposes one.",
     ),
     "passes-through": RemarkKind(
         "Columns that pass through",
-        "Make such a column an identifier if the release can do without it, else a "
+        "Make such a column an identifier if the release can do without it, otherwise a "
         "quasi-identifier with a hierarchy.",
     ),
     "almost-unique": RemarkKind(
         "Almost unique quasi-identifiers",
         "Make such a column an identifier, which removes it from the release, or give it a "
-        "hierarchy that starts coarser, such as with years instead of days.",
+        "hierarchy that starts at a coarser level, for example with years instead of days.",
     ),
     "known-outside": RemarkKind(
         "Sensitive columns that others may know",
-        "Sensitive values stay in the release: if others can know them, make the column a "
+        "Sensitive values stay in the release: if others might know them, make the column a "
         "quasi-identifier, or an identifier if it names people.",
     ),
     "coarsened": RemarkKind(
@@ -103,7 +103,7 @@ class Remark:
     kind: Kind  # one of :data:`KINDS`
     column: str
     share: float  # the share of the records that it is about, from 0 to 1
-    found: str  # what was found, with its figure, in a sentence without values of the table
+    found: str  # what was found, with its figure, in a sentence without values from the table
 
 
 def sort_by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:

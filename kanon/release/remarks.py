@@ -1,7 +1,7 @@
 """Remarks on what a release may give away although it meets its models.
 
 Each remark gives a figure and advice. All figures come from counts, so that a table may stay in its
-engine; no remark holds a value of the table.
+engine; no remark contains a value from the table.
 
 >>> import pandas as pd
 >>> from kanon.sources.memory import MemoryTable
@@ -9,7 +9,7 @@ engine; no remark holds a value of the table.
 >>> known = Role.QUASI_IDENTIFIER
 >>> for remark in check_table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):
 ...     print(remark.found)
-'born' is almost unique: 30 values in 30 records, and alone it singles out 100.0 % of them.
+'born' is almost unique: 30 values in 30 records, and on its own it singles out 100.0 % of them.
 """
 
 from collections import Counter
@@ -75,7 +75,7 @@ def check_release_remarks(
 ) -> tuple[Remark, ...]:
     classes, table = recoding.classes, source.table
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
-    # What was counted for the classes is not counted again; missing is no value.
+    # What was counted for the classes is not counted again; missing is not a value.
     frequencies, texts = {}, {}
     for sensitive in classes.as_one_class.sensitive:
         filled = [text != MISSING_LABEL for text in sensitive.values]
@@ -165,8 +165,8 @@ def _check_suppressed(classes: EquivalenceClasses) -> Iterator[Remark]:
 def describe_coarsened_column(coarsening: Coarsening) -> Remark:
     text = (
         f"{quote(coarsening.column)} is released at level {coarsening.level} of "
-        f"{coarsening.tree.height - 1} of its hierarchy; everything, such as l and t, is "
-        "counted on these groups."
+        f"{coarsening.tree.height - 1} of its hierarchy, so l, t and all other figures refer to "
+        "these groups."
     )
     return Remark("coarsened", coarsening.column, 1.0, text)
 
@@ -182,12 +182,12 @@ def _check_repeats(
     share = records / often.distinct.n_filled
     have = f"{count_noun(persons, 'value')} {'has' if persons == 1 else 'have'}"
     text = (
-        f"{quote(column)} repeats: {have} several records, {write_count(records)} together. If a "
+        f"{quote(column)} repeats: {have} several records, {write_count(records)} in all. If a "
         "value stands for a person, "
     )
     source, recoding = (None, None) if released is None else released
     if recoding is None or not isinstance(source, MemorySource):
-        where = "" if recoding is None else " How few a class has was not counted in the engine."
+        where = "" if recoding is None else " The persons per class were not counted in the engine."
         text += f"k counts them as {write_count(records)} persons.{where}"
     else:
         n_persons = source.count_distinct_values(column, recoding)
@@ -195,9 +195,10 @@ def _check_repeats(
             return
         share = float(recoding.counts[n_persons < k].sum()) / int(recoding.counts.sum())
         text += (
-            f"{write_percent(100 * share)} of the released records are in classes of fewer than "
-            f"{count_noun(k, 'person')}: counted in records the smallest class has "
-            f"{write_count(recoding.min_k or 0)}, in persons {write_count(int(n_persons.min()))}."
+            f"{write_percent(100 * share)} of the released records are in classes with fewer than "
+            f"{count_noun(k, 'person')}: the smallest class has "
+            f"{count_noun(recoding.min_k or 0, 'record')}, but some class has records of only "
+            f"{count_noun(int(n_persons.min()), 'person')}."
         )
     yield Remark("several-records", column, share, text)
 
@@ -223,7 +224,8 @@ def _check_links(
     if alone is not None:
         text += (
             f", and for {write_count(alone)} of them, {write_percent(100 * alone / persons)}, "
-            f"{few}: anyone who knows the classes of such a person finds all records of the person"
+            f"{few}: anyone who knows the classes of such a person finds all of that person's "
+            "records"
         )
     elif released is not None:
         text += f". For how many of them {few} was not counted in the engine"
@@ -246,12 +248,12 @@ def _check_uniqueness(
         where = " in the table"
         share = write_percent(100 * cells / released[1].classes.n_records)
         shown_sentence = (
-            f" The release shows it as it was in {count_noun(cells, 'record')}, {share}."
+            f" The release shows its original values in {count_noun(cells, 'record')}, {share}."
         )
     text = (
         f"{quote(column)} is almost unique{where}: {write_count(values)} values in "
-        f"{write_count(records)} records, and alone it singles out {write_percent(100 * alone)} of "
-        f"{of_whom}.{shown_sentence}"
+        f"{write_count(records)} records, and on its own it singles out "
+        f"{write_percent(100 * alone)} of {of_whom}.{shown_sentence}"
     )
     yield Remark("almost-unique", column, alone, text)
 
@@ -329,8 +331,8 @@ def _check_spellings(
                 column,
                 alike / sum(written.values()),
                 f"{quote(column)} has {write_count(len(spellings))} {are} written in several ways "
-                "(equal as numbers, codes or words for missing, or apart from case, blanks and the "
-                f"form of signs), {count_noun(pairs, 'pair')} in all. {counts_as}.",
+                "(equal as numbers, codes or words for a missing value, or equal except for case, "
+                f"blanks and the form of signs), {count_noun(pairs, 'pair')} in all. {counts_as}.",
             )
 
 
@@ -389,8 +391,8 @@ def _check_passing(
     if rare:
         sentences.append(
             f"{write_percent(100 * share)} of its records have a value that fewer than "
-            f"{write_count(k)} share, {write_percent(100 * often.count_rarer_than(2) / records)} "
-            "one of their own"
+            f"{write_count(k)} share, {write_percent(100 * often.count_rarer_than(2) / records)} a "
+            "value of their own"
         )
     else:
         sentences.append(f"None of its values has fewer than {count_noun(k, 'record')}")
@@ -401,7 +403,7 @@ def _check_passing(
         share = max(share, smaller)
         sentences.append(
             f"To anyone who knows it, {write_percent(100 * smaller)} of the released records are "
-            f"in classes of fewer than {write_count(k)}"
+            f"in classes with fewer than {count_noun(k, 'record')}"
         )
     elif recoding is not None:
         sentences.append("How much smaller it makes the classes was not counted in the engine")

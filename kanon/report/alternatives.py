@@ -84,7 +84,7 @@ class Alternatives:
         if own is None or least >= own or write_percent(least) == write_percent(own):
             return ""
         return (
-            f"{title} loses {write_percent(least)} and this release {write_percent(own)} "
+            f"{title} loses {write_percent(least)} but this release {write_percent(own)} "
             f"({self.metric_title}); both meet the models of the plan."
         )
 
@@ -152,7 +152,8 @@ def _try_algorithm(run: Run, name: str, progress: Progress) -> Alternative:
     lacking = [column for column in columns if plan.columns[column].hierarchy is None]
     if lacking and needs_hierarchies(name):
         reason = (
-            f"It needs a hierarchy for every quasi-identifier, and {list_names(lacking)} has none."
+            "It needs a hierarchy for every quasi-identifier, and there is none for "
+            f"{list_names(lacking)}."
         )
         return Alternative(short_title(name), refused=reason)
     shared = plan.algorithm.model_dump(include={"metric", "attribute_weights", "seed"})
@@ -248,7 +249,7 @@ def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
         return PlanResult(recodings[task.k], seconds, measure_points(recodings, metrics), about)
     recoding = module.anonymise(task, progress)
     seconds = time.perf_counter() - started
-    how_often = f"{short_title(name)} runs once per k"
+    how_often = f"{short_title(name)} has to run separately for each k"
     if reason := explain_too_long(prepared):
         return PlanResult(recoding, seconds, None, f"{how_often}; other k were not run: {reason}.")
     recodings = {}

@@ -40,9 +40,9 @@ plan.json
 report.html
     What was checked, what was reached and what was not considered. It opens offline.
 check.py
-    Computes from the table alone what it reaches for each model. It is short: read it first. Then
-    run it in this folder, with Python 3.11 or later and pandas (pip install pandas openpyxl
-    pyarrow):
+    Calculates, from the released table alone, how far it meets each model. It is short: read it
+    first. Then run it in this folder, with Python 3.11 or later and pandas (pip install pandas
+    openpyxl pyarrow):
 
         python check.py
 
@@ -52,8 +52,8 @@ SHA256SUMS
     They reveal damage. Anyone who alters the files can alter this list too: to be sure, compare the
     fingerprint of the table with the one that the sender gives you by another route.
 
-The archive tells no more about the original table than {released} does, except for the names of its
-columns, including identifiers that were left out{figures}.
+The archive reveals no more about the original table than {released} does, except for the names of
+its columns, including identifiers that were left out{figures}.
 
 Meeting the privacy models does not prove that nobody can be recognised. The report and the last
 lines that check.py prints say what was not considered.

@@ -1,4 +1,4 @@
-"""What changed since the last report of the same project: settings, roles, hierarchies, numbers."""
+"""What has changed since the last report of a project: settings, roles, hierarchies, numbers."""
 
 from collections.abc import Mapping
 from pathlib import Path

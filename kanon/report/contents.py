@@ -310,8 +310,8 @@ def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
 _RISKS = {
     "highest": SensitiveMeasure(
         "Highest risk of being found", "%", "lower",
-        "Someone who knows that a person is in the table picks the right record with at most this "
-        "chance.",
+        "The highest chance with which someone who knows that a person is in the table picks the "
+        "right record.",
     ),
     "mean": SensitiveMeasure(
         "Mean risk of being found", "%", "lower",

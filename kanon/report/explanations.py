@@ -79,7 +79,7 @@ def describe_check_verdict(run: Run, reached: tuple[Guarantee, ...]) -> str:
     persons = " alone" if run.prepared.plan.person is None else ", with persons from the table"
     order = TABLE_ORDER if run.prepared.plan.order == "table" else ""
     return (
-        f"Recounted from the released rows{persons}, every class meets "
+        f"A recount from the released rows{persons} shows that every class meets "
         f"{describe_met_models(run, reached)}. Not considered: {NOT_CONSIDERED}{order}."
     )
 
@@ -96,13 +96,13 @@ def describe_met_models(run: Run, reached: tuple[Guarantee, ...]) -> str:
     if not others:
         return met
     return (
-        f"{met}; nothing was required of {_list_columns(others)}, so everyone in a class may share "
-        "one value there"
+        f"{met}; nothing was required of {_list_columns(others)}, so everyone in a class might "
+        "share one value there"
     )
 
 
 def describe_plainly(run: Run) -> tuple[str, ...]:
-    """What the release protects and what it costs, for readers who are no statisticians."""
+    """What the release protects and what it costs, for readers who are not statisticians."""
     recoding, metric = run.recoding, run.prepared.plan.metric
     if recoding.min_k is None:
         return (describe_smallest_class(None),)
@@ -129,10 +129,10 @@ def describe_coarsening_effect(prepared: PreparedRun) -> str:
         return ""
     return choose_plural(
         len(columns),
-        "{columns} was coarsened before anything was counted: figures for the original table are "
-        "about its groups too, and no measure of loss counts the coarsening.",
-        "{columns} were coarsened before anything was counted: figures for the original table are "
-        "about their groups too, and no measure of loss counts the coarsening.",
+        "{columns} was coarsened before anything was counted: figures for the original table also "
+        "refer to its groups, and no measure of loss includes the coarsening.",
+        "{columns} were coarsened before anything was counted: figures for the original table also "
+        "refer to the groups, and no measure of loss includes the coarsening.",
         columns=_list_columns(columns),
     )
 
@@ -145,13 +145,14 @@ def _describe_model(model: Model) -> str:
 
 # --- the plan -------------------------------------------------------------------------------
 FAMILY_SENTENCES: Mapping[str, str] = {
-    "merging": "Classes are first merged for k alone. Then, while a class breaks another model, "
-    "one of the smallest such classes is merged by the same rule, separately for each k.",
-    "levels": "A node qualifies only if the classes that break a model hold no more records than "
-    "may be suppressed.",
+    "merging": "Classes are first merged for k alone. Then, as long as a class does not meet "
+    "another model, one of the smallest such classes is merged by the same rule, separately for "
+    "each k.",
+    "levels": "A node qualifies only if the classes that do not meet a model hold no more records "
+    "than may be suppressed.",
     "regions": "A region is made only if it meets all models.",
-    "clusters": "Clusters are first made for k alone. Then, while a cluster breaks another model, "
-    "one of the smallest such clusters is merged with the cluster that costs least.",
+    "clusters": "Clusters are first made for k alone. Then, as long as a cluster does not meet "
+    "another model, one of the smallest such clusters is merged with its cheapest partner.",
 }
 """How the algorithms of a family meet models besides k."""
 
@@ -210,7 +211,7 @@ def _describe_metric(plan: Plan) -> str:
     text = f"{card.title}. {card.summary} Source: {card.source}."
     if uses(plan.algorithm.name, "metric"):
         return text
-    return f"{text} The algorithm does not use it; it only measures the loss."
+    return f"{text} The algorithm does not use this metric; here it only measures the loss."
 
 
 STRATEGY_LETTERS: Mapping[str, str] = {

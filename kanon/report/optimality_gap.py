@@ -129,21 +129,21 @@ class OptimalityGap:
         """What the sentence holds for."""
         sentences = [
             (
-                "This holds for the releases of any tool in which each value stays as it is or "
-                "becomes a group above it in these hierarchies, and every class has at least "
-                f"{write_count(self.k)} records. No record can lose less than in the cheapest "
-                f"group of {write_count(self.k)} records that it fits into; the bound is the sum "
-                "of these losses over all records. A close search also uses that each record is in "
-                "only one group. Models other than k allow fewer releases, so they can only raise "
-                "the least loss."
+                "This holds for the releases of any tool, provided that each value stays as it is "
+                "or becomes a group above it in these hierarchies, and that every class has at "
+                f"least {write_count(self.k)} records. No record can lose less than in the "
+                f"cheapest group of {write_count(self.k)} records that it fits into; the bound is "
+                "the sum of these losses over all records. A close search also allows for each "
+                "record being in only one group. Models other than k allow fewer releases, so they "
+                "can only raise the least loss."
             ),
-            "Records may be suppressed; each suppressed record counts as losing everything."
+            "Records may be suppressed; each suppressed record counts as a total loss."
             if self.suppresses
-            else "This release suppresses no record. One that does may lose less; another bound "
-            "holds for it.",
+            else "This release suppresses no record. One that does might lose less; another bound "
+            "holds for such releases.",
         ]
         if not self.reached:
-            sentences.append("It is not known whether any release comes as low as the bound.")
+            sentences.append("It is not known whether any release loses as little as the bound.")
         if self.persons:
             sentences.append(
                 "It also holds where k counts persons: k persons have at least k records."

@@ -73,7 +73,7 @@ class ReleasedFile:
 
 
 def build_released_file(run: Run, path: Path | None = None) -> ReleasedFile:
-    """The file that was handed out, in any form that kanon writes; without one, a plain CSV."""
+    """The file that was given out, in any form that kanon writes; without one, a plain CSV."""
     pseudonyms = list(run.prepared.source.pseudonyms)
     rows = run.released(index=True)
     bare = rows.drop(columns=pseudonyms)

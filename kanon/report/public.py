@@ -121,7 +121,7 @@ def build_public_report(
         columns=tuple(
             (name, str(roles.get(name, Role.INSENSITIVE)), fate[name])
             for name in names
-            if name in fate  # what marks suppressed rows is no column of the table
+            if name in fate  # what marks suppressed rows is not a column of the table
         ),
         guarantees=reached,
         plan_for_recipients=_describe_plan_for_recipients(run),
@@ -153,7 +153,7 @@ def _describe_plan_for_recipients(run: Run) -> dict[str, Any]:
     for name, tree, nodes in trees:
         chosen, column = hierarchies[name], content["columns"][name]
         if isinstance(chosen, dict) and chosen.get("build") in _KEPT_KEYS:
-            # Its leaves are values of the table: how many there are says something of that.
+            # Its leaves are values from the table: how many there are says something of that.
             keys_kept = _KEPT_KEYS[chosen["build"]]
             column["hierarchy"] = {key: chosen[key] for key in keys_kept if key in chosen}
         elif chosen is not None:

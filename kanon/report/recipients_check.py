@@ -36,9 +36,9 @@ HOLDS = {True: "yes", False: "NO", None: "cannot be checked"}
 
 NOT_CHECKED = """
 Not checked, because the file cannot show it: what is known about these people from elsewhere, other
-releases of the same table, what columns reveal that are neither quasi-identifiers nor sensitive,
-what can be inferred because values were generalised no more than needed, whether the plan requires
-enough, and whether the cells are true."""
+releases of the same table, what columns with another role than quasi-identifier or sensitive
+reveal, what can be inferred because values were generalised no more than needed, whether the plan
+requires enough, and whether the cells are true."""
 
 
 def convert_cell(cell: Any) -> str:

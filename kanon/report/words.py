@@ -84,7 +84,7 @@ def parse_words(content: Any, where: str = "The file of words") -> Words:
     kanon.errors.PlanError: The file of words: the key 'purpos' is unknown; choose from title, ...
     """
     if not isinstance(content, dict):
-        raise PlanError(f"{where} has to be an object with texts; known keys are {_KEYS}.")
+        raise PlanError(f"{where} has to be an object that holds texts; its keys can be {_KEYS}.")
     unknown = [key for key in content if key not in _KEYS.split(", ")]
     if unknown:
         raise PlanError(f"{where}: the key {quote(unknown[0])} is unknown; choose from {_KEYS}.")

@@ -24,7 +24,9 @@ def test_a_port_has_to_be_one(kanon, port):
 def test_a_port_that_is_taken_is_told_of(kanon):
     with socket.create_server((HERE[0], 0)) as other:
         port = str(other.getsockname()[1])
-        check_failure(kanon("app", "--port", port), 2, [f"--port: {port} is taken by another"])
+        check_failure(
+            kanon("app", "--port", port), 2, [f"--port: {port} is reserved, or taken by another"]
+        )
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def test_the_algorithm_is_told_where_it_is_published(kanon, folder):
         (("--bundle", "archive.zip", "--publish", "name"), ["'name' is unknown", "records, dropp"]),
         (("--bundle", "nowhere/archive.zip"), ["'archive.zip' cannot be written there"]),
         (("--bundle", "archive.zip", "--engine", "duckdb"), ["--bundle needs a table in memory"]),
-        (("--bundle", "archive.zip", "--measures", "archive.zip"), ["named for two things"]),
+        (("--bundle", "archive.zip", "--measures", "archive.zip"), ["named for two purposes"]),
     ],
 )
 def test_what_cannot_be_bundled_is_refused_before_anything(kanon, folder, more, parts):

@@ -42,7 +42,7 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
         in lines[2]
     )
     assert lines[3].startswith(
-        "'ill' becomes certain although no single release reveals it: for 4 rec"
+        "'ill': records whose value no single release reveals, but all do together: 4 "
     )
     assert len(lines) == 4
     assert said.err == "kanon: All releases together do not meet what their plans require.\n"
@@ -86,8 +86,8 @@ def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsy
     said = capsys.readouterr()
     assert "Anyone can match the rows of at least 0 of 4 records (↓ better)" in said.out
     assert said.err == (
-        "kanon: All releases together would not, with all rows lined up, meet what their plans "
-        "require.\n"
+        "kanon: All releases together would not meet what their plans require with all rows "
+        "lined up.\n"
     )
     for name in NAMES:
         content = json.loads((folder / name).read_text("utf-8"))

@@ -507,8 +507,8 @@ def test_reverse_writes_a_row_per_way_and_k(kanon, folder):
     assert curve.groupby("way")["k"].max().tolist() == [6, 6, 6]
     first = curve[curve["greatest"] == 1].sort_values("k").iloc[0]
     assert said.out.startswith(
-        f"{len(curve)} rows; the models are met from {first['alteration']:.1f} % alteration "
-        f"(NCP) on, with k = {first['k']}\n"
+        f"{len(curve)} rows; the models are first met at {first['alteration']:.1f} % alteration "
+        f"(NCP), with k = {first['k']}\n"
     )
 
 

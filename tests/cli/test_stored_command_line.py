@@ -125,12 +125,16 @@ def test_a_further_release_of_a_table_names_combine(kanon, folder, people, given
     (line,) = (record / FILE).read_text("utf-8").splitlines()
     day = json.loads(line)["when"][:10]
     assert kanon(*wanted, "two.parquet").err == (
-        f"kanon: warning: This table was released 1 time before, last on {day} with k = 2. Run "
-        "'kanon combine' with the plans of all its releases to see what they reveal together.\n"
+        "kanon: warning: This table has been released before (1 time), most recently on "
+        f"{day} with k = 2. Run 'kanon combine' with the plans of all its releases to see what "
+        "they reveal together.\n"
     )
     if given == ["people.csv"]:
         again = kanon(*wanted, "three.parquet").err
-        assert f"This table was released 2 times before, last on {day} with k = 2." in again
+        assert (
+            f"This table has been released before (2 times), most recently on {day} with k = 2."
+            in again
+        )
         with (folder / "people.csv").open("a", encoding="utf-8") as other:
             other.write("\n")
         assert kanon(*wanted, "four.csv").err == ""

@@ -104,7 +104,7 @@ def test_a_suppressed_person_is_not_found(animals):
 def test_what_cannot_be_known_is_refused(animals):
     table, _ = animals
     with pytest.raises(
-        PlanError, match="'age' is no quasi-identifier; choose from 'gender', 'race'"
+        PlanError, match="'age' is not a quasi-identifier; choose from 'gender', 'race'"
     ):
         find_matches(table, {"age": "39"})
     with pytest.raises(PlanError, match="'age' is no quasi-identifier"):

@@ -79,13 +79,15 @@ def fewest(table, columns, person="patient"):
 
 # --- by hand --------------------------------------------------------------------------------
 def test_five_records_of_one_person_are_k_5_in_records_and_k_1_in_persons():
-    with pytest.warns(PrivacyWarning, match="in records the smallest class has 5, in persons 1"):
+    with pytest.warns(
+        PrivacyWarning, match="has 5 records, but some class has records of only 1 person"
+    ):
         blind = run(plan(person=None), FIVE_OF_ONE)
     assert blind.measures["min_k"] == 5 and "min_persons" not in blind.measures
     assert [str(one) for one in blind.released()["town"].unique()] == ["Horb", "Ulm"]
     (remark,) = blind.remarks
     assert (remark.kind, remark.column, remark.share) == ("several-records", "patient", 0.5)
-    assert "50.0 % of the released records are in classes of fewer than 5" in remark.found
+    assert "50.0 % of the released records are in classes with fewer than 5 persons" in remark.found
 
 
 def test_the_check_of_the_rows_finds_the_class_of_one_person():
@@ -378,7 +380,7 @@ def test_what_cannot_count_persons_says_so(tmp_path):
         with pytest.raises(PlanError, match="it cannot keep k-anonymity in persons"):
             run(Plan.from_content({**thorough, "algorithm": own}), FIVE_OF_ONE)
     done = quiet(plan(), FIVE_OF_ONE)
-    with pytest.raises(PlanError, match="combine plans without the key person"):
+    with pytest.raises(PlanError, match="remove the key 'person' from the plans"):
         combine_releases([Release.from_run(done)], FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="only for a table in memory; add --engine memory"):

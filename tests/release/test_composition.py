@@ -723,8 +723,8 @@ def test_releases_of_different_tables_are_refused() -> None:
     release = Release.from_run(run(kept(CLEAR), SICK))
     longer = Release.from_run(run(kept(CLEAR), pd.concat([SICK, SICK])))
     assert sentence_of([release, longer]) == (
-        "Release 1 is of a table of 6 records and release 2 of one of 12: only releases of one "
-        "table can be combined."
+        "Release 1 is of a table with 6 records, but release 2 of a table with 12: only "
+        "releases of the same table can be combined."
     )
     for other in (
         SICK.assign(age=list("112222")),
@@ -732,7 +732,7 @@ def test_releases_of_different_tables_are_refused() -> None:
         SICK.assign(ill=list("vvuwuw")),
         SICK.assign(age=list("445566")),
     ):
-        assert "not of one table" in sentence_of(
+        assert "not of the same table" in sentence_of(
             [release, Release.from_run(run(kept(CLEAR), other))]
         )
 
@@ -741,8 +741,8 @@ def test_another_table_than_that_of_the_releases_is_refused() -> None:
     by_age = Release.from_run(run(kept(CLEAR), SICK))
     by_sex = Release.from_run(run(kept({"sex": quasi(), "ill": "sensitive"}), SICK))
     assert "the table has 4" in sentence_of([by_age, by_sex], SICK.head(4))
-    assert "not of one table" in sentence_of([by_age, by_sex], SICK.assign(age=list("445566")))
-    assert "No release is given" in sentence_of([])
+    assert "not of the same table" in sentence_of([by_age, by_sex], SICK.assign(age=list("445566")))
+    assert "No release was named" in sentence_of([])
 
 
 @examples(40)

@@ -129,8 +129,8 @@ def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
     ("level", "said"),
     [
         (1, "in at least one class everyone has the same 'ill'"),
-        (1.004, "as hard to guess as one of 1.004 equally"),
-        (2, "as hard to guess as one of 2 equally f"),
+        (1.004, "as hard to guess as if it had 1.004 equally"),
+        (2, "as hard to guess as if it had 2 equally f"),
     ],
 )
 def test_one_value_and_several_are_as_hard_to_guess(level, said):
@@ -224,7 +224,7 @@ def test_a_column_that_a_model_of_the_plan_is_about_was_asked(model):
     reached = measure_reached_levels(released(table, sensitive=("ill", "job"), privacy=both))
     said = compare_with_thresholds(Context(release="internal"), reached).sentence
     assert (
-        "Nothing was required of 'job', so everyone in a class may share one value there." in said
+        "Nothing was required of 'job', so everyone in a class might share one value there." in said
     )
     one = measure_reached_levels(released(PEOPLE, privacy=both))
     assert (
@@ -238,7 +238,7 @@ def test_what_was_left_out_is_said():
     said = compare_with_thresholds(
         Context(release="public", attacker="journalist", known=1), reached
     ).sentence
-    assert "any 1 of their 2 quasi-identifiers, but not whether they are in the table" in said
+    assert "any 1 of their 2 quasi-identifiers, but not whether the person is in the table" in said
     assert "Not considered: that someone knows more than 1 quasi-identifier" in said
     assert "No population was given" in said
     alone = measure_reached_levels(released(PEOPLE[["sex"]], sensitive=()))

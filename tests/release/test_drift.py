@@ -67,7 +67,7 @@ def test_nothing_is_new_in_the_same_table_and_new_numbers_have_their_place_in_in
 def test_an_age_that_is_no_number_is_of_another_type():
     (finding,) = check_next_table(plan(), changed(age=["31", "about 40", "?", "52", "57", "?"]))
     assert (finding.kind, finding.stops) == ("another-type", True)
-    assert "takes it for numbers, and 2 values in 3 records, 50.0 % of all, are not" in (
+    assert "expects numbers, but 2 values in 3 records, 50.0 % of all, are not" in (
         finding.sentence
     )
 
@@ -86,7 +86,7 @@ def test_dates_that_are_none():
     column = qi("dates", levels=["year"])
     table = pd.DataFrame({"a": ["2021-03-04", "2021-03-04", "soon"]})
     (finding,) = check_next_table(plan(columns={"a": column}), table)
-    assert finding.kind == "another-type" and "takes it for dates, and 1 value" in finding.sentence
+    assert finding.kind == "another-type" and "expects dates, but 1 value" in finding.sentence
 
 
 def test_a_hierarchy_that_cannot_be_built_says_why(tmp_path):

@@ -177,7 +177,7 @@ def test_mdav_refuses_what_has_no_plain_mean(values, kind):
 # --- bounds that show extremes ------------------------------------------------------------------
 def test_a_remark_names_columns_whose_ranges_show_extremes():
     _, told = run_told(plan(["age", "salary"], {"name": "mondrian"}), PATIENTS)
-    assert "The ranges of 'age' show the least and the greatest value of the table" in told
+    assert "The ranges of 'age' show the lowest and the highest value of the table" in told
     assert "'salary'" in told
     assert "which fewer than 3 records have" in told
     assert "`ranges` to `outward`" in told
@@ -186,7 +186,7 @@ def test_a_remark_names_columns_whose_ranges_show_extremes():
 def test_an_extreme_that_k_records_have_is_no_remark():
     table = pd.DataFrame({"age": [18, 18, 18, 20, 30, 40, 50, 60], "ill": "a"})
     _, told = run_told(plan(["age"], {"name": "mondrian"}), table)
-    assert "show the greatest value" in told
+    assert "show the highest value" in told
 
 
 def test_outward_ranges_of_a_plan_stay_open_at_the_extremes():
@@ -203,7 +203,7 @@ def test_dates_stay_open_outward_and_show_extremes_tight():
     days = [f"2024-0{month}-1{day}" for month in (1, 2, 3, 4) for day in (1, 2, 3)]
     table = pd.DataFrame({"seen": days, "ill": "a"})
     _, told = run_told(plan(["seen"], {"name": "mondrian"}), table)
-    assert "'seen' show the least and the greatest value" in told
+    assert "'seen' show the lowest and the highest value" in told
     done, told = run_told(plan(["seen"], {"name": "mondrian", "ranges": "outward"}), table)
     assert list(dict.fromkeys(done.released(order="table")["seen"])) == [
         "2024-01-13 or earlier",

@@ -286,7 +286,7 @@ def test_an_identifier_where_its_pseudonym_belongs_is_no_part_of_a_release(raw):
     assert found.model == "k-anonymity" and found.holds
     (found,) = check_release(SIX.assign(name=names.where(names != "P_20", raw)), labels)
     assert (found.model, found.column, found.holds) == ("pseudonyms", "name", False)
-    with pytest.raises(ReleaseError, match="'name' has values that are no pseudonyms"):
+    with pytest.raises(ReleaseError, match="'name' has values that are not pseudonyms"):
         require_verdicts([found])
 
 
@@ -461,7 +461,7 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
 @pytest.mark.parametrize(
     ("verdict", "sentence"),
     [
-        (("columns", "", "", None), "its columns are not those of the plan"),
+        (("columns", "", "", None), "its columns are not the ones in the plan"),
         (("coarsened", "job", "level 1", None), "'job' shows values finer than level 1 of its "
          "hierarchy"),
         (("k-anonymity", "", "k = 2", None), "k-anonymity (k = 2): no class is left"),

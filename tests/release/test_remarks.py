@@ -104,7 +104,9 @@ def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
     done, _ = released(pd.DataFrame({"born": born}), born="qi")
     kept = int((done.released()["born"] == "1990-01-01").sum())
     (found,) = [one.found for one in done.remarks if one.kind == "almost-unique"]
-    assert kept == 2 and found.endswith("The release shows it as it was in 2 records, 6.7 %.")
+    assert kept == 2 and found.endswith(
+        "The release shows its original values in 2 records, 6.7 %."
+    )
     none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
     assert all(one.kind != "almost-unique" for one in none.remarks)
     assert set(none.released()["born"]) == {"*"}
@@ -130,7 +132,7 @@ def test_a_missing_cell_is_never_shown_as_it_was(seed):
     assert len(found) == (told > 0)
     for one in found:
         assert "60 values in 63 records" in one
-        assert f"shows it as it was in {told} record" in one
+        assert f"shows its original values in {told} record" in one
     vain = alone = 0  # what the shares tell of blurred cells
     groups = [after[name] for name in ("born", "town")]
     for column in ("born", "town"):
@@ -162,7 +164,7 @@ def test_an_identifier_that_repeats_is_remarked_on_unless_it_says_who_is_who():
     """Of A A B C, A has two records; by pairs of towns each class is of two persons."""
     (remark,) = on_table({"who": list("AABC")}, who="id").values()
     assert (remark.kind, remark.share) == ("several-records", 0.5)
-    assert "1 value has several records, 2 together" in remark.found
+    assert "1 value has several records, 2 in all" in remark.found
     roles = {"who": NAMES["id"], "name": NAMES["id"]}
     table = MemoryTable(pd.DataFrame({"who": list("AABC"), "name": list("XXYZ")}))
     assert len(check_table_remarks(table, roles, 2)) == 2
@@ -431,8 +433,9 @@ def test_free_text_dates_and_rare_values_that_pass_through():
     assert "looks like free text. 100.0 % of its records" in found["note"].found
     assert found["seen"].share == 0 and "it holds exact dates" in found["seen"].found
     assert found["town"].share == 0.05
-    assert "5.0 % of its records have a value that fewer than 5 share, 2.0 % one of their own" in (
-        found["town"].found
+    assert (
+        "5.0 % of its records have a value that fewer than 5 share, 2.0 % a value of their own"
+        in (found["town"].found)
     )
 
 
@@ -453,7 +456,7 @@ def test_who_knows_such_a_column_sees_smaller_classes():
     done, said = released(frame, k=3, x="qi", town="other")
     (remark,) = done.remarks
     assert remark.column == "town" and remark.share == 5 / 8
-    assert "62.5 % of the released records are in classes of fewer than 3" in remark.found
+    assert "62.5 % of the released records are in classes with fewer than 3 records" in remark.found
     assert any("does not name 'p'" in sentence for sentence in said)
 
 
@@ -561,7 +564,7 @@ def test_an_engine_says_that_an_identifier_repeats(in_engine, fails):
     table = in_engine(VISITS)
     done, _ = released(table, **{**SHORT, "patient": "id"})
     (found,) = [one.found for one in done.remarks if one.kind == "several-records"]
-    assert "2 together" in found and found.endswith("was not counted in the engine.")
+    assert "2 in all" in found and found.endswith("were not counted in the engine.")
     fails()
     again, _ = released(table, **{**SHORT, "patient": "id"})
     assert all(one.column != "patient" for one in again.remarks), "it leaves the release"

@@ -259,10 +259,10 @@ def test_the_tables_order_is_warned_of_with_its_figures():
     leak = measure_order_leak(done.recoding, done.prepared.source.row_class, {})
     ((_, _, raised, back),) = leak.columns
     assert found == (
-        f"The rows keep the table's order. 'age' rises along the table: that gives back {back} of "
-        f"{raised} generalised values. The smallest class shrinks to 1 record, and {leak.n_unique} "
-        "records are unique. 'surname' rises along the table: anyone who has its values in order "
-        "knows whose row each is."
+        f"The rows keep the table's order. In the order of the rows, 'age' rises: this "
+        f"reveals the original value behind {back} of {raised} generalised values. The smallest "
+        f"class shrinks to 1 record, and {leak.n_unique} records are unique. In the order of the "
+        "table, 'surname' rises: anyone who has its values in order knows whose row each is."
     )
     assert any(str(one.message).startswith(found) for one in caught)
 
@@ -271,8 +271,8 @@ def test_an_order_of_no_column_is_warned_of_too():
     table = sorted_people().sample(frac=1, random_state=3)
     assert order_remarks_of(released(plan_of("table", **PEOPLE), table)) == {
         "table-order": "The rows keep the table's order. No quasi-identifier or identifier rises "
-        "or falls along the table, but anyone who knows that order, such as an employee, can tell "
-        "whose row each is."
+        "or falls in the order of the table, but anyone who knows that order, such as an "
+        "employee, can tell whose row each is."
     }
 
 
@@ -286,10 +286,8 @@ def test_sorted_rows_and_a_shuffled_column_are_not_remarked_on():
 def test_a_sorted_column_without_generalised_values_gives_nothing_back():
     table = pd.DataFrame({"age": [20] * 20 + [30] * 20, "ill": ["flu", "gout"] * 20})
     done = released(plan_of("table", age=HIDDEN, ill="sensitive"), table)
-    sentence = (
-        "The rows keep the table's order. 'age' rises along the table: it is released as it was."
-    )
-    assert order_remarks_of(done) == {"table-order": sentence}
+    sentence = "In the order of the rows, 'age' rises: it is released as it was."
+    assert order_remarks_of(done) == {"table-order": f"The rows keep the table's order. {sentence}"}
 
 
 def test_a_list_sorted_by_surname_tells_whose_row_each_is():
@@ -298,7 +296,10 @@ def test_a_list_sorted_by_surname_tells_whose_row_each_is():
     table["surname"] = table["surname"].str.title().where(table.index % 2 == 0, table["surname"])
     plan = plan_of("table", len(table), surname="identifier", sex=HIDDEN, ill="sensitive")
     found = order_remarks_of(released(plan, table))["table-order"]
-    assert "'surname' rises along the table: anyone who has its values in order knows" in found
+    assert (
+        "In the order of the table, 'surname' rises: anyone who has its values in order knows"
+        in found
+    )
 
 
 @pytest.mark.parametrize(
@@ -319,10 +320,10 @@ def test_a_column_that_restores_the_order_is_remarked_on(entries, order):
     assert ("table-order" in found) is (order == "table")
     verb = "falls" if pd.isna(table["entry"].iloc[-1]) else "rises"
     assert found["restores-order"].startswith(
-        f"'entry' passes into the release unchanged and {verb} along the table: "
+        f"'entry' passes into the release unchanged and {verb} in the order of the table: "
     )
-    assert "'age' rises along the table: that gives back" in found["restores-order"]
-    assert "'surname' rises along the table" in found["restores-order"]
+    assert "In the order of the rows, 'age' rises: this reveals" in found["restores-order"]
+    assert "In the order of the table, 'surname' rises" in found["restores-order"]
 
 
 def test_blocks_of_few_values_restore_no_order():
@@ -353,7 +354,7 @@ def test_missing_cells_are_left_out():
     table = sorted_people().assign(entry=range(40))
     table.loc[[3, 17, 30], ["age", "entry"]] = None
     done = released(plan_of("table", **PEOPLE, entry="insensitive"), table)
-    assert "'age' rises along the table" in order_remarks_of(done)["table-order"]
+    assert "In the order of the rows, 'age' rises" in order_remarks_of(done)["table-order"]
     assert "'entry' passes" in order_remarks_of(done)["restores-order"]
 
 
@@ -386,14 +387,14 @@ def test_an_engine_tells_what_memory_tells(in_engine):
     assert theirs == ours and {*theirs} == {"table-order", "restores-order"}
 
 
-UNCOUNTED = "how much that gives back was not counted in the engine."
+UNCOUNTED = "how much this reveals was not counted in the engine."
 
 
 def test_an_engine_does_not_count_what_a_column_restores(in_engine):
     table = in_engine(sorted_people().assign(entry=range(40)))
     plan = plan_of("released", **PEOPLE, entry="insensitive")
     (found,) = order_remarks_of(released(plan, table)).values()
-    assert f"'age' rises along the table: {UNCOUNTED}" in found
+    assert f"In the order of the table, 'age' rises: {UNCOUNTED}" in found
 
 
 def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
@@ -401,9 +402,12 @@ def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
     table = sorted_people().assign(entry=[*range(20), *range(20)])
     plan = plan_of("released", **PEOPLE, entry="insensitive")
     (found,) = order_remarks_of(released(plan, in_engine(table))).values()
-    assert "'entry' passes into the release unchanged and rises along the first 20 rows" in found
-    assert f"'age' rises along the first 20 rows of the table: {UNCOUNTED}" in found
-    assert "'surname' rises along the first 20 rows of the table: anyone" in found
+    assert (
+        "'entry' passes into the release unchanged and rises in the order of the first 20 rows"
+        in found
+    )
+    assert f"In the order of the first 20 rows of the table, 'age' rises: {UNCOUNTED}" in found
+    assert "In the order of the first 20 rows of the table, 'surname' rises: anyone" in found
 
 
 @pytest.mark.parametrize("stays", ["classes", "rows"])
@@ -414,7 +418,7 @@ def test_what_is_too_much_to_come_here_is_not_counted(in_engine, limits, monkeyp
     else:
         monkeypatch.setattr(inferences, "_MOST_CLASS_ROWS", 399)
     (found,) = order_remarks_of(released(plan_of("table", **PEOPLE), table)).values()
-    assert f"'age' rises along the table: {UNCOUNTED}" in found
+    assert f"In the order of the table, 'age' rises: {UNCOUNTED}" in found
 
 
 # --- Adult ----------------------------------------------------------------------------------
@@ -441,5 +445,7 @@ def test_the_order_of_adult_gives_nine_in_ten_ages_back(adult_path):
     assert leak == ((("age", "rises", *figures[:2]),), sizes.min(), figures[2])
     assert figures == (24_085, 22_259, 12_078) and sizes.min() == 1
     (found,) = order_remarks_of(done).values()
-    assert "gives back 22\u202f259 of 24\u202f085 generalised values. The smallest class " in found
+    assert (
+        "value behind 22\u202f259 of 24\u202f085 generalised values. The smallest class " in found
+    )
     assert "shrinks to 1 record, and 12\u202f078 records are unique." in found

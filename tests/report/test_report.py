@@ -246,7 +246,7 @@ def test_an_alternative_that_cannot_be_made_says_why():
         == "Mondrian uses no metric, so another one would change nothing."
     )
     refused = {one.title: one.refused for one in report.alternatives.algorithms if one.refused}
-    said = "It needs a hierarchy for every quasi-identifier, and 'age' has none."
+    said = "It needs a hierarchy for every quasi-identifier, and there is none for 'age'."
     assert refused == dict.fromkeys(["GAA", "Lattice sweep", "OLA"], said)
     assert said.replace("'", "&#39;") in page_of(report)
 
@@ -257,7 +257,7 @@ def test_what_would_take_long_is_not_run_beside_a_report(monkeypatch):
     said = "the table has 5 classes; a report makes other releases for at most 4"
     assert report.alternatives.metrics_note == f"Not run: {said}."
     assert {one.refused for one in report.alternatives.algorithms[1:]} == {f"Not run: {said}."}
-    assert report.about_k == f"OLA runs once per k; other k were not run: {said}."
+    assert report.about_k == f"OLA has to run separately for each k; other k were not run: {said}."
     assert report.curves == ()
     monkeypatch.setattr(considered, "_MOST_CLASSES", 5)
     monkeypatch.setattr(considered, "_MOST_NODES", 5)

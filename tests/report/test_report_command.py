@@ -110,7 +110,7 @@ def test_a_seed_is_that_of_the_plan(folder):
     (["--out", "report.pdf"], {}, 2, "--out: a report is an HTML page; end its name in .html."),
     (["--out", "no/report.html"], {}, 2, "'report.html' cannot be written there: "),
     (["--words", "absent.json"], {}, 2, "The file of words 'absent.json' cannot be read."),
-    (["--words", "report.html"], {}, 2, "'report.html' is named for two things; "),
+    (["--words", "report.html"], {}, 2, "'report.html' is named for two purposes; "),
     (["--public", "--bound"], {}, 2, "--bound is for the internal report"),
     (["--publish", "records"], {}, 2, "--publish goes with --public"),
     (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; choose from records"),

@@ -114,7 +114,7 @@ def test_only_words_that_were_given_are_kept():
     ("more", "met", "required"),
     [
         (
-            [], "(reached: 2); nothing was required of 'disease', so everyone in a class may share",
+            [], "(reached: 2); nothing was required of 'disease', so everyone in a class might ",
             "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
             "others.",
         ),
@@ -132,7 +132,9 @@ def test_one_and_several_models_are_said(more, met, required):
     assert explanations.describe_plan_algorithm(plan)["Required"] == required
     done = run(plan, PEOPLE)
     verdict = explanations.describe_check_verdict(done, explanations.list_guarantees(done))
-    assert verdict.startswith("Recounted from the released rows alone, every class meets ")
+    assert verdict.startswith(
+        "A recount from the released rows alone shows that every class meets "
+    )
     assert met in verdict
 
 
@@ -254,7 +256,7 @@ def test_a_wide_table_shows_its_first_columns():
 @pytest.mark.parametrize(
     ("given", "part"),
     [
-        ([], "has to be an object with texts; known keys are title, purpose"),
+        ([], "has to be an object that holds texts; its keys can be title, purpose"),
         ({"purpos": "x"}, "the key 'purpos' is unknown; choose from title, purpose"),
         ({"purpose": 5}, "purpose has to be text of at most 5\u202f000 characters"),
         ({"title": None}, "title has to be text"),

@@ -464,7 +464,7 @@ def test_the_command_line_marks_a_class(files, capsys):
 
 def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, capsys):
     assert run(files, "chi.json", "chi.json") == 2
-    assert "named for two things" in capsys.readouterr().err
+    assert "named for two purposes" in capsys.readouterr().err
     assert run(files, "bad.json", "chi.json") == 2
     assert "no exercise file" in capsys.readouterr().err
     assert run(files, "set.json", "chi.json", out="chi.json") == 2

@@ -55,7 +55,7 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     assert context(at).release == "internal"
     assert "of 3 thresholds" in ui.page_text(at) and "some custodians use 3" in ui.page_text(at)
     ui.enter(at, at.button_group(key="decide-attacker"), "journalist")
-    assert "but not whether they are in the table" in ui.page_text(at)
+    assert "but not whether the person is in the table" in ui.page_text(at)
     assert "No population was given" in ui.page_text(at)
     key = f"decide-known-{ui.work(at).version}-3-3"
     ui.choose(at, key, 1)

@@ -153,7 +153,7 @@ def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
     ("reports", [{"settings": {}, "figures": {}}], "the key reports: "),
     ("words", {"purpos": "x"}, "the key words: the key 'purpos' is unknown; choose from"),
     ("words", {"purpose": 3}, "the key words: purpose has to be text of at most"),
-    ("words", ["x"], "the key words has to be an object with texts;"),
+    ("words", ["x"], "the key words has to be an object that holds texts;"),
 ])  # fmt: skip
 def test_a_project_with_wrong_reports_or_texts_is_refused_in_a_sentence(key, given, sentence):
     project = json.loads(export_project(open_sample("hospital"))) | {key: given}
@@ -203,7 +203,7 @@ def test_a_report_is_made_read_and_outdated(start):
 
     made(at)
     (said,) = verdicts(at)
-    assert said.startswith("Release of hospital.csv. Recounted from the released rows alone")
+    assert said.startswith("Release of hospital.csv. A recount from the released rows alone")
     assert "k-anonymity with k = 2 (reached: 2)" in said and at.info == []
     assert any("sees at least 1 other record" in one.value for one in at.markdown)
     (table,) = at.table

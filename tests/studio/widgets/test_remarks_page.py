@@ -32,7 +32,7 @@ def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     assert label == (
         "2 remarks on these roles: columns that pass through; almost unique quasi-identifiers"
     )
-    assert "100 values in 100 records, and alone it singles out 100.0 %" in said
+    assert "100 values in 100 records, and on its own it singles out 100.0 %" in said
     assert "looks like free text" in said and "Make such a column an identifier" in said
     assert not at.warning, "no wall of boxes"
     ui.give_role(at, "born", "identifier")
