@@ -200,7 +200,7 @@ def test_levels_by_hand(by_hand):
         "The column 'race' has no level 3; its levels are 0 to 2."
     )
     for wrong in ({"race": "1"}, {"race": True}, {}, {"race": 1, "name": 1}, [1], 1):
-        assert "a level, a whole number, for each of 'race'" in (
+        assert "one level (a whole number) for each of 'race'" in (
             mark(by_hand, "levels", wrong).sentence
         )
 
