@@ -185,8 +185,8 @@ def explain_mondrian(board: Blackboard) -> Iterator[Step]:
         sizes = " and ".join(str(space.count_records(part)) for part in cut.parts)
         yield board.step(
             f"Cut {_count_records(space, region)} on {names[cut.attribute]}",
-            f"The region is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut is "
-            f"{how.chosen.name}, {sizes} records: {how.reason}.",
+            f"The region is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut "
+            f"“{how.chosen.name}” gives parts of {sizes} records: {how.reason}.",
             space.release_regions(regions),
             axes,
             build_view(region, cut, cut.parts),

@@ -96,7 +96,7 @@ def _explain_walk(
         why = f"{choice.chosen.name} is raised by one level: {choice.reason}."
         yield lattice.step(look, why, [choice], then if also else "")
     yield lattice.last(
-        walk[-1], "It is the first node on the way that meets the requirements.", walk
+        walk[-1], "This is the first node on the way that meets the requirements.", walk
     )
 
 
@@ -158,8 +158,8 @@ def _explain_ola(board: Blackboard) -> Iterator[Step]:
         if node == low:
             return f"It is directly below {lattice.name(high)}, which meets the requirements."
         return (
-            f"It lies half-way between {lattice.name(low)} and {lattice.name(high)}. The latter "
-            "meets the requirements; whether this node does is not known yet."
+            f"This node lies half-way between {lattice.name(low)} and {lattice.name(high)}. The "
+            "latter meets the requirements; whether this one does is not known yet."
         )
 
     yield from _explain_halving(board, ola, explain_node)
@@ -168,13 +168,10 @@ def _explain_ola(board: Blackboard) -> Iterator[Step]:
 def _explain_flash(board: Blackboard) -> Iterator[Step]:
     def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
         if len(between) == 1:
-            return (
-                "It is the only node left on an upward path of nodes about which nothing is known."
-            )
+            return "This is the only node left on an upward path about which nothing is known."
         return (
-            f"It lies in the middle of an upward path of {count_noun(len(between), 'node')} about "
-            f"which nothing is known, from {lattice.name(between[0])} to "
-            f"{lattice.name(between[-1])}."
+            f"This node lies in the middle of an upward path of {len(between)} nodes about which "
+            f"nothing is known, from {lattice.name(between[0])} to {lattice.name(between[-1])}."
         )
 
     yield from _explain_halving(board, flash, explain_node)

@@ -189,7 +189,7 @@ def _build_prevention(
     if holds:
         sentence = f"{model} holds here: {level}."
         return Prevention(model, reached, True, case, _measure_alteration(case), sentence)
-    start = f"{model} would not have allowed this release, in which {level}"
+    start = f"{model} would not have allowed this release, where {level}"
     try:
         other = safer()
     except Unsatisfiable:

@@ -100,9 +100,9 @@ def _explain_sweep_walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[
         yield board.step(
             f"Levels {board.levels(visit.levels)}: {count_noun(len(groups), 'group')}",
             "Raising the whole table to these levels would lose "
-            f"{write_number(choice.chosen.cost)}. These are next: {choice.reason}. Of the "
-            f"remaining records, groups of at least k = {task.k} that look the same at these "
-            f"levels are released: {listed}.",
+            f"{write_number(choice.chosen.cost)}. These levels are next: {choice.reason}. Groups "
+            f"of at least k = {task.k} remaining records that look the same here are released: "
+            f"{listed}.",
             board.build_recoding(released),
             (choice,),
             SweepView(visit.levels, float(visit.loss), groups, table.size(visit.left)),

@@ -77,8 +77,8 @@ def explain_solution(question: AnyQuestion, table: SmallTable) -> WorkedSolution
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> exercises = read_exercises(BUILT_IN)
     >>> price = exercises.questions[2]
-    >>> explain_solution(price, exercises.get_table(price)).sentences[-1]
-    'The records lose 3 in all. With everything at the root it would be 12: 3 of 12 = 25.0 %.'
+    >>> print(explain_solution(price, exercises.get_table(price)).sentences[-1])
+    The records' losses add up to 3. With everything at the root they would be 12: 3 of 12 = 25.0 %.
     """
     match question:
         case RecodeQuestion() | LevelsQuestion():
