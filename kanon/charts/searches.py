@@ -45,14 +45,7 @@ _HEAD, _BELOW = {"size": 14}, {"standoff": 6, "font": {"size": 14}}
 
 SECONDS = Card("seconds", "Time", "How long the search took.", "", "s", "lower", "", "")
 EVALUATED = Card(
-    "nodes_evaluated",
-    "Nodes evaluated",
-    "Nodes whose classes were counted.",
-    "",
-    "",
-    "lower",
-    "",
-    "",
+    "nodes_evaluated", "Nodes evaluated", "How many nodes were counted.", "", "", "lower", "", ""
 )
 
 

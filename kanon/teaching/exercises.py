@@ -118,9 +118,7 @@ def read_exercises(source: Path | bytes, progress: Progress = ignore_progress) -
 def validate_file(model: type[M], source: Path | bytes, kind: str, name: str) -> M:
     content = _read_checked_json(source, kind)
     if not isinstance(content, dict) or content.get("format") != name:
-        raise ExerciseError(
-            f"This is not an {kind}: it must be an object with the format '{name}'."
-        )
+        raise ExerciseError(f"This is not an {kind}: it must be an object with format '{name}'.")
     return validate_content(model, content, kind)
 
 

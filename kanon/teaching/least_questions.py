@@ -76,11 +76,7 @@ class LeastQuestion(Question):
         return Mark(share, f"{start}, where {write_percent(best.alteration)} is {least}.")
 
     def _describe_least(self, best: BestRelease) -> str:
-        least = (
-            "the least possible"
-            if best.proven
-            else "the best known; there are too many to try them all"
-        )
+        least = "the least possible" if best.proven else "the best known (too many to try all)"
         return f"alteration {write_percent(best.alteration)}, {least}"
 
     def _describe_metric(self) -> str:

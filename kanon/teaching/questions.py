@@ -110,9 +110,7 @@ class NumberQuestion(Question):
         elif self.number in self.SENSITIVE:
             end = f" of {quote(self.column(table))}?"
         tolerance = (
-            f" An answer up to {self.allowed_error:g} off counts as right."
-            if self.allowed_error
-            else ""
+            f" An answer within {self.allowed_error:g} is right." if self.allowed_error else ""
         )
         return f"{start}{self.NAMES[self.number]}{end}{tolerance}"
 
