@@ -120,7 +120,7 @@ def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = 
         f"{best} has the lowest score{' of those that meet the limits' if excludes_some else ''}"
     )
     if x[proposals[0].place] >= NEARLY_EVERYTHING:
-        finding += ", and loses nearly everything"
+        finding += ", but loses nearly everything"
     return build_figure(
         data, f"{ks_text}: {finding}", 340,
         {"title": format_axis_title(COST), "ticksuffix": " ",

@@ -15,7 +15,7 @@ from kanon.measures import minimum_k
 
 CLASSES = Card(
     "classes", "Number of classes",
-    "Groups of records that look the same: more groups tell more of the original table.",
+    "Groups of records that look the same: more groups reveal more of the original table.",
     "Mauger, Le Mahec, Dequen 2020", "", "higher",
     "1: all records look the same", "n: every record differs from all others",
 )  # fmt: skip

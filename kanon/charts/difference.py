@@ -61,7 +61,7 @@ def _describe_difference(gap: Difference, first: str, second: str, k: int, unit:
     least, most = (f"{end:.1f}" for end in ends)
     if least == most:
         return f"{verdict}, whatever the tie seed."
-    return f"{verdict}, by {least} to {most} over the tie seeds."
+    return f"{verdict}, or by {least} to {most} depending on the tie seed."
 
 
 def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:

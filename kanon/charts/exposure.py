@@ -155,7 +155,7 @@ def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figu
     names = [escape_label(name, 20) for name in table["column"]]
     most = table[percentage].max() if names else 1
     first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
-    title = "No column singles out enough"
+    title = f"No column singles out enough {study.of}"
     if names:
         title = f"{name_first(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
     figure = draw_bars(
@@ -169,10 +169,10 @@ def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figu
             for share, role in zip(table[percentage], column_roles, strict=True)
         ],
         customdata=table[["sets", singled_out]],
-        hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
+        hovertemplate="In %{customdata[0]:,} sets; without this column, one of them singles out "
         f"%{{customdata[1]:,}} fewer {study.of}<extra></extra>",
     )
     return figure.update_xaxes(
-        title=f"Most {study.of} that a set no longer singles out without it, % of all",
+        title=f"Most {study.of} that one set singles out only with this column, % of all",
         range=[0, 1.3 * most],
     )

@@ -99,7 +99,7 @@ def draw_heights(
     figure.update_layout(
         coloraxis={
             "colorscale": [[0, "#DDE2E7"], [0.001, "#D5EDE4"], [1, "#00664B"]],
-            "cmin": 0, "cmax": 100, "colorbar": _format_colour_bar("Nodes that satisfy, %"),
+            "cmin": 0, "cmax": 100, "colorbar": _format_colour_bar("Nodes that qualify, %"),
         }
     )  # fmt: skip
     return figure
@@ -270,14 +270,14 @@ def _format_hovers(exploration: Exploration, assessment: Assessment) -> list[str
         if_suppressed = ""
         if not assessment.satisfying[place]:
             if_suppressed = (
-                f"<br>with them suppressed, loss {write_percent(float(suppressed[place]))}"
+                f"<br>if these are suppressed, loss {write_percent(float(suppressed[place]))}"
             )
         texts.append(
             f"{levels}<br><b>k {write_count(int(assessment.reached[place]))}, "
             f"loss {write_percent(float(loss[place]))}</b><br>"
             f"{count_noun(int(assessment.classes[place]), 'class', 'classes')}, "
             f"{count_noun(in_small_classes, 'record')} in classes that do not "
-            f"satisfy{if_suppressed}"
+            f"meet the requirements{if_suppressed}"
         )
     return texts
 

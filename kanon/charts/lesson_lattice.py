@@ -178,10 +178,10 @@ class _NodeLook(NamedTuple):
 
 _NODE_LOOKS: Mapping[tuple[bool, bool] | None, _NodeLook] = {
     None: _NodeLook("not known yet", "circle-open", QUIET, 11),
-    (False, True): _NodeLook("does not satisfy", "x", OTHER, 14),
-    (False, False): _NodeLook("implied: does not satisfy", "x-thin-open", OTHER, 9),
-    (True, True): _NodeLook("satisfies", "circle", ONE, 16),
-    (True, False): _NodeLook("implied: satisfies", "circle-dot", ONE, 9),
+    (False, True): _NodeLook("fails", "x", OTHER, 14),
+    (False, False): _NodeLook("implied: fails", "x-thin-open", OTHER, 9),
+    (True, True): _NodeLook("meets requirements", "circle", ONE, 16),
+    (True, False): _NodeLook("implied: meets them", "circle-dot", ONE, 9),
 }
 """By whether it satisfies and was counted: symbol and size differ too, not colour alone."""
 

@@ -45,7 +45,7 @@ _HEAD, _BELOW = {"size": 14}, {"standoff": 6, "font": {"size": 14}}
 
 SECONDS = Card("seconds", "Time", "How long the search took.", "", "s", "lower", "", "")
 EVALUATED = Card(
-    "nodes_evaluated", "Nodes evaluated", "Whose classes were counted.", "", "", "lower", "", ""
+    "nodes_evaluated", "Nodes evaluated", "How many nodes were counted.", "", "", "lower", "", ""
 )
 
 
@@ -63,7 +63,7 @@ def describe_searches(study: Searches) -> str:
 
 def describe_claims(study: Searches) -> list[str]:
     """What holds here of the claims about Improved greedy: a sentence on levels, loss and time."""
-    datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
+    datafly, samarati, name = map(short_title, (_DATAFLY, _SAMARATI, _OURS))
     levels, of_k = count_comparisons(study, _LEVEL, _OURS, _DATAFLY), f"{len(study.ks)} k"
     above = count_comparisons(study, _LEVEL, _OURS, _SAMARATI)
     loss = count_comparisons(study, _LOSS, _OURS, _DATAFLY)
@@ -72,15 +72,15 @@ def describe_claims(study: Searches) -> list[str]:
     slower, faster = (compute_time_ratio(study, _OURS, name) for name in (_DATAFLY, _SAMARATI))
     return [
         f"Levels: fewer than {datafly} at {levels.less} of {of_k}, as many at {levels.equal}, more "
-        f"at {levels.more}; as many as {samarati} at {above.equal}, more at {above.more}. So it is "
-        f"{_describe_advantage(levels)} than {datafly} here.",
+        f"at {levels.more}; as many as {samarati} at {above.equal}, more at {above.more}. So on "
+        f"this table {name} is {_describe_advantage(levels)} than {datafly}.",
         f"Loss: less than {datafly} at {loss.less} of {of_k}, as much at {loss.equal}, more at "
-        f"{loss.more}; {_format_factor(as_much)} that of {samarati} in the mean over k. So it is "
-        f"{_describe_advantage(loss)} than {datafly} and {_describe_comparability(as_much)} with "
-        f"{samarati} here.",
+        f"{loss.more}; {_format_factor(as_much)} that of {samarati} in the mean over k. So on this "
+        f"table {name} is {_describe_advantage(loss)} than {datafly} and "
+        f"{_describe_drawback(as_much)} worse than {samarati}.",
         f"Time: {_format_factor(slower)} that of {datafly} and {_format_factor(faster)} that of "
-        f"{samarati} in the median over k. So it is {_describe_comparability(slower)} with "
-        f"{datafly} and {'faster' if faster < 1 else 'no faster'} than {samarati} here.",
+        f"{samarati} in the median over k. So on this table {name} is {_describe_drawback(slower)} "
+        f"slower than {datafly} and {'faster' if faster < 1 else 'no faster'} than {samarati}.",
     ]
 
 
@@ -95,8 +95,8 @@ def _describe_advantage(tally: Tally) -> str:
     return "mostly better" if tally.more else "better"
 
 
-def _describe_comparability(factor: float) -> str:
-    return "comparable" if factor <= _COMPARABLE else "not comparable"
+def _describe_drawback(factor: float) -> str:
+    return "not clearly" if factor <= _COMPARABLE else "clearly"
 
 
 def describe_effort(study: Searches) -> str:

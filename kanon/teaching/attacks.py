@@ -24,22 +24,22 @@ ATTACKS: Mapping[str, Card] = {
         ),
         Card(
             "homogeneity", "Homogeneity",
-            "All matching records have the same value, so it does not matter which one it is.",
+            "All matching records have the same value, so it does not matter which one is right.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 2",
         ),
         Card(
             "skewness", "Skewness",
-            "Among the matching records, a value is far more frequent than in the whole table.",
+            "One value is far more frequent among the matching records than in the whole table.",
             "Li, Li, Venkatasubramanian 2007, section 3",
         ),
         Card(
             "background", "Background knowledge",
-            "The attacker can rule out a value, and few or only one remain.",
+            "The attacker can rule out a value, which leaves only a few or just one.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 2",
         ),
         Card(
             "minimality", "Minimality",
-            "Values are raised only as far as needed, yet k needed less: another model needed it.",
+            "Values are raised only as far as needed. If k needed less, another model needed more.",
             "Wong, Fu, Wang, Pei 2007",
         ),
         Card(
@@ -210,14 +210,14 @@ def _get_largest_share(shares: Shares) -> float:
 def _describe_finding(scene: AttackResult) -> tuple[bool, str]:
     start = f"The release is {scene.case.k}-anonymous"
     if not scene.fits:
-        return False, f"{start}, and no record matches what the attacker knows: nothing follows."
+        return False, f"{start}, and no record matches what the attacker knows."
     matching = (
         f"{count_noun(len(scene.fits), 'record')} {'matches' if len(scene.fits) == 1 else 'match'}"
     )
     if not scene.left:
         return (
             False,
-            f"{start}; {matching}, and all are ruled out: the attacker is mistaken in something.",
+            f"{start}; {matching}, but all are ruled out: the attacker is wrong about something.",
         )
     succeeded, what_follows = _EXPLANATIONS[scene.card.name](scene)
     start += ", yet the attack succeeds" if succeeded else ""
@@ -247,7 +247,7 @@ def _explain_linkage(scene: AttackResult) -> tuple[bool, str]:
     if len(scene.people) != 1:
         who = f"{count_noun(len(scene.people), 'person', 'people')} in the register match"
         who = who if scene.people else "nobody in the register matches"
-        return False, f"{who}, so no name follows"
+        return False, f"{who}, so the attacker learns no name"
     (person,) = scene.people
     name = " ".join(str(case.register[column].iloc[person]) for column in case.names)
     if len(scene.fits) > 1:
@@ -257,12 +257,12 @@ def _explain_linkage(scene: AttackResult) -> tuple[bool, str]:
     if could_be != [person]:
         candidates = count_noun(len(could_be), "person", "people")
         return False, f"{candidates} in the register could be behind it"
-    return True, f"only {name} in the register can be behind it, with {_describe_guess(scene)}"
+    return True, f"only {name} in the register fits it: the value is {_describe_guess(scene)}"
 
 
 def _explain_homogeneity(scene: AttackResult) -> tuple[bool, str]:
     if len(scene.after) > 1:
-        occur = f"they have {count_noun(len(scene.after), 'value')}"
+        occur = f"they have {count_noun(len(scene.after), 'different value')}"
         return False, f"{occur}: the attacker is {_describe_sureness(scene)}"
     alike = "it has" if len(scene.left) == 1 else "all have"
     return (
@@ -277,12 +277,12 @@ def _explain_skewness(scene: AttackResult) -> tuple[bool, str]:
     most = max(rises.values())
     rises_in_words = [
         f"“{value}” rises from {write_percent(100 * usual_share[value])} of all records to "
-        f"{write_percent(100 * share)} of these"
+        f"{write_percent(100 * share)} of the matching ones"
         for value, share in scene.after
         if most > 0 and math.isclose(rises[value], most)
     ]
-    rise = join_words(rises_in_words) if rises_in_words else "no value is more frequent there"
-    far = f"their shares differ from those of the table by t = {write_decimals(t, 2)}"
+    rise = join_words(rises_in_words) if rises_in_words else "no value is more frequent among them"
+    far = f"their mix of values differs from the table's by t = {write_decimals(t, 2)}"
     return t > LARGEST_T, f"{rise}: {far}"
 
 
@@ -293,8 +293,8 @@ def _explain_background(scene: AttackResult) -> tuple[bool, str]:
     before = write_percent(100 * _get_largest_share(scene.case.shares(scene.fits)))
     number = len(scene.left)
     return len(scene.after) == 1, (
-        f"{count_noun(number, 'remains', 'remain')} without {out}: the attacker is "
-        f"{_describe_sureness(scene)}, and was at most {before} sure of any value before"
+        f"{count_noun(number, 'remains', 'remain')} without {out}: the attacker was "
+        f"at most {before} sure of any value before, and is now {_describe_sureness(scene)}"
     )
 
 
@@ -306,9 +306,9 @@ def _explain_minimality(scene: AttackResult) -> tuple[bool, str]:
         return False, "the size of their class reveals nothing more"
     best = join_words([f"“{value}”" for value in _list_likeliest_values(scene)])
     return True, (
-        "k would have allowed smaller classes, so one of them must have broken Distinct "
-        f"l-diversity with l = 2: the attacker is {after} sure of {best}, and was at most "
-        f"{before} sure of any value before"
+        "k would have allowed smaller classes, so one of them cannot have met Distinct "
+        f"l-diversity with l = 2: the attacker was at most {before} sure of any value before, "
+        f"and is now {after} sure of {best}"
     )
 
 
@@ -319,8 +319,8 @@ def _explain_downcoding(scene: AttackResult) -> tuple[bool, str]:
         return False, "how far their values were raised reveals nothing more"
     return True, (
         f"{count_noun(len(before), 'person', 'people')} in the register could be behind them, but "
-        f"without {join_words(sure)} they would have been released with finer values. So the exact "
-        f"values of {join_words(sure)}, which are in the register, are behind these records"
+        f"without {join_words(sure)} they would have been released with finer values. So these "
+        f"records hide the exact values of {join_words(sure)}, which are in the register"
     )
 
 

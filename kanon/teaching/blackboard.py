@@ -52,9 +52,9 @@ class Blackboard:
             due = depth[node] * weight * float(scale)
             if abs(int(whole[node]) - due) > 1 + 1e-6 * due:
                 raise PlanError(
-                    "A lesson must know the unit of the costs: those of this task are not "
-                    f"those of the metric {quote(self.metric.name)} with these attribute "
-                    "weights."
+                    "A lesson needs to know the unit of the costs, but the costs of this task "
+                    f"are not those of the metric {quote(self.metric.name)} with these "
+                    "attribute weights."
                 )
         return 1 / scale
 
@@ -169,7 +169,7 @@ class Blackboard:
     def first(self) -> Rule:
         if self.task.tie_seed is None:
             return FIRST
-        return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
+        return Rule(f"the first in the order of tie seed {self.task.tie_seed}")
 
     def is_breaking(self, members: Iterable[int], models: Sequence[Model]) -> bool:
         positions = np.array(sorted(members), dtype=np.int64)

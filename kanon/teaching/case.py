@@ -115,8 +115,8 @@ def build_case(
 ) -> Case:
     if len(table) > MOST_RECORDS:
         raise TableError(
-            f"The table has {count_noun(len(table), 'record')}; for an attack it may have at "
-            f"most {MOST_RECORDS}."
+            f"The table has {count_noun(len(table), 'record')}; an attack is played out on at most "
+            f"{MOST_RECORDS}."
         )
     sensitive_columns = schema.columns(Role.SENSITIVE)
     column = sensitive or (sensitive_columns[0] if sensitive_columns else None)
@@ -158,8 +158,8 @@ def _check_register(
     }
     if not public_columns & {*register.columns} or {*register.columns} <= public_columns:
         raise TableError(
-            "A register needs a column of the table that is neither an identifier nor sensitive, "
-            "and one, such as a name, that the release lacks."
+            "A register needs a column from the table that is neither an identifier nor sensitive, "
+            "and another one that the release lacks, such as a name."
         )
     for name in schema.quasi_identifiers:
         if name in register:

@@ -13,7 +13,7 @@ from kanon.teaching.lesson import Choice, ClassState, Rule, Step
 from kanon.teaching.merging import explain_model_merges, write_merges
 
 _GROWTH, _LEAST = Rule("least growth of the cluster’s loss"), Rule("least cost")
-_FURTHEST = Rule("furthest from the others of the cluster")
+_FURTHEST = Rule("furthest from the others in the cluster")
 
 
 # --- KACA -------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ def _explain_kaca(board: Blackboard) -> Iterator[Step]:
         return (
             f"“{board.label(merge.picked.nodes)}” ({count_noun(merge.picked.records, 'record')}) "
             f"is drawn from the {count_noun(len(merge.breaking_classes), 'class', 'classes')} "
-            f"below k = {task.k}; the seed {task.seed} repeats the draw.",
+            f"below k = {task.k}; seed {task.seed} always draws the same class.",
             (),
         )
 
@@ -108,12 +108,12 @@ def _describe_cluster_step(
             count_noun(len(step.members), "cluster begins", "clusters begin"),
             f"{sum(table.records)} records are enough for "
             f"{count_noun(sum(table.records) // k, 'cluster')} of k = {k}. Records are "
-            f"drawn until that many different ones came up (the seed {seed} repeats the draws); "
-            f"each begins a cluster: {firsts}.",
+            f"drawn until there are that many different ones (seed {seed} always draws the same "
+            f"records). Each begins a cluster: {firsts}.",
         )
     if step.kind == "begin":
         last = board.originals[step.other].label
-        how = f"which was drawn (the seed {seed} repeats the draw)"
+        how = f"which was drawn (seed {seed} always draws it)"
         from_ = f"“{last}”, {'with which the last cluster began' if step.cluster else how}"
         return (
             f"Cluster {number} begins: {label}",
@@ -130,7 +130,7 @@ def _describe_cluster_step(
         rest = sum(table.records) - sum(map(table.size, before))
         return (
             f"{label} is left over",
-            f"{count_noun(rest, 'record is', 'records are')} left, fewer than k = {k}: they "
+            f"{count_noun(rest, 'record is', 'records are')} left, fewer than k = {k}. They "
             f"join in random order. “{label}” joins cluster {number}",
         )
     if step.kind == "leave":
@@ -145,15 +145,15 @@ def _describe_cluster_step(
             f"It holds {records}, fewer than k = {k}, as records with the same values stay "
             f"together. It joins cluster {number}",
         )
-    why = "Every other record, in tree order, joins the cluster that it costs least to widen"
+    why = "The remaining records, in tree order, each join the cluster that is cheapest to widen"
     if step.kind == "refill" and any(table.size(members) < k for members in before):
         why = (
             "Records that left a cluster join, in random order, the nearest cluster with fewer "
             f"than k = {k}"
         )
     elif step.kind == "refill":
-        why = "No cluster is below k any more, so it joins the nearest of all"
-    return f"{label} joins cluster {number}", f"{why}. That is cluster {number}"
+        why = "No cluster is below k any more, so the record joins the nearest of all"
+    return f"{label} joins cluster {number}", f"{why}. Here that is cluster {number}"
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {

@@ -107,7 +107,7 @@ class _RegionSpace:
             return f"{cut.place} {label}"
         middle = self.reference.median(tuple(members), cut.attribute)
         tied = sum(self.at[cut.attribute][place] == middle for place in cut.parts[0])
-        return f"below {label} and {count_noun(tied, 'class', 'classes')} at it"
+        return f"below {label}, with {count_noun(tied, 'class', 'classes')} at {label}"
 
     def explain_refusal(self, parts: Sequence[Sequence[int]]) -> str:
         task = self.board.task
@@ -117,7 +117,7 @@ class _RegionSpace:
         if min(sizes) < task.k:
             return f"a part would hold {count_noun(min(sizes), 'record')}"
         if any(map(self.board.table.breaks, parts)):
-            return "a part would break another model"
+            return "a part would not meet another model"
         return ""
 
     def release_regions(self, regions: Sequence[Sequence[int]]) -> Recoding:
@@ -161,7 +161,7 @@ def explain_mondrian(board: Blackboard) -> Iterator[Step]:
 
     yield board.step(
         "One region",
-        f"All {board.task.classes.n_records} records are one region: in every column, each gets "
+        f"All {board.task.classes.n_records} records are one region. In every column, each gets "
         f"{value} that holds all values. Every cut brings detail back.",
         space.release_regions(regions), (), build_view(everything, None, [everything]),
     )  # fmt: skip
@@ -178,15 +178,15 @@ def explain_mondrian(board: Blackboard) -> Iterator[Step]:
         regions[place : place + 1] = cut.parts
         how, halved = axes[-1], space.get_median_label(region, cut.attribute)
         median = (
-            f" Its median is {halved}: at least half of the records do not exceed it."
+            f" The median is {halved}: at least half of the records do not exceed it."
             if halved
             else ""
         )
         sizes = " and ".join(str(space.count_records(part)) for part in cut.parts)
         yield board.step(
             f"Cut {_count_records(space, region)} on {names[cut.attribute]}",
-            f"It is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut is "
-            f"{how.chosen.name}, {sizes} records: {how.reason}.",
+            f"The region is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut "
+            f"“{how.chosen.name}” gives parts of {sizes} records: {how.reason}.",
             space.release_regions(regions),
             axes,
             build_view(region, cut, cut.parts),
@@ -248,12 +248,12 @@ def _build_axis_choices(
 def _explain_why_it_stays(space: _RegionSpace, region: tuple[int, ...]) -> str:
     task = space.board.task
     if len(region) == 1:
-        return "They have the same quasi-identifiers, and such records stay together."
+        return "These records have the same quasi-identifiers, so they stay together."
     if space.count_records(region) < 2 * task.k:
-        return f"Fewer than 2 k = {2 * task.k} records: a part would hold fewer than k = {task.k}."
+        return f"With fewer than 2 k = {2 * task.k} records, a part would hold fewer than {task.k}."
     names = task.classes.attributes
     reasons = [
-        f"{names[j]} {space.name(region, option)}, as {space.explain_refusal(option.parts)}"
+        f"{names[j]} {space.name(region, option)}, because {space.explain_refusal(option.parts)}"
         for j in range(len(names))
         if space.reference.width(region, j)
         for option in space.reference.list_cuts_on(region, j)

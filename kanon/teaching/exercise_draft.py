@@ -93,9 +93,9 @@ class ColumnFields(Strict):
     tree: str = Field(
         default="",
         title="Tree",
-        description="One node per line: the root first, lower nodes indented. After = "
-        "comes the weight of a step, for the metric Custom: Felid = 3. Empty: all values are "
-        "directly below *.",
+        description="One node per line: the root first, lower nodes indented. Write the weight "
+        "of a step, for the metric Custom, after an equals sign: Felid = 3. If you leave this "
+        "empty, all values are directly below *.",
         json_schema_extra={"lines": 9, "only": {"role": ["quasi-identifier"]}},
     )
 
@@ -234,7 +234,7 @@ def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
         "questions": questions,
     }
     exercises = validate_content(ExerciseSet, content, "exercise set")
-    assert exercises.made, "its tables are counted, or what they lack is said"
+    assert exercises.made, "the tables are built, or an error says what they lack"
     return exercises
 
 

@@ -96,7 +96,7 @@ class ExerciseSet(Strict):
             place = describe(number, question)
             if question.table not in self.made:
                 raise ExerciseError(
-                    f"{place}: there is no table {quote(question.table)}; tables are {known}."
+                    f"{place}: there is no table {quote(question.table)}; choose from {known}."
                 )
             try:
                 question.check(self.get_table(question))
@@ -118,7 +118,7 @@ def read_exercises(source: Path | bytes, progress: Progress = ignore_progress) -
 def validate_file(model: type[M], source: Path | bytes, kind: str, name: str) -> M:
     content = _read_checked_json(source, kind)
     if not isinstance(content, dict) or content.get("format") != name:
-        raise ExerciseError(f"This is no {kind}: it must be an object with the format '{name}'.")
+        raise ExerciseError(f"This is not an {kind}: it must be an object with format '{name}'.")
     return validate_content(model, content, kind)
 
 

@@ -187,8 +187,8 @@ class _Groups:
             self._move_to_group(number, place)
         return self._build_group_step(
             f"Group {number + 1}: the rest",
-            f"{count_noun(n_left, 'record is', 'records are')} left, at least k = "
-            f"{self.board.task.k} and fewer than 2 k: they form a group.",
+            f"{count_noun(n_left, 'record is', 'records are')} left. That is at "
+            f"least k = {self.board.task.k} and fewer than 2 k, so they form a group.",
             joined,
         )
 

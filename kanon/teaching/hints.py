@@ -46,8 +46,8 @@ def _explain_least(
         metric = metric_named(question.metric)
         return (
             f"Every class has at least {question.k} records. The alteration is "
-            f"{write_loss(release, metric)}. It is less if a value can go a step down while every "
-            f"class keeps at least {question.k} records."
+            f"{write_loss(release, metric)}. It becomes less if a value can go down a step while "
+            f"every class keeps at least {question.k} records."
         )
     named = [
         f"{format_tuple(get_labels(release, release.nodes[place]))} has {release.counts[place]}"
@@ -56,7 +56,8 @@ def _explain_least(
     others = count_noun(len(small) - _MOST, "other class is", "other classes are")
     more = [f"{others} too small"] if len(small) > _MOST else []
     return (
-        f"Every class needs {count_noun(question.k, 'record')}: {join_words([*named, *more])}. "
+        f"Every class needs at least {count_noun(question.k, 'record')}: "
+        f"{join_words([*named, *more])}. "
         f"{_describe_meetings(release, int(small[0]))}"
     )
 
@@ -69,7 +70,7 @@ def _describe_meetings(release: Recoding, small: int) -> str:
         own = int(release.nodes[small, j])
         others = {int(node) for node in np.delete(release.nodes[:, j], small)}
         if own in others:
-            parts.append(f"in {name}, other classes have {tree.labels[own]} too")
+            parts.append(f"in {name}, other classes also have {tree.labels[own]}")
         elif others:
             meetings = {node: tree.lca(own, node) for node in others}
             lowest = min(meetings.values(), key=lambda node: (tree.level[node], node))
@@ -77,9 +78,9 @@ def _describe_meetings(release: Recoding, small: int) -> str:
                 tree.labels[node] for node in sorted(meetings) if meetings[node] == lowest
             )
             parts.append(
-                f"in {name}, {tree.labels[own]} meets {nearest} lowest, at {tree.labels[lowest]}"
+                f"in {name}, {tree.labels[own]} first meets {nearest}, at {tree.labels[lowest]}"
             )
-    return f"Of {format_tuple(get_labels(release, release.nodes[small]))}: {'; '.join(parts)}."
+    return f"For {format_tuple(get_labels(release, release.nodes[small]))}: {'; '.join(parts)}."
 
 
 def _explain_number(question: NumberQuestion, table: SmallTable) -> str:
@@ -92,15 +93,13 @@ def _explain_number(question: NumberQuestion, table: SmallTable) -> str:
             metric = metric_named(question.metric)
             own = get_labels(release, release.original.nodes[table.source.row_class[0]])
             return (
-                "It is what all records lose, as a share of what they would lose with everything "
+                "Add up what all records lose, as a share of what they would lose with everything "
                 f"at the root, which is {write_most_cost(release, metric)} here. Record 1, "
-                f"{format_tuple(own)}, becomes {first_text}: add up the steps of each column."
+                f"{format_tuple(own)}, becomes {first_text}: count the steps in each column."
             )
         case "k" | "classes" | "unique":
             together = np.flatnonzero(of_rows == first) + 1
-            members = (
-                f"the records {join_words(together)}" if len(together) > 1 else "no other record"
-            )
+            members = f"records {join_words(together)}" if len(together) > 1 else "no other record"
             return (
                 f"Records with the same values of {join_words(release.classes.attributes)} are one "
                 f"class. Record 1 is {first_text}, and that class has {members}."
@@ -108,19 +107,19 @@ def _explain_number(question: NumberQuestion, table: SmallTable) -> str:
         case _:
             sensitive = release.released.sensitive_named(question.column(table))
             mix = join_words(
-                f"{value} {count} of {int(release.counts[first])}"
+                f"{value} in {count} of {int(release.counts[first])}"
                 for value, count in zip(sensitive.values, sensitive.dense()[first], strict=True)
                 if count
             )
-            return f"Look at each class by itself. That of record 1, {first_text}, has {mix}."
+            return f"Look at each class by itself. The class of record 1, {first_text}, has {mix}."
 
 
 def _explain_choice(question: ChoiceQuestion, table: SmallTable) -> str:
     step, earlier = question.step(table), list_earlier_merges(question, table)[:1]
     if question.choose == "smallest":
         rule = (
-            "GAA takes the class with the fewest records; of several, the one that comes first in "
-            "tree order."
+            "GAA takes the class with the fewest records; if several tie, the one that comes first "
+            "in tree order."
         )
         return " ".join([rule, *(f"Do the earlier merges first. {merge}" for merge in earlier)])
     unraised, taken = raise_to_levels(table.classes, {}), step.options.index(step.smallest)
@@ -136,6 +135,6 @@ def _explain_choice(question: ChoiceQuestion, table: SmallTable) -> str:
     ]
     more = [f"{len(others) - _MOST} more"] if len(others) > _MOST else []
     return (
-        "All records of both classes rise to where their values meet, and each pays for every "
-        f"step. {format_tuple(step.smallest)} meets {', '.join([*meetings, *more])}."
+        "All records of both classes rise to where their values meet, and each record pays for "
+        f"every step. {format_tuple(step.smallest)} meets {', '.join([*meetings, *more])}."
     )

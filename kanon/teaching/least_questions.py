@@ -76,7 +76,7 @@ class LeastQuestion(Question):
         return Mark(share, f"{start}, where {write_percent(best.alteration)} is {least}.")
 
     def _describe_least(self, best: BestRelease) -> str:
-        least = "the least possible" if best.proven else "the best known of too many to try all"
+        least = "the least possible" if best.proven else "the best known (too many to try all)"
         return f"alteration {write_percent(best.alteration)}, {least}"
 
     def _describe_metric(self) -> str:
@@ -94,7 +94,7 @@ class RecodeQuestion(LeastQuestion):
         return (
             f"Make this table {self.k}-anonymous with the least alteration, "
             f"{self._describe_metric()}: raise values in their trees. Records that look the same "
-            "stay together, and all are kept."
+            "stay together, and no record is left out."
         )
 
     def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:
@@ -136,7 +136,7 @@ class RecodeQuestion(LeastQuestion):
             if place in first and (targets[place] != nodes).any():
                 raise ExerciseError(
                     f"Records {first[place]} and {number} look the same in the table but not in "
-                    "the answer; records that look the same stay together."
+                    "the answer; they must stay together."
                 )
             first.setdefault(place, number)
             targets[place] = nodes
@@ -159,7 +159,7 @@ class RecodeQuestion(LeastQuestion):
             if not tree.is_ancestor(node, int(classes.nodes[place, j])):
                 raise ExerciseError(
                     f"Record {number}: in the tree of {quote(name)}, {{cells}} is not above the "
-                    "value of the record; values may only be raised.",
+                    "value of the record; values can only be raised.",
                     [values[name]],
                 )
             nodes.append(node)
@@ -212,8 +212,8 @@ class LevelsQuestion(LeastQuestion):
         )
         if not isinstance(answer, Mapping) or not whole or set(answer) != set(names):
             raise ExerciseError(
-                "The answer must be a level, a whole number, for each of "
-                f"{list_names(names, most=12)}, and for nothing else."
+                "The answer must give one level (a whole number) for each of "
+                f"{list_names(names, most=12)}, and nothing else."
             )
         return raise_to_levels(table.classes, answer)
 

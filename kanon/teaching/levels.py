@@ -95,7 +95,9 @@ def _explain_walk(
         then = f" {others} counted for this choice."
         why = f"{choice.chosen.name} is raised by one level: {choice.reason}."
         yield lattice.step(look, why, [choice], then if also else "")
-    yield lattice.last(walk[-1], "It is the first node on the way that satisfies.", walk)
+    yield lattice.last(
+        walk[-1], "This is the first node on the way that meets the requirements.", walk
+    )
 
 
 def _raise_column(node: Node, j: int) -> Node:
@@ -123,22 +125,22 @@ def _explain_samarati(board: Blackboard) -> Iterator[Step]:
         level = list(lattice.shape.list_nodes_at_height(height))
         position = f"This is node {level.index(node) + 1} of {len(level)} there."
         if low == high:
-            why = f"Only height {height} is left: all its nodes are counted. {position}"
+            why = f"Only height {height} is left, so all its nodes are counted. {position}"
             yield lattice.step(look, why)
             continue
         why = (
-            f"The lowest height with a node that satisfies lies between {low} and {high}, so "
-            f"height {height}, the middle rounded down, is tried next. {position}"
+            f"The lowest height with a node that meets the requirements lies between {low} and "
+            f"{high}. Height {height}, the middle rounded down, is tried next. {position}"
         )
         then, more = "", place + 1 < len(visited) and sum(visited[place + 1]) == height
         if look.satisfies:
-            then = f" So it is at most {height}: {_describe_remaining_heights(low, height)}."
             high = height
+            left = _describe_remaining_heights(low, high)
+            then = f" So the lowest height is at most {high}: {left}."
         elif not more:
             low = height + 1
-            then = (
-                f" No node of height {height} satisfies: {_describe_remaining_heights(low, high)}."
-            )
+            left = _describe_remaining_heights(low, high)
+            then = f" No node of height {height} meets the requirements: {left}."
         yield lattice.step(look, why, (), then)
     chosen = trace.node
     assert chosen is not None
@@ -154,10 +156,10 @@ def _explain_ola(board: Blackboard) -> Iterator[Step]:
     def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
         low, high = between
         if node == low:
-            return f"It is next below {lattice.name(high)}, which satisfies."
+            return f"It is directly below {lattice.name(high)}, which meets the requirements."
         return (
-            f"It lies half-way between {lattice.name(low)} and {lattice.name(high)}, which "
-            "satisfies, and it is not known yet whether it does too."
+            f"This node lies half-way between {lattice.name(low)} and {lattice.name(high)}. The "
+            "latter meets the requirements; whether this one does is not known yet."
         )
 
     yield from _explain_halving(board, ola, explain_node)
@@ -166,13 +168,10 @@ def _explain_ola(board: Blackboard) -> Iterator[Step]:
 def _explain_flash(board: Blackboard) -> Iterator[Step]:
     def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
         if len(between) == 1:
-            return (
-                "It is the only node left on an upward path of nodes about which nothing is known."
-            )
+            return "This is the only node left on an upward path about which nothing is known."
         return (
-            f"It lies in the middle of an upward path of nodes about which nothing is known, from "
-            f"{lattice.name(between[0])} to {lattice.name(between[-1])}, "
-            f"{count_noun(len(between), 'node')}."
+            f"This node lies in the middle of an upward path of {len(between)} nodes about which "
+            f"nothing is known, from {lattice.name(between[0])} to {lattice.name(between[-1])}."
         )
 
     yield from _explain_halving(board, flash, explain_node)
@@ -197,7 +196,9 @@ def _explain_halving(
     yield lattice.last(trace.node, choose_least_loss(lattice, lattice.good, trace.node))
 
 
-_AGAIN = "It is already known to satisfy; it is counted because it might lose least."
+_AGAIN = (
+    "This node is known to meet the requirements; it is counted because it might lose the least."
+)
 """Why a node is counted although the search already concluded that it satisfies."""
 
 
@@ -248,7 +249,7 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
             why = (
                 "Of the nodes not known to fail that could lose less than the best so far, "
                 f"{write_number(convert_loss(board, best[0]))} (or as much, at levels that "
-                f"come first): {choices[0].reason}. If it fails, all nodes below it fail too."
+                f"come first): {choices[0].reason}. If it fails, all nodes below it fail."
             )
         yield lattice.step(lattice.add_conclusions(lattice.count_node(node)), why, choices)
     yield lattice.last(trace.node, choose_least_loss(lattice, good, trace.node))
@@ -329,7 +330,7 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
         )
         why = (
             f"Lowest heights first: of the nodes of height {sum(node)} that are not counted yet "
-            f"and above none that satisfies, {choice.reason}."
+            f"and lie above none that meets the requirements, {choice.reason}."
         )
         yield lattice.step(lattice.add_conclusions(lattice.count_node(node)), why, [choice])
     task = board.task
@@ -338,7 +339,7 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
         node: compute_unsuppressed_loss(lattice, node, task.potentials) for node in lattice.good
     }
     choice = Choice(
-        "Which of the minimal satisfying nodes is released?",
+        "Which of the minimal nodes that meet the requirements is released?",
         (
             Rule("highest precision", "Precision ↑", " %"),
             Rule("the node named in the settings"),

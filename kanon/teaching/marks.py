@@ -172,7 +172,7 @@ def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[st
         yield "The log and the fingerprint of an exam's answers are missing."
         return
     if answers.fingerprint != answers.own_fingerprint:
-        yield "Changed since it was handed in: its fingerprint does not fit its content."
+        yield "Changed since it was handed in: its fingerprint does not match its content."
     logged = {change.question for change in answers.log}
     missing = [
         str(number)
@@ -183,7 +183,7 @@ def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[st
         yield f"Its log has no answer to question {join_words(missing)}."
     times = [change.at for change in answers.log]
     if times != sorted(times):
-        yield "Its log goes back in time."
+        yield "The times in its log go backwards."
 
 
 # --- question by question -------------------------------------------------------------------

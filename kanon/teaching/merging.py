@@ -60,7 +60,7 @@ def explain_model_merges(board: Blackboard, before: Recoding) -> Iterator[Step]:
 
     def pick_class(merge: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
         choice = _build_smallest_choice(
-            board, merge.breaking_classes, merge.picked, "Which class breaking a model is picked?"
+            board, merge.breaking_classes, merge.picked, "Which failing class is picked?"
         )
         return (
             f"Of the classes that do not meet {models}, {_quote_group(merge.picked, board)} is "

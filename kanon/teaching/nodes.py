@@ -107,29 +107,27 @@ class LatticeNodes:
         task = self.board.task
         wrong = f"classes of fewer than k = {task.k}"
         if task.others:
-            wrong += (
-                f", or in classes that break {' or '.join(model.sentence for model in task.others)}"
-            )
+            models = " or ".join(model.sentence for model in task.others)
+            wrong += f", or in classes that do not meet {models}"
         if not look.too_small:
-            return f"It satisfies: no record is in {wrong}."
+            return f"The node meets the requirements: no record is in {wrong}."
         records_in_words = f"{count_noun(look.too_small, 'record is', 'records are')} in {wrong}"
-        allowed = f"{self.limit} may be" if self.limit else "none may be"
+        verb, end = "does not meet", f"would have to be suppressed; {self.limit or 'none'} may be."
         if look.satisfies:
-            return f"It satisfies: {records_in_words} and would be suppressed; {allowed}."
-        return (
-            f"It does not satisfy: {records_in_words} and would have to be suppressed; {allowed}."
-        )
+            verb, end = "meets", f"would be suppressed; {self.limit or 'none'} may be."
+        return f"The node {verb} the requirements: {records_in_words} and {end}"
 
     def describe_conclusion(self, look: NodeView) -> str:
         if not look.implied_nodes:
             return ""
-        where, verb, why = "below it", "fail", "lowering values only splits classes"
+        where, verbs, why = "below it", ("fails", "fail"), "lowering values only splits classes"
         if look.satisfies:
-            where, verb, why = "above it", "satisfy", "raising values only joins classes"
+            verbs = "meets the requirements", "meet the requirements"
+            where, why = "above it", "raising values only joins classes"
         size = len(look.implied_nodes)
-        nodes = f"the {size} nodes {where} {verb}"
-        if size == 1:
-            nodes = f"the node {where} {'satisfies' if look.satisfies else 'fails'}"
+        nodes = (
+            f"the node {where} {verbs[0]}" if size == 1 else f"the {size} nodes {where} {verbs[1]}"
+        )
         return f" So {nodes} too, without being counted: {why}."
 
     def step(
@@ -149,7 +147,9 @@ class LatticeNodes:
         if look.too_small:
             gone = f" {count_noun(look.too_small, 'record is', 'records are')} suppressed."
         choices = [reason] if isinstance(reason, Choice) else []
-        why = f"Of the counted nodes that satisfy: {choices[0].reason}." if choices else reason
+        why = reason
+        if choices:
+            why = f"Of the counted nodes that meet the requirements: {choices[0].reason}."
         sizes = f" {len(self.counted)} of {self.shape.size} nodes were counted."
         return self.board.step(
             f"Release {self.name(node)}", f"{why}{gone}{sizes}", self.release(node), choices, look
@@ -182,7 +182,7 @@ def choose_least_loss(lattice: LatticeNodes, nodes: Iterable[Node], chosen: Node
         name, key = lattice.name(node), (loss, node)
         candidates.append(Candidate(name, key, node == chosen, cost, terms, figures=(cost,)))
     return Choice(
-        "Which of the nodes that satisfy is released?",
+        "Which of the nodes that meet the requirements is released?",
         (Rule(f"least {LOSS.choices[kind]}"), FIRST_LEVELS),
         tuple(candidates),
     )

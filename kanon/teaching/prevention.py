@@ -120,7 +120,7 @@ def _prevent_linkage(case: Case, ruled_out: int) -> Prevention:
     trees |= {name: build.suppression(case.knowable_values[name]) for name in more}
     return _build_prevention(
         case,
-        f"{model.sentence} by {list_names(case.linkable_columns, most=12)}",
+        f"{model.sentence} for {list_names(case.linkable_columns, most=12)}",
         f"k is {reached}",
         reached,
         reached >= model.k,
@@ -189,7 +189,7 @@ def _build_prevention(
     if holds:
         sentence = f"{model} holds here: {level}."
         return Prevention(model, reached, True, case, _measure_alteration(case), sentence)
-    start = f"{model} would not have allowed this release, in which {level}"
+    start = f"{model} would not have allowed this release, where {level}"
     try:
         other = safer()
     except Unsatisfiable:
@@ -197,11 +197,9 @@ def _build_prevention(
         return Prevention(model, reached, False, None, None, sentence)
     cost = _measure_alteration(other)
     same = other.schema is case.schema
-    comparison = (
-        f", where this one alters {write_percent(_measure_alteration(case))}" if same else ""
-    )
+    comparison = f"; this one alters {write_percent(_measure_alteration(case))}" if same else ""
     sentence = (
-        f"{start}; a release of this table that meets it alters {write_percent(cost)} "
+        f"{start}. A release of this table that meets it alters {write_percent(cost)} "
         f"of all that could be lost, measured by {METRIC.card.title}{comparison}."
     )
     return Prevention(model, reached, False, other, cost, sentence)

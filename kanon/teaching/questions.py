@@ -30,7 +30,7 @@ class NumberQuestion(Question):
     NAMES: ClassVar[Mapping[str, str]] = {
         "k": "What is k: how many records does the smallest class have?",
         "classes": "How many classes does the table have?",
-        "unique": "How many records are unique by their quasi-identifiers?",
+        "unique": "How many records have quasi-identifiers that no other record has?",
         "alteration": "What is the alteration, in percent,",
         "entropy-l": "What is the entropy l-diversity (exp of the entropy, in the class where it "
         "is lowest)",
@@ -104,13 +104,13 @@ class NumberQuestion(Question):
         start = end = ""
         if self.levels:
             listed = ", ".join(f"{name} {level}" for name, level in self.levels.items())
-            start = f"Raise the table to these levels, and leave the other columns: {listed}. "
+            start = f"Raise these columns to these levels and leave the others: {listed}. "
         if self.number == "alteration":
             end = f" as {metric_named(self.metric).card.title} counts it?"
         elif self.number in self.SENSITIVE:
             end = f" of {quote(self.column(table))}?"
         tolerance = (
-            f" An answer up to {self.allowed_error:g} off is right." if self.allowed_error else ""
+            f" An answer within {self.allowed_error:g} is right." if self.allowed_error else ""
         )
         return f"{start}{self.NAMES[self.number]}{end}{tolerance}"
 
@@ -195,11 +195,11 @@ class ChoiceQuestion(Question):
     def describe_task(self, table: SmallTable) -> str:
         after = f"After {count_noun(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
-            return f"{after}, which class does GAA take, to merge it with another one?"
+            return f"{after}, which class does GAA take to merge it with another one?"
         step = self.step(table)
         return (
-            f"{after}, GAA takes the class {format_tuple(step.smallest)}. With which class does it "
-            f"merge it, with costs by {metric_named(self.metric).card.title}?"
+            f"{after}, GAA takes the class {format_tuple(step.smallest)}. Which class does GAA "
+            f"merge it with, if {metric_named(self.metric).card.title} counts the costs?"
         )
 
     def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:

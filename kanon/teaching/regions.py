@@ -64,7 +64,7 @@ def explain_lattice_sweep(board: Blackboard) -> Iterator[Step]:
     yield board.step(
         "Improvement",
         "Classes are dissolved into others, or merged with near ones and split again, wherever "
-        f"that costs less: {write_number(board.cost(saved))} less in all."
+        f"that costs less. In all, this saves {write_number(board.cost(saved))}."
         if saved
         else "Neither dissolving a class nor merging and splitting near ones would cost less.",
         final,
@@ -93,15 +93,16 @@ def _explain_sweep_walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[
         # This one is listed again: nothing releasable is left there.
         passed = [visit]
         groups = tuple(map(board.state, visit.groups))
+        listed = ", ".join(f"“{group.label}” ({group.records})" for group in groups)
         released += groups
-        rules = Rule("least loss of the whole table"), FIRST_LEVELS
+        rules = Rule("least loss for the whole table"), FIRST_LEVELS
         choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
             f"Levels {board.levels(visit.levels)}: {count_noun(len(groups), 'group')}",
             "Raising the whole table to these levels would lose "
-            f"{write_number(choice.chosen.cost)}. They are next: {choice.reason}. Of the remaining "
-            f"records, groups of at least k = {task.k} that look the same at these levels are "
-            f"released: {', '.join(f'“{group.label}” ({group.records})' for group in groups)}.",
+            f"{write_number(choice.chosen.cost)}. These levels are next: {choice.reason}. Groups "
+            f"of at least k = {task.k} remaining records that look the same here are released: "
+            f"{listed}.",
             board.build_recoding(released),
             (choice,),
             SweepView(visit.levels, float(visit.loss), groups, table.size(visit.left)),
@@ -131,7 +132,7 @@ def _explain_joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Ste
                     ),
                     cost=float(place.cost),
                     terms=board.list_merge_costs(state, board.state(place.group)),
-                    refused="" if place.allowed else "another model would break",
+                    refused="" if place.allowed else "another model would not be met",
                 )
                 for place in joining.places
             ),
@@ -139,8 +140,9 @@ def _explain_joining(board: Blackboard, visits: Sequence[Visit]) -> Iterator[Ste
         yield board.step(
             f"“{state.label}” joins",
             f"{count_noun(state.records, 'record')} of “{state.label}” "
-            f"{'is' if state.records == 1 else 'are'} left over and joins “{joined.label}”, the "
-            f"class that it costs least to widen: {choice.reason}. It becomes “{widened.label}”.",
+            f"{'is left over and joins' if state.records == 1 else 'are left over and join'} "
+            f"“{joined.label}”, the class that is cheapest to widen: {choice.reason}. That class "
+            f"becomes “{widened.label}”.",
             board.build_recoding(map(board.state, now)),
             (choice,),
             SweepView(None, None, (widened,), board.table.size([*aside, *left]), (joined, state)),

@@ -77,8 +77,8 @@ def explain_solution(question: AnyQuestion, table: SmallTable) -> WorkedSolution
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> exercises = read_exercises(BUILT_IN)
     >>> price = exercises.questions[2]
-    >>> explain_solution(price, exercises.get_table(price)).sentences[-1]
-    'The records lose 3 in all. With everything at the root it would be 12: 3 of 12 = 25.0 %.'
+    >>> print(explain_solution(price, exercises.get_table(price)).sentences[-1])
+    The records' losses add up to 3. With everything at the root they would be 12: 3 of 12 = 25.0 %.
     """
     match question:
         case RecodeQuestion() | LevelsQuestion():
@@ -169,8 +169,8 @@ def _build_alteration_table(release: Recoding, metric: Metric) -> pd.DataFrame:
 
 def _describe_alteration(release: Recoding, metric: Metric) -> str:
     return (
-        f"The records lose {write_lost_cost(release, metric)} in all. With everything at the "
-        f"root it would be {write_most_cost(release, metric)}: {write_loss(release, metric)}."
+        f"The records' losses add up to {write_lost_cost(release, metric)}. With everything at the "
+        f"root they would be {write_most_cost(release, metric)}: {write_loss(release, metric)}."
     )
 
 
@@ -268,7 +268,7 @@ def _explain_smallest_class(question: ChoiceQuestion, table: SmallTable) -> Work
         for place in order
     ]
     equal = len(step.smallest_ones)
-    tie = f"; of {equal} that have as few, it comes first in tree order" if equal > 1 else ""
+    tie = f"; of the {equal} that have as few, it comes first in tree order" if equal > 1 else ""
     sentence = f"GAA takes {format_tuple(step.smallest)}, which has the fewest records{tie}."
     return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))
 
@@ -298,7 +298,7 @@ def _explain_cheapest_partner(question: ChoiceQuestion, table: SmallTable) -> Wo
             }
         )
     equal = sum(cost == min(others.values()) for cost in others.values())
-    tie = f"; of {equal} at this cost, it comes first in tree order" if equal > 1 else ""
+    tie = f"; of the {equal} pairs at this cost, it comes first in tree order" if equal > 1 else ""
     pair = f"{format_tuple(step.smallest)} with {format_tuple(step.partner)}"
-    sentence = f"GAA merges {pair}, which costs least{tie}."
+    sentence = f"GAA merges {pair}, the cheapest pair{tie}."
     return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))

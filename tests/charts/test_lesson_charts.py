@@ -121,13 +121,13 @@ def test_the_lattice_shows_what_is_known_so_far():
     lesson = build_lesson(flash, replace(animals(), k=4), metric_named("custom"))
     figure = draw_lattice_so_far(lesson, 1)
     assert figure.layout.title.text == "1 of 6 nodes counted, 2 known"
-    assert [list(trace.text) for trace in named(figure, "does not satisfy")] == [["0, 1"]]
-    assert [list(trace.text) for trace in named(figure, "implied: does not satisfy")] == [["0, 0"]]
+    assert [list(trace.text) for trace in named(figure, "fails")] == [["0, 1"]]
+    assert [list(trace.text) for trace in named(figure, "implied: fails")] == [["0, 0"]]
     (unknown,) = named(figure, "not known yet")
     assert sorted(unknown.text) == ["0, 2", "1, 0", "1, 1", "1, 2"]
     end = draw_lattice_so_far(lesson, len(lesson.steps) - 1)
     (star,) = named(end, "released")
-    (good,) = named(end, "satisfies")
+    (good,) = named(end, "meets requirements")
     assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0, 2"]
     with pytest.raises(ValueError, match="no node has been counted"):
         draw_lattice_so_far(lesson, 0)

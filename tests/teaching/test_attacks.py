@@ -48,11 +48,11 @@ def test_linkage_by_hand():
     )  # fmt: skip
     assert scene.after == (("influenza", 1.0),)
     assert (
-        "1 record matches, and only Otto in the register can be behind it, with “influenza”, "
+        "1 record matches, and only Otto in the register fits it: the value is “influenza”, "
         in (scene.finding)
     )
     assert "33.3 % of all records" in scene.finding
-    assert scene.prevention.model == "k-anonymity with k = 3 by 'age', 'zip', 'trade'"
+    assert scene.prevention.model == "k-anonymity with k = 3 for 'age', 'zip', 'trade'"
     assert scene.prevention.reached == 1
 
 
@@ -95,8 +95,8 @@ def test_skewness_by_hand():
     assert scene.before == (("negative", 7 / 12), ("positive", 5 / 12))
     assert scene.after == (("negative", 1 / 4), ("positive", 3 / 4))
     assert (
-        "“positive” rises from 41.7 % of all records to 75.0 % of these: "
-        "their shares differ from those of the table by t = 0.33" in (scene.finding)
+        "“positive” rises from 41.7 % of all records to 75.0 % of the matching ones: "
+        "their mix of values differs from the table's by t = 0.33" in (scene.finding)
     )
     assert scene.prevention.reached == pytest.approx(1 / 3)
 
@@ -114,7 +114,7 @@ def test_of_two_equally_likely_values_the_one_that_rose_is_named():
     case = build_case(frame, schema, {"age": AGE}, raise_to_levels(classes, {"age": 1}))
     finding = run_attack("skewness", case, {"age": "21"}).finding
     assert (
-        "“asthma” rises from 33.3 % of all records to 50.0 % of these: their shares differ"
+        "“asthma” rises from 33.3 % of all records to 50.0 % of the matching ones: their mix"
         in finding
     )
     assert "gout" not in finding
@@ -123,8 +123,8 @@ def test_of_two_equally_likely_values_the_one_that_rose_is_named():
     assert "50.0 % sure of each of “asthma” and “gout”, which 33.3 % and 66.7 % of all" in finding
     alike = build_case(frame, schema, {"age": AGE}, raise_to_levels(classes, {"age": 2}))
     assert (
-        "no value is more frequent there: their shares differ from those of the table by t = 0.00"
-        in (run_attack("skewness", alike, {"age": "21"}).finding)
+        "no value is more frequent among them: their mix of values differs from the table's "
+        "by t = 0.00" in (run_attack("skewness", alike, {"age": "21"}).finding)
     )
 
 
@@ -133,10 +133,8 @@ def test_background_knowledge_by_hand():
     scene = run_attack("background", build_attack_case("background"))
     assert (scene.fits, scene.ruled_out, scene.left) == ((0, 1, 2), ("influenza",), (2,))
     assert scene.after == (("tuberculosis", 1.0),)
-    assert "1 remains without “influenza”: the attacker is certain of “tuberculosis”" in (
-        scene.finding
-    )
-    assert "at most 66.7 % sure" in scene.finding
+    assert "1 remains without “influenza”: the attacker was at most 66.7 % sure" in scene.finding
+    assert "and is now certain of “tuberculosis”" in scene.finding
     assert scene.prevention.model == "Distinct l-diversity with l = 3 for 'disease'"
     assert scene.prevention.reached == 2
 
@@ -150,8 +148,8 @@ def test_minimality_by_hand():
     )  # fmt: skip
     assert scene.after == (("hepatitis", 1.0),)
     assert scene.finding.endswith(
-        "the attacker is 100.0 % sure of “hepatitis”, and was at most 40.0 % sure of any value "
-        "before."
+        "the attacker was at most 40.0 % sure of any value before, and is now 100.0 % sure of "
+        "“hepatitis”."
     )
     third = pytest.approx(1 / 3)
     beckum = run_attack("minimality", build_attack_case("minimality"), {"town": "Beckum"})
@@ -199,7 +197,7 @@ def test_a_value_that_is_ruled_out_may_tell_nothing_or_be_wrong():
     scene = run_attack("background", case, alma, ["influenza"])
     assert scene.after == (("asthma", 0.5), ("diabetes", 0.5)) and not scene.told
     wrong = run_attack("background", case, alma, ["influenza", "asthma", "diabetes"])
-    assert wrong.left == () and "the attacker is mistaken in something" in wrong.finding
+    assert wrong.left == () and "the attacker is wrong about something" in wrong.finding
 
 
 def test_what_can_be_known_is_what_occurs():

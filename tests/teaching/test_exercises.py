@@ -200,7 +200,7 @@ def test_levels_by_hand(by_hand):
         "The column 'race' has no level 3; its levels are 0 to 2."
     )
     for wrong in ({"race": "1"}, {"race": True}, {}, {"race": 1, "name": 1}, [1], 1):
-        assert "a level, a whole number, for each of 'race'" in (
+        assert "one level (a whole number) for each of 'race'" in (
             mark(by_hand, "levels", wrong).sentence
         )
 
@@ -456,7 +456,7 @@ def test_the_command_line_marks_a_class(files, capsys):
     assert lines[2] == (
         "3 The k of the table: 1 of 1 on average, 1 answered, 1 right; most often 1 (1 of 1)"
     )
-    assert "bad.json' was not marked: This is no answer file" in said.err
+    assert "bad.json' was not marked: This is not an answer file" in said.err
     table = pd.read_csv(files / "scores.csv")
     assert table["student"].tolist()[0] == "'=HYPERLINK(1)", "no formula for a spreadsheet"
     assert table["points"].tolist()[0] == 1 and table["problem"].isna().tolist() == [True, False]

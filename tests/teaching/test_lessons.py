@@ -387,7 +387,7 @@ def test_mondrian_on_two_attributes():
     # The other half still loses 4 x 4/8 + 4 x 4/4 = 6: together 9.5 of 16.
     assert steps[3].numbers.alteration == pytest.approx(100 * 9.5 / 16)
     assert boxes(steps[3]) == [((20, 1), (24, 2), 2), ((22, 4), (26, 5), 2), ((28, 1), (40, 5), 4)]
-    assert "Fewer than 2 k = 4 records" in steps[4].sentence
+    assert "fewer than 2 k = 4 records" in steps[4].sentence
 
     # 28-40: ward is widest (4 of 4), but three records are in ward 1 and one in 5: up to 1 leaves
     # one record, below 1 none. Age spans 12 of 20: two of four do not exceed 30.

@@ -104,13 +104,13 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
     )  # fmt: skip
     title = metric_named(metric).card.title
     for picture in pictures:
-        caption = f"{picture.name}: what each step costs, as {title} counts"
+        caption = f"{picture.name}: the cost of each step, measured by {title}"
         st.markdown(escape_markdown(caption))
         alt = f"Tree of {strip_for_screen_reader(picture.name)}"
         st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
             left_out = count_noun(picture.left_out, "value", "values")
-            st.caption(f"{left_out} that no record has: not drawn.")
+            st.caption(f"Not drawn: {left_out} that no record has.")
 
 
 # --- recoding by hand -----------------------------------------------------------------------

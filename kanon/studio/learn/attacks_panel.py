@@ -91,15 +91,15 @@ def create_own_case(work: SessionState) -> Case:
             f"attack is played out on at most {MOST_RECORDS}, so that everyone can follow it."
         )
     if not isinstance(table, MemoryTable):
-        raise TableError("An attack is played out on a table in memory; load it as a file.")
+        raise TableError("Attacks are played out only on tables in memory; load yours as a file.")
     if not work.table.sensitive_columns:
         raise TableError(
             "No column of the table that you work on is sensitive, so there is nothing to "
-            "find out; choose one on the page Data."
+            "find out; choose one on the Data page."
         )
     if work.findings.result is None or has_outdated_result(work):
         raise TableError(
-            "There is no release with the current settings; press Anonymise on the page Anonymise."
+            "There is no release with the current settings; press Anonymise on the Anonymise page."
         )
     recoding_result = work.findings.result.release(work.findings.result.k_for(work.settings.k))
     released_table = work.table.released_level_records
@@ -226,7 +226,7 @@ def _describe_release(scene: AttackResult, _: tuple[Target, ...], write: Write, 
     columns = list_names(case.recoding.classes.attributes, most=12)
     text = (
         f"The release has {write_records(len(case.released))} and is {case.k}-anonymous: in "
-        f"{columns} each of them looks like at least {count_noun(case.k - 1, 'other', 'others')}."
+        f"{columns}, each of them looks like at least {count_noun(case.k - 1, 'other', 'others')}."
     )
     if identifiers:
         text = f"{text} It was published without {list_names(identifiers, most=12)}."
@@ -295,7 +295,7 @@ def _show_prevention(scene: AttackResult) -> None:
     if safer_scene is None:
         return
     with after:
-        st.markdown("**The same attack on a release that meets it**")
+        st.markdown("**The same attack on a release that meets the requirement**")
         _show_finding(safer_scene)
         draw_small_table(*_mark_fitting_rows(safer_scene, True))
 
@@ -328,7 +328,7 @@ def _project_attack(scene: AttackResult, view: AttackView, people: tuple[Target,
             f"This release: {scene.finding}", *_mark_fitting_rows(scene, True)
         )
         if (safer_scene := _repeat_on_safer_release(scene)) is not None:
-            title = "The same attack on a release that meets it"
+            title = "The same attack on a release that meets the requirement"
             right = _format_sheet(
                 f"{title}: {safer_scene.finding}", *_mark_fitting_rows(safer_scene, True)
             )

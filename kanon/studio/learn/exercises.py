@@ -127,8 +127,8 @@ def load_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
             raise ExerciseError("The exam is closed here: its answers can no longer change.")
         if not file_answers.is_as_handed_in:
             raise ExerciseError(
-                "Continue an exam from a file that was saved here and not changed since; this "
-                "one has no log of answers, or another fingerprint."
+                "An exam can only be continued from a file that was saved here and not changed "
+                "since. This file has no log of answers, or its fingerprint does not match."
             )
         log = tuple(file_answers.log or ())
         new_attempt = replace(

@@ -148,8 +148,8 @@ def get_own_records(work: SessionState, use: str) -> MemoryTable:
         if isinstance(records, MemoryTable):
             return records
     raise TableError(
-        f"The table stays in its engine, and {use} needs its records here; download a "
-        "few of them as a table of their own, or choose a table that comes with kanon."
+        f"The table stays in its engine, but {use} needs its records here. Download a few of "
+        "them as a separate table, or choose a table that comes with kanon."
     )
 
 
@@ -170,8 +170,8 @@ def _take_own_table(work: SessionState, view: StepsView) -> SmallTable:
         if own_table.n_records < work.table.records.n_records:
             records_text = f"{records_text} with all quasi-identifiers"
         raise TableError(
-            f"A lesson takes {FEWEST} to {MOST} records, and the table has {records_text}; choose "
-            "one that comes with kanon."
+            f"A lesson takes {FEWEST} to {MOST} records, but the table has {records_text}; choose "
+            "a table that comes with kanon."
         )
     size = min(max(view.records, FEWEST), MOST, own_table.n_records)
     frame = own_table.frame.head(size)

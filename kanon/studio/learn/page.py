@@ -81,7 +81,7 @@ def draw_learn_choices(work: SessionState) -> None:
                 key="learn-projector",
                 on_click=show_on_projector,
                 help="One picture that fills the window, with letters large enough for the last "
-                "row. Use the keys or a presenter to move; Esc comes back.",
+                "row. Use the keys or a presenter remote to move; Esc brings you back.",
             )
 
 

@@ -413,7 +413,7 @@ def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> N
         draw_icon_button(
             "Check the set", "fact_check", "set-check", runner.run_request, create_checking_request,
             draft, type="secondary" if ready else "primary", disabled="exercises" in work.running,
-            help="Whether every question can be answered. It may take some seconds.",
+            help="Checks whether every question can be answered. This may take a few seconds.",
         )  # fmt: skip
         draw_icon_button(
             "Use it here", "play_arrow", "set-use", _open_set, ready, disabled=ready is None,

@@ -89,7 +89,7 @@ def _choose_lesson(work: SessionState, view: StepsView) -> None:
     titles[OWN] = "The table I work on"
     about = "Some records of your table." if is_own else PRESETS[get_lesson_table_name(view)].about
     begin = partial(apply_view, "steps", step=0, playing=False)
-    until = "Until you choose one, it is the table that shows the algorithm best."
+    until = "Until you choose a table, you see the one that shows the algorithm best."
     next(places).selectbox(
         "Table of the lesson",
         list(titles),
@@ -233,14 +233,14 @@ def _list_step_numbers(lesson: Lesson, at: int) -> list[Number]:
         numbers += [
             Number(
                 "Entropy l ↑", write_number(now.l),
-                f"In the least mixed class, {column} is as hard to guess as among this many "
+                f"In the least mixed class, {column} is as hard to guess as if it had this many "
                 "equally frequent values.",
             ),
             Number(
                 "t ↓", f"{write_number(now.t)} of 1",
-                f"How far the shares of {column} in the most unusual class are from those of the "
-                "whole table: half the sum of the differences (total variation). In norm 1, which "
-                "plans can ask for, it is twice as much, of 2.",
+                f"How far the mix of {column} in the most unusual class is from that of the whole "
+                "table: half the sum of the differences in shares (total variation). Norm 1, "
+                "which a plan can ask for instead, is twice as large, from 0 to 2.",
             ),
         ]  # fmt: skip
     return numbers

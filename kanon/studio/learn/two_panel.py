@@ -198,7 +198,7 @@ _STYLE = """<style>
 
 _ENDINGS = {
     "same": "Both end with the same release.",
-    "values": "Both end with the same classes, which show other values.",
+    "values": "Both end with the same classes, but these show different values.",
     "classes": "Their releases differ.",
 }
 
@@ -209,7 +209,7 @@ def draw_second_choices(work: SessionState, view: StepsView) -> None:
             "Compare with another",
             **attach_widget("learn-beside", view.beside is not None, set_beside),
             help="Two lessons side by side, on the same table and "
-            "with the same k. Changing one leaves the other where it is.",
+            "with the same k. Changing one leaves the other as it is.",
         )
         if view.beside is None:
             return
@@ -266,7 +266,7 @@ def _describe_comparison(
     )
     text = _RULES[pair.rule]
     if pair.one.metric != pair.other.metric:
-        text = f"{text} Their metrics count costs in units of their own."
+        text = f"{text} Each metric counts costs in its own unit."
     st.caption(text)
 
 
@@ -280,19 +280,20 @@ def _describe_parting(pair: SideBySide, first: str, second: str) -> str:
     if place == 1:
         return f"They differ from the first step on: {then}"
     if pair.rule == "merges":
-        return f"The same up to merge {place - 1}; then {then}"
+        return f"They do the same up to merge {place - 1}; then {then}"
     if pair.rule == "steps":
-        return f"The same classes up to step {place - 1}; then {then}"
+        return f"They have the same classes up to step {place - 1}; then {then}"
     at, second_at = pair.get_positions(place - 1)
     return (
-        f"The same classes up to step {at} of {first} and step {second_at} of {second}; then {then}"
+        f"They have the same classes up to step {at} of {first} and step {second_at} of {second}; "
+        f"then {then}"
     )
 
 
 def _describe_step(name: str, step: Step) -> str:
     if isinstance(step.detail, Merge):
-        return f"{name} takes “{step.detail.picked.label}” with “{step.detail.partner.label}”"
-    return f"{name} has “{step.heading}”"
+        return f"{name} merges “{step.detail.picked.label}” with “{step.detail.partner.label}”"
+    return f"{name} shows “{step.heading}”"
 
 
 # --- a side ---------------------------------------------------------------------------------
@@ -347,7 +348,7 @@ def draw_choices(
     names, metric = list_lesson_metrics(work, view)
     about = ["How cost and loss are counted.", get_metric(work, metric).card.summary]
     if not uses(view.algorithm, "metric"):
-        about.append("It does not guide this algorithm.")
+        about.append("The metric does not guide this algorithm.")
     draw(
         "Second metric" if is_second else "Metric", "metric",
         {name: get_metric(work, name).card.title for name in names},

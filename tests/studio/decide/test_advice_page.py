@@ -79,7 +79,7 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     assert any("On " in one.value and "redrawn from" in one.value for one in at.markdown)
     (title,) = ui.chart_titles(at)
     assert title.startswith("k = 3: ")
-    assert title.endswith(" has the lowest score, and loses nearly everything")
+    assert title.endswith(" has the lowest score, but loses nearly everything")
     assert len(at.dataframe[0].value) == 95
     meant = [one.help for one in at.markdown if one.value.startswith("**1 ·")]
     assert "merge" in meant[0], "what its names stand for"
@@ -93,7 +93,7 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     assert said.startswith("The first proposal loses nearly everything: 100.0 % of all")
     assert "the lowest score by your weights, but nearly everything is lost" in ui.page_text(at)
     (title,) = ui.chart_titles(at)
-    assert title.endswith(", and loses nearly everything")
+    assert title.endswith(", but loses nearly everything")
     assert ui.button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     (table,) = at.dataframe
     assert [*table.value.columns] == [

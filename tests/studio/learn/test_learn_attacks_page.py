@@ -135,7 +135,7 @@ def test_another_person_and_other_knowledge_are_attacked(page):
 def test_the_release_that_is_worked_on_is_attacked(page):
     at = at_attack(page, kind="homogeneity", own=True, step=4)
     assert ui.infos(at) == [
-        "There is no release with the current settings; press Anonymise on the page Anonymise."
+        "There is no release with the current settings; press Anonymise on the Anonymise page."
     ]
     at = ui.go(ui.anonymised(at), LEARN)
     case = create_own_case(ui.work(at))

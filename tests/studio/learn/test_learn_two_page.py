@@ -73,13 +73,13 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
     assert "learn-table-beside" not in [one.key for one in at.selectbox], "the table is shared"
     assert positions(at, monkeypatch) == (1, 1)
     assert [f"#### {STRATEGIES[name].title}" in texts(at) for name in ("s1", "s3")] == [True] * 2
-    (said,) = [text for text in texts(at) if text.startswith("The same up to")]
+    (said,) = [text for text in texts(at) if text.startswith("They do the same up to")]
     pair = pair_of(at, monkeypatch).pair
     parted = [lesson.steps[7].detail for lesson in (pair.one, pair.other)]
     assert said == (
-        "The same up to merge 6; "
+        "They do the same up to merge 6; "
         + "; ".join(
-            f"{'then ' if name == 'S1' else ''}{name} takes “{one.picked.label}” with "
+            f"{'then ' if name == 'S1' else ''}{name} merges “{one.picked.label}” with "
             f"“{one.partner.label}”"
             for name, one in zip(("S1", "S3"), parted, strict=True)
         )
