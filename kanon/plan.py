@@ -26,13 +26,8 @@ from pydantic import (
 
 import kanon.algorithms
 from kanon.base.checked_json import (
-    Number,
-    Strict,
-    describe_problem,
-    load_json,
-    read_json,
-    write_json,
-)
+    Number, Strict, describe_problem, load_json, read_json, write_json,
+)  # fmt: skip
 from kanon.base.kinds import ColumnKind
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, list_names, quote
