@@ -26,8 +26,13 @@ from pydantic import (
 
 import kanon.algorithms
 from kanon.base.checked_json import (
-    Number, Strict, describe_problem, load_json, read_json, write_json,
-)  # fmt: skip
+    Number,
+    Strict,
+    describe_problem,
+    load_json,
+    read_json,
+    write_json,
+)
 from kanon.base.kinds import ColumnKind
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, list_names, quote
@@ -277,17 +282,11 @@ class Plan(Strict):
 
     @property
     def k(self) -> int:
-        """The largest k that the release has to reach; 1 without any.
-
-        It counts persons where :attr:`person` names the column that identifies them, else records.
-        """
+        """The largest k that the release has to reach, in persons if they are named; 1 without."""
         return max(getattr(part, "k", 1) for part in self.privacy)
 
     def with_k(self, k: int) -> Plan:
-        """The same plan with another k for k-anonymity; all other models stay.
-
-        The new part takes the place of the first k-anonymity, or comes first.
-        """
+        """The same plan with another k, in place of the first k-anonymity or before all models."""
         new_part = MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
         names = [part.model for part in self.privacy]
         place = names.index(_K) if _K in names else 0
