@@ -11,16 +11,16 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="datafly",
     title="Datafly",
-    summary="Raises the column with the most distinct values, level by level, until few records"
-    " are in classes that are too small. Those are suppressed.",
+    summary="Repeatedly raises the column with the most distinct values by one level, until only a "
+    "few records are in classes that are too small. Those records are suppressed.",
     source="Sweeney 1997, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System",
     family="levels",
-    how=f"{FULL_DOMAIN} As long as more records than the limit (k of them, unless another limit "
-    "is set) are in classes that are too small, the quasi-identifier with the most distinct "
-    "values is raised by one level. The records left in such classes are then suppressed.",
-    guarantees="Every class that is released holds k records. Losses are not minimised, and "
+    how=f"{FULL_DOMAIN} While more records than the limit (k, unless another limit is set) are in "
+    "classes that are too small, the quasi-identifier with the most distinct values is raised by "
+    "one level. The records left in such classes are then suppressed.",
+    guarantees="Every released class holds at least k records. Losses are not minimised, and "
     "columns with many values lose most.",
-    slow="Hardly ever: it looks at one node per level that it raises.",
+    slow="Hardly ever: it looks at one node for each level that it raises.",
     uses=("suppression",),
 )
 

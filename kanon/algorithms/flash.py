@@ -24,18 +24,18 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="flash",
     title="Flash",
-    summary="Finds the levels of least loss. It searches along paths from the bottom of the "
-    "lattice to its top, halving a path at each step.",
+    summary="Finds the levels with the least loss. It searches along paths from the bottom of the "
+    "lattice to its top, and halves a path at each step.",
     source="Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012, Flash: Efficient, Stable and Optimal "
     "K-Anonymity, PASSAT",
     family="levels",
     how=f"{FULL_DOMAIN} From each undecided node a path leads upwards through other undecided "
-    "nodes. A binary search finds where the path begins to satisfy. Every node above one that "
-    "satisfies also satisfies; every node below one that fails also fails. Of all satisfying nodes "
-    "the one of least loss is released; records in classes that are too small, at most the allowed "
-    "number, are suppressed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
-    slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
+    "nodes. A binary search finds the first node of the path that meets the requirements. If a "
+    "node meets them, so does every node above it; if a node fails, so does every node below it. "
+    "Of all nodes that meet the requirements, the one with the least loss is released. Records in "
+    "classes that are too small are suppressed, up to the allowed number.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
+    slow="With many quasi-identifiers; the limit is a lattice of 10 million nodes.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),
 )

@@ -27,17 +27,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="incognito",
     title="Incognito",
-    summary="Finds the levels of least loss. It rules most of them out early, by looking at a "
-    "few columns at a time.",
+    summary="Finds the levels with the least loss. It rules out most combinations of levels early, "
+    "by looking at a few columns at a time.",
     source="LeFevre, DeWitt, Ramakrishnan 2005, Incognito: Efficient Full-Domain k-Anonymity, "
     "SIGMOD",
     family="levels",
     how=f"{FULL_DOMAIN} Levels that fail on some of the quasi-identifiers also fail on all of "
     "them. So levels are tried on single columns first, then on pairs, and so on; only levels that "
-    "satisfy are tried with one more column. Of all nodes that satisfy in the end the one of least "
-    "loss is released; records in classes that are too small, at most the allowed number, "
-    "are suppressed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    "meet the requirements are tried with one more column. Of all nodes that meet them in the end, "
+    "the one with the least loss is released. Records in classes that are too small are "
+    "suppressed, up to the allowed number.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
     slow="With many quasi-identifiers: it goes through all subsets of them.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),
@@ -62,9 +62,9 @@ def check(task: Task) -> None:
     if n_combinations > _MOST_COMBINATIONS:
         raise PlanError(
             f"The subsets of these quasi-identifiers have {write_count(n_combinations)} "
-            f"combinations of levels, and {CARD.title} goes through at most "
+            f"combinations of levels, but {CARD.title} goes through at most "
             f"{write_count(_MOST_COMBINATIONS)}. Use 'optimal' or 'flash', which find the same "
-            "levels; or take fewer quasi-identifiers."
+            "levels, or choose fewer quasi-identifiers."
         )
 
 

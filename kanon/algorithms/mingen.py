@@ -23,17 +23,18 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="mingen",
     title="MinGen",
-    summary="Finds all combinations of levels that satisfy and could not be lower. Of these it "
-    "takes the one of highest precision; where several tie, you choose.",
+    summary="Finds all combinations of levels that meet the requirements and could not be lower. "
+    "Of these it takes the one with the highest precision; if several tie, you choose.",
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} Every node is tried unless a satisfying node is known below it; those "
-    "that satisfy are the minimal ones. The one of highest precision (Prec: the mean share of its "
-    "levels that a cell has kept) is released. Where several tie, the one that the user picked is "
-    "released, or else the one of least loss by the chosen metric and attribute weights.",
-    guarantees="No satisfying node has a higher precision; nothing is suppressed.",
-    slow="With many quasi-identifiers: it looks at every node that does not satisfy.",
+    how=f"{FULL_DOMAIN} Every node is tried, unless a node below it is known to meet the "
+    "requirements. The tried nodes that meet them are the minimal ones. The one with the highest "
+    "precision (Prec: the mean share of its levels that a cell has kept) is released. If several "
+    "tie, the one that the user picked is released, or else the one with the least loss by the "
+    "chosen metric and attribute weights.",
+    guarantees="No node that meets the requirements has a higher precision; nothing is suppressed.",
+    slow="With many quasi-identifiers: it looks at every node that fails the requirements.",
     uses=("metric", "attribute_weights", "node"),
 )
 
@@ -48,7 +49,7 @@ def check(task: Task) -> None:
     """
     if task.suppression:
         raise PlanError(
-            f"{CARD.title} suppresses nothing, as published; set the suppression limit to 0, or "
+            f"As published, {CARD.title} suppresses nothing; set the suppression limit to 0, or "
             "use 'optimal', which suppresses up to the limit."
         )
     check_full_domain(task, CARD.title)

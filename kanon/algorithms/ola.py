@@ -19,17 +19,18 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="ola",
     title="OLA (optimal lattice anonymisation)",
-    summary="Finds the levels of least loss. It halves the lattice again and again between "
-    "levels that fail and levels that satisfy.",
+    summary="Finds the levels with the least loss. It repeatedly halves the lattice between levels "
+    "that fail the requirements and levels that meet them.",
     source="El Emam et al. 2009, A Globally Optimal k-Anonymity Method for the De-Identification "
     "of Health Data, JAMIA 16(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried; below one that "
-    "satisfies and above one that fails the search continues in halves. Every node above one that "
-    "satisfies also satisfies; every node below one that fails also fails. Of all satisfying nodes "
-    "the one of least loss is released; records in classes that are too small, at most the allowed "
-    "number, are suppressed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried. The search "
+    "continues in the half below a node that meets the requirements, and in the half above a node "
+    "that fails. If a node meets the requirements, so does every node above it; if a node fails, "
+    "so does every node below it. Of all nodes that meet the requirements, the one with the least "
+    "loss is released. Records in classes that are too small are suppressed, up to the allowed "
+    "number.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
     slow="With many quasi-identifiers: the middle of the lattice is wide.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),

@@ -24,16 +24,18 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="optimal",
     title="Bounded search (optimal levels)",
-    summary="Raises each column to one level, the same for all records, and finds the levels of "
-    "least loss. The least that a node can lose is known without counting it, so few are counted.",
-    source="kanon 2026; what is concluded from one node about others: Samarati 2001",
+    summary="Raises each column to one level, the same for all records, and finds the levels with "
+    "the least loss. The least that a node can lose is known without counting its classes, so few "
+    "nodes are counted.",
+    source="kanon 2026; conclusions from one node about others: Samarati 2001",
     family="levels",
-    how=f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in "
-    "classes that are too small, the one of least loss is released, and those records are "
-    "suppressed. The least that a node can lose follows from its levels alone. Nodes whose least "
-    "exceeds the best loss so far are never counted, nor are nodes below one that failed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
-    slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
+    how=f"{FULL_DOMAIN} Of all nodes that leave at most the allowed number of records in classes "
+    "that are too small, the one with the least loss is released, and those records are "
+    "suppressed. The least that a node can lose follows from its levels alone. A node is never "
+    "counted if the least that it can lose exceeds the best loss so far, or if a node above it "
+    "failed.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
+    slow="With many quasi-identifiers; the limit is a lattice of 10 million nodes.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(
         replace(LOSS, choices={name: LOSS.choices[name] for name in ("metric", "precision")}),

@@ -38,29 +38,31 @@ SECONDS = Parameter(
     title="Time for the solver",
     choices={"60": "One minute", "600": "Ten minutes"},
     default="60",
-    help="After this time the best release so far is taken, with what has been proved about it.",
+    help="After this time, the best release so far is taken, with whatever has been proved about "
+    "it.",
 )
 CARD = AlgorithmCard(
     name="optimal-local",
     title="Optimal local recoding",
-    summary="Finds, for a small table, the release of least loss among all that generalise each "
-    "class of equal records on its own. If its time runs out first, it says how far from the "
-    "least loss it is at most.",
+    summary="Finds, for a small table, the release with the least loss of all that generalise each "
+    "class of equal records on its own. If the time runs out first, it says how far the release "
+    "can be from the least loss.",
     source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
     family="regions",
-    how="A group is all records that look alike at some combination of levels, one per "
-    "quasi-identifier, if they are at least k. Every release consists of such groups: each record "
-    "goes, with all that equal it, to one group that holds it, and each group in use gets at "
-    "least k records. What an assignment of records to groups loses is a sum, so the best one is "
-    "the solution of a mixed integer program. It begins with the release of the lattice sweep "
-    "with effort 'thorough'; a lower bound rules out most groups that no better release can use; "
-    "the solver HiGHS finds the best assignment to those that are left, and proves that there is "
-    "no better one.",
-    guarantees="Every class holds k records and nothing is suppressed. No release by the "
-    "hierarchies that keeps equal records together and suppresses none loses less, but for what "
-    "is said beside the release; and none of the lattice sweep with effort 'thorough' does.",
-    slow="Always: the time grows steeply with the number of different records. Some hundred take "
-    "seconds to minutes; beyond, the time is mostly over before the proof is.",
+    how="A group consists of all records that look alike at some combination of levels, one per "
+    "quasi-identifier, provided that there are at least k. Every release consists of such groups: "
+    "each record goes, with all records equal to it, to one group that holds it, and each group in "
+    "use gets at least k records. The loss of an assignment of records to groups is a sum, so the "
+    "best assignment is the solution of a mixed integer program. The algorithm begins with the "
+    "release of the lattice sweep with effort 'thorough'. A lower bound rules out most groups that "
+    "no better release can use. The solver HiGHS finds the best assignment to the groups that are "
+    "left, and proves that there is no better one.",
+    guarantees="Every class holds at least k records and nothing is suppressed. The release never "
+    "loses more than that of the lattice sweep with effort 'thorough'. If the proof was completed, "
+    "no release with these hierarchies that keeps equal records together and suppresses none loses "
+    "less.",
+    slow="Always: the time grows steeply with the number of different records. A few hundred take "
+    "seconds to minutes; with more, the time usually runs out before the proof is complete.",
     uses=("metric", "attribute_weights"),
     parameters=(SECONDS,),
     one_k=True,
@@ -88,7 +90,7 @@ def check(task: Task) -> None:
     task.check()
     if task.others:
         raise PlanError(
-            "Optimal local recoding counts records alone, so it cannot keep "
+            "Optimal local recoding only counts records, so it cannot meet "
             f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
             "releases a class."
         )
@@ -98,7 +100,7 @@ def check(task: Task) -> None:
             f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} "
             f"different records, and at most {write_count(MOST_WORK)} times nodes of the lattice; "
             f"here are {write_count(size)} and {count_noun(nodes, 'node')}. Use 'lattice-sweep' "
-            "with effort 'closest', or take fewer quasi-identifiers."
+            "with effort 'closest', or choose fewer quasi-identifiers."
         )
 
 

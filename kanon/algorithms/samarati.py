@@ -18,17 +18,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="samarati",
     title="Samarati",
-    summary="Finds, by binary search, the least number of level steps with which the table can "
-    "be released. Of all ways to spend them it takes the one of least loss.",
+    summary="Finds, by binary search, the smallest number of level steps with which the table can "
+    "be released. Of all ways to spend these steps, it takes the one with the least loss.",
     source="Samarati 2001, Protecting Respondents’ Identities in Microdata Release, IEEE TKDE "
     "13(6)",
     family="levels",
     how=f"{FULL_DOMAIN} The height of a node is the sum of its levels. A binary search finds the "
-    "lowest height at which some node leaves at most the allowed number of records in classes "
-    "that are too small; of all such nodes of that height the one of least loss is released, and "
+    "lowest height at which some node leaves at most the allowed number of records in classes that "
+    "are too small. Of all such nodes at that height, the one with the least loss is released, and "
     "those records are suppressed.",
-    guarantees="No node of fewer steps satisfies; a higher node may still lose less, as steps are "
-    "not all alike.",
+    guarantees="No node with fewer steps meets the requirements. A higher node may still lose "
+    "less, because steps are not all alike.",
     slow="With many quasi-identifiers: the middle heights of the lattice hold very many nodes.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),

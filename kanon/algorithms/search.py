@@ -36,13 +36,13 @@ LOSS = Parameter(
         "class-size": "mean class size (AECS)",
     },
     default="metric",
-    help="What is least at the released node, among all nodes that satisfy.",
+    help="The released node has the least of this among all nodes that meet the requirements.",
 )
 """What a full-domain search minimises."""
 
 FULL_DOMAIN = (
     "All values of a quasi-identifier are raised to one level of its hierarchy, the same for all "
-    "records; a combination of levels is a node of the lattice."
+    "records. A combination of levels, one per quasi-identifier, is a node of the lattice."
 )
 """What all full-domain algorithms have in common, for readers of a release."""
 
@@ -190,8 +190,8 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
             else "what the classes are compared with changes"
         )
         raise PlanError(
-            f"{title} meets {quote(unsound[0].title)} only with nothing suppressed: where records "
-            f"are suppressed, {why}. Set the suppression limit to 0, or require k-anonymity alone."
+            f"{title} meets {quote(unsound[0].title)} only if nothing is suppressed: where records "
+            f"are suppressed, {why}. Set the suppression limit to 0, or require only k-anonymity."
         )
 
 
@@ -233,7 +233,7 @@ def log_nothing(node: Node, between: Sequence[Node]) -> None:
 def build_unsatisfiable(task: Task) -> Unsatisfiable:
     """The error that not even the top satisfies: cannot happen after the checks of a task."""
     return Unsatisfiable(
-        f"No node of the lattice reaches k = {task.k} with the records that may be suppressed."
+        f"Even with the suppression that is allowed, no node of the lattice reaches k = {task.k}."
     )
 
 

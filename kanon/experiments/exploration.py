@@ -373,7 +373,7 @@ def _run_walk(module: ModuleType, task: Task, size: int, progress: Progress) -> 
     walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
     if module is samarati and size > MOST_COUNTED_NODES:
         most = write_count(max(count_nodes_per_height(task.classes.hierarchies)))
-        problem = f"It would count whole heights of this lattice, up to {most} nodes each."
+        problem = f"It would have to count all nodes at a height: up to {most} in this lattice."
         return replace(walk, problem=problem)
     try:
         module.check(task)

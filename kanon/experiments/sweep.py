@@ -182,7 +182,7 @@ def check_k(ks: Sequence[object]) -> None:
         raise PlanError("Give at least one k, such as 5.")
     for place, k in enumerate(ks):
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise PlanError(f"k = {quote(k)} is no whole number; give whole numbers, such as 5.")
+            raise PlanError(f"k = {quote(k)} is not a whole number; give whole numbers, such as 5.")
         if k < 2:
             raise PlanError(f"k = {k} is not allowed; k is at least 2.")
         if k in ks[:place]:
