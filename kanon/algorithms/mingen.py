@@ -49,7 +49,7 @@ def check(task: Task) -> None:
     """
     if task.suppression:
         raise PlanError(
-            f"As published, {CARD.title} suppresses nothing; set the suppression limit to 0, or "
+            f"{CARD.title} suppresses nothing, as in the paper; set the suppression limit to 0, or "
             "use 'optimal', which suppresses up to the limit."
         )
     check_full_domain(task, CARD.title)

@@ -209,10 +209,10 @@ class Run:
             return ""
         table = self.prepared.source.table
         blank = [name for name in unnamed if table.count_distinct(name).n_filled < table.n_records]
-        exception = f", except that cells that count as missing are blank ({list_names(blank)})"
+        exception = f", with cells that count as missing left blank ({list_names(blank)})"
         return (
             f"The plan does not name {list_names(unnamed)}. Columns that it does not name are "
-            f"released unchanged{exception if blank else ''}."
+            f"released{exception if blank else ' unchanged'}."
         )
 
     @cached_property

@@ -122,7 +122,7 @@ def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
 def _check_numbers(
     kind: str, numbers: Mapping[str, float], names: Sequence[str] = CONCERNS, most: float = math.inf
 ) -> dict[str, float]:
-    allowed = "at least 0" if most == math.inf else f"from 0 to {most:g}"
+    allowed = "of at least 0" if most == math.inf else f"from 0 to {most:g}"
     for name, value in numbers.items():
         if name not in names:
             known = join_words(names)
@@ -130,7 +130,7 @@ def _check_numbers(
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value) or not 0 <= value <= most:
             raise PlanError(
-                f"The {kind} of {name} is {quote(value)}; it has to be a number of {allowed}."
+                f"The {kind} of {name} is {quote(value)}; it has to be a number {allowed}."
             )
     return {name: float(value) for name, value in numbers.items()}
 
