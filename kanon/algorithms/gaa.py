@@ -32,8 +32,8 @@ PARTS = Parameter(
 CARD = AlgorithmCard(
     name="gaa",
     title="GAA (greedy merging)",
-    summary="Merges one of the smallest classes with the partner that the strategy picks, until "
-    "all hold at least k records. One run serves every k.",
+    summary="Repeatedly merges one of the smallest classes with the partner that the strategy "
+    "picks, until all hold at least k records. One run serves every k.",
     source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
     family="merging",
     how="At first, records that share all quasi-identifiers form a class. While any class has "

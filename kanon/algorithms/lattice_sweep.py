@@ -58,20 +58,20 @@ CARD = AlgorithmCard(
     family="regions",
     how="Every combination of levels, one per quasi-identifier, says how far values are "
     "generalised. The combinations are tried in the order of what they would cost for the whole "
-    "table, the cheapest first. At each one, the records that have not been released yet are "
-    "grouped: records that look the same at these levels are released there if there are at least "
-    "k of them and they meet every other required model. The others go on to the next combination. "
-    "Records left at the end, usually fewer than k, join the released class that is cheapest to "
-    "widen. So records of one table can be generalised to different levels, and two released "
-    "classes can cover the same original values. With the effort 'thorough', groups are released "
-    "one by one in the order of their cost per record. Then classes are dissolved into others, and "
-    "neighbouring classes are merged and split again, wherever that lowers the total loss. With "
-    "the effort 'closest', a price per record is sought for every class of equal records, at which "
-    "no group is worth much more than it costs. The groups that pay off at these prices are "
-    "released, the surest first, and this release is improved in the same way. The better of the "
-    "two releases is taken.",
+    "table, the cheapest first. For each combination, the remaining records are grouped: records "
+    "that look the same at these levels are released there if there are at least k of them and "
+    "they meet every other required model. The others go on to the next combination. Records left "
+    "at the end, usually fewer than k, join the released class that is cheapest to widen. So "
+    "records of one table can be generalised to different levels, and two released classes can "
+    "cover the same original values. With the effort 'thorough', groups are released one by one in "
+    "the order of their cost per record. Then classes are dissolved into others, and neighbouring "
+    "classes are merged and split again, wherever that lowers the total loss. With the effort "
+    "'closest', a price per record is sought for every class of equal records, at which no group "
+    "is worth much more than it costs. The groups that pay off at these prices are released, the "
+    "surest first, and this release is improved in the same way. The better of this release and "
+    "that of 'thorough' is taken.",
     guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
-    "Another release may lose less; the lower bound limits by how much.",
+    "Another release may lose less; the lower bound limits how much less.",
     slow="With lattices of many nodes (the limit is ten million) and a k so large that much of the "
     "table is left over; with models beyond k-anonymity, which are checked at nearly every node; "
     "with the effort 'thorough', which weighs every group of the whole table; and most of all with "

@@ -28,11 +28,10 @@ CARD = AlgorithmCard(
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} Every node is tried, unless a node below it is known to meet the "
-    "requirements. The tried nodes that meet them are the minimal ones. The one with the highest "
-    "precision (Prec: the mean share of its levels that a cell has kept) is released. If several "
-    "tie, the one that the user picked is released, or else the one with the least loss by the "
-    "chosen metric and attribute weights.",
+    how=f"{FULL_DOMAIN} Every node is tried unless a node below it meets the requirements; those "
+    "that meet them are the minimal ones. The one with the highest precision (Prec: the mean share "
+    "of its levels that a cell has kept) is released. If several tie, the one that the user picked "
+    "is released, or else the one with the least loss by the chosen metric and attribute weights.",
     guarantees="No node that meets the requirements has a higher precision; nothing is suppressed.",
     slow="With many quasi-identifiers: it looks at every node that fails the requirements.",
     uses=("metric", "attribute_weights", "node"),

@@ -57,8 +57,7 @@ DIMENSION = Parameter(
     default="widest",
     help="Which column a region is cut on: the one whose values are spread widest, as a share of "
     "the whole table's spread; the one with the most distinct values in the region; or the one "
-    "whose cut makes the parts most equal, so that the largest part is smallest. If several tie, "
-    "the first column.",
+    "whose cut makes the most equal parts. If several tie, the first column.",
 )
 
 _DIMENSIONS = {"widest": WIDEST, "most-distinct": MOST_DISTINCT, "best-balance": BEST_BALANCE}

@@ -25,11 +25,10 @@ CARD = AlgorithmCard(
     "of Health Data, JAMIA 16(5)",
     family="levels",
     how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried. The search "
-    "continues in the half below a node that meets the requirements, and in the half above a node "
-    "that fails. If a node meets the requirements, so does every node above it; if a node fails, "
-    "so does every node below it. Of all nodes that meet the requirements, the one with the least "
-    "loss is released. Records in classes that are too small are suppressed, up to the allowed "
-    "number.",
+    "continues below nodes that meet the requirements and above nodes that fail. If a node meets "
+    "the requirements, so does every node above it; if a node fails, so does every node below it. "
+    "Of all nodes that meet the requirements, the one with the least loss is released. Records in "
+    "classes that are too small are suppressed, up to the allowed number.",
     guarantees="No other levels lose less, and no more records are suppressed than allowed.",
     slow="With many quasi-identifiers: the middle of the lattice is wide.",
     uses=("metric", "attribute_weights", "suppression"),

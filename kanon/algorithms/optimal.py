@@ -25,8 +25,8 @@ CARD = AlgorithmCard(
     name="optimal",
     title="Bounded search (optimal levels)",
     summary="Raises each column to one level, the same for all records, and finds the levels with "
-    "the least loss. The least that a node can lose is known without counting its classes, so few "
-    "nodes are counted.",
+    "the least loss. Each node's least possible loss is known in advance, so few nodes are "
+    "counted.",
     source="kanon 2026; conclusions from one node about others: Samarati 2001",
     family="levels",
     how=f"{FULL_DOMAIN} Of all nodes that leave at most the allowed number of records in classes "

@@ -38,8 +38,7 @@ SECONDS = Parameter(
     title="Time for the solver",
     choices={"60": "One minute", "600": "Ten minutes"},
     default="60",
-    help="After this time, the best release so far is taken, with whatever has been proved about "
-    "it.",
+    help="After this time, the best release so far is taken, with what has been proved about it.",
 )
 CARD = AlgorithmCard(
     name="optimal-local",
@@ -50,12 +49,12 @@ CARD = AlgorithmCard(
     source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
     family="regions",
     how="A group consists of all records that look alike at some combination of levels, one per "
-    "quasi-identifier, provided that there are at least k. Every release consists of such groups: "
-    "each record goes, with all records equal to it, to one group that holds it, and each group in "
-    "use gets at least k records. The loss of an assignment of records to groups is a sum, so the "
-    "best assignment is the solution of a mixed integer program. The algorithm begins with the "
-    "release of the lattice sweep with effort 'thorough'. A lower bound rules out most groups that "
-    "no better release can use. The solver HiGHS finds the best assignment to the groups that are "
+    "quasi-identifier, if there are at least k. Every release consists of such groups: each record "
+    "goes, with all records equal to it, to one group that holds it, and each group in use gets at "
+    "least k records. The loss of an assignment of records to groups is a sum, so the best "
+    "assignment is the solution of a mixed integer program. The algorithm begins with the release "
+    "of the lattice sweep with effort 'thorough'. A lower bound rules out most groups that no "
+    "better release can use. The solver HiGHS finds the best assignment to the groups that are "
     "left, and proves that there is no better one.",
     guarantees="Every class holds at least k records and nothing is suppressed. The release never "
     "loses more than that of the lattice sweep with effort 'thorough'. If the proof was completed, "
