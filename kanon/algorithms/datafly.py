@@ -1,4 +1,4 @@
-"""Datafly: raise the column with the most values until few records are left to suppress."""
+"""Datafly: raise the column with the most values until only a few records have to be suppressed."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
@@ -39,10 +39,10 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of Datafly.
 
-    While more records than the limit are in classes that break a model: raise by one level the
-    quasi-identifier with the most distinct values in the table as it is then, of several the first
-    in the plan's order. Then suppress the records that are left in such classes. The limit is k
-    records, as published, unless the task sets another.
+    While more records than the limit are in classes that do not meet a model, the quasi-identifier
+    with the most distinct values at that point is raised by one level; if several tie, the first in
+    the plan's order. Then the records left in such classes are suppressed. The limit is k records,
+    as published, unless the task sets another.
 
     Raises
     ------

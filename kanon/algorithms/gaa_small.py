@@ -44,7 +44,7 @@ def check(task: Task) -> None:
 
 
 def merged(task: Task, progress: Progress = ignore_progress) -> MergePath:
-    """All merges for ``task.k``, in their order; for this k alone.
+    """All merges for ``task.k``, in their order; only for this k.
 
     Raises
     ------

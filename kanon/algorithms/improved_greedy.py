@@ -39,11 +39,11 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of the improved greedy heuristic.
 
-    From the bottom of the lattice: all nodes that raise one quasi-identifier by one level are
-    evaluated, and the walk moves to the one that reaches the largest k (after suppressing at most
-    the allowed records); of several to the one that raises the quasi-identifier with the most
-    distinct values, then the first in the plan's order. It stops at the first node that satisfies.
-    At most 1 + m * (sum of all top levels) nodes are evaluated.
+    The walk begins at the bottom of the lattice. All nodes that raise one quasi-identifier by one
+    level are evaluated, and the walk moves to the one that reaches the largest k (after suppressing
+    at most the allowed records). If several tie, it raises the quasi-identifier with the most
+    distinct values, then the first in the plan's order. It stops at the first node that meets the
+    requirements. At most 1 + m * (sum of all top levels) nodes are evaluated.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Incognito: which levels satisfy, from few quasi-identifiers to all of them."""
+"""Incognito: which levels meet the requirements, from few quasi-identifiers to all of them."""
 
 import math
 from bisect import bisect_right
@@ -69,14 +69,14 @@ def check(task: Task) -> None:
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss, found by Incognito.
+    """The full-domain release with the least loss, found by Incognito.
 
-    Subsets of one quasi-identifier first, then of two, and so on: which combinations of levels
-    satisfy is found by breadth-first search, in one queue for all subsets of a size, by height,
-    then subset, then canonical order; above one that satisfies all do. A combination is a candidate
-    only if it satisfies for every subset with one quasi-identifier less. The classes by some
-    quasi-identifiers alone are those of the node with the others at their roots. Of the nodes that
-    satisfy for all quasi-identifiers the one of least loss is released.
+    Subsets of one quasi-identifier come first, then of two, and so on. A breadth-first search finds
+    the combinations of levels that meet the requirements, in one queue for all subsets of a size:
+    by height, then subset, then canonical order. Above such a combination all meet them. It is a
+    candidate only if it meets them for every subset with one quasi-identifier less. The classes by
+    some quasi-identifiers are those of the node with the others at their roots. Of the nodes that
+    meet the requirements for all quasi-identifiers, the one with the least loss is released.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The lattice sweep: visit the nodes of the lattice, release what reaches k, go on with the rest.
+"""The lattice sweep: visit all nodes, release groups that reach k, go on with the rest.
 
 The efforts ``thorough`` and ``closest`` go on from there.
 """
@@ -112,14 +112,14 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     The nodes are visited by the loss of raising the whole table to them (ties: the canonical order
     of levels). At each, every group of the remaining records that reaches k and meets every other
-    model is released. What is left at the end joins, in canonical order and whole, the released
-    class that costs least to widen and still meets every model; if none does, it is merged on as
-    greedy merging does.
+    model is released. Each class left at the end joins, in canonical order, the released class
+    that is cheapest to widen and still meets every model; if there is none, it is merged as in
+    greedy merging.
 
-    With effort ``thorough`` a second sweep releases single groups by their mean loss, the cheapest
-    first; the better of both is improved: classes are dissolved into others, and classes are
-    merged with their nearest ones and split again, where that costs less. With effort ``closest``
-    :func:`closest` goes on from there. Nothing is random.
+    With effort ``thorough``, a second sweep releases single groups by their mean loss, the cheapest
+    first. The better release is improved: classes are dissolved into others, or merged with their
+    nearest ones and split again, where that costs less. With effort ``closest``, :func:`closest`
+    goes on from there. Nothing is random.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""MinGen: of all minimal satisfying nodes the one of least distortion."""
+"""MinGen: of all minimal nodes that meet the requirements, the one with the least distortion."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
@@ -57,11 +57,11 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of MinGen.
 
-    All nodes are looked at by height, but for those above one that satisfies; so those found to
-    satisfy are the minimal satisfying ones. Of these the one of least distortion, that is of
-    highest Prec, is released. Where several tie, the preference decides: the node that the task
-    names, if it is one of them; else the least loss as the metric with its attribute weights
-    counts; else the canonical order.
+    All nodes are looked at by height, except those above one that meets the requirements, so those
+    found to meet them are the minimal ones. The one with the least distortion, which is the highest
+    Prec, is released. If several tie, the preference decides: the node that the task names, if it
+    is one of them; else the least loss by the metric with its attribute weights; else the canonical
+    order.
 
     Raises
     ------

@@ -56,7 +56,7 @@ def made_clusters(task: Task, progress: Progress = ignore_progress) -> tuple[Clu
 
     Notes
     -----
-    The distance of a class and a cluster is what widening the cluster by the class costs: per
+    The distance between a class and a cluster is what widening the cluster by the class costs: per
     quasi-identifier ``records of the cluster * (D(x) - D(lca)) + records of the class * (D(y) -
     D(lca))`` with x the centre of the cluster. A member's is that to the cluster of all others: to
     the centre of all it would be the same for nearly every member, since all values at the leaves

@@ -1,4 +1,4 @@
-"""OLA: halve the lattice between what fails and what satisfies."""
+"""OLA: halve the lattice between nodes that fail and nodes that meet the requirements."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
@@ -39,12 +39,12 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss, found by OLA.
+    """The full-domain release with the least loss, found by OLA.
 
-    Between a node and one above it that satisfies: the nodes half-way up are looked at, in
-    canonical order; below one that satisfies and above one that does not the search goes on, each
-    time between nearer ends, until they are neighbours. What is known of a node is noted for all
-    above it, or for all below. The top satisfies (that was checked), so it is not evaluated.
+    Between a node and one above it that meets the requirements, the nodes half-way up are looked
+    at in canonical order. The search goes on below a node that meets them and above one that fails,
+    each time between nearer ends, until these are neighbours. A result is noted for all nodes above
+    too, or for all below. The top meets the requirements (checked before): it is not evaluated.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     Notes
     -----
-    Source: El Emam et al. 2009. Published is the choice among the minimal satisfying nodes; with
-    suppression another one can lose less, so all that could are looked at in the end.
+    Source: El Emam et al. 2009. The paper chooses among the minimal nodes. With suppression,
+    another node can lose less, so all nodes that could are looked at in the end.
     """
     task.check()
     check(task)
@@ -64,7 +64,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
-    """Decide for every node whether it satisfies.
+    """Decide for every node whether it meets the requirements.
 
     Parameters
     ----------

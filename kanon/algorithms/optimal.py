@@ -1,4 +1,4 @@
-"""The bounded search: the full-domain release of least loss, with as few nodes as possible."""
+"""The bounded search: the full-domain release with the least loss, from few nodes."""
 
 from dataclasses import replace
 
@@ -46,12 +46,12 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss.
+    """The full-domain release with the least loss.
 
     A greedy descent from the top gives a first good node. Then the nodes whose loss with nothing
-    suppressed is at most that of the best so far are looked at, the highest such bound first: one
-    that fails tags all below it as failing, and those have lower bounds; one that satisfies lowers
-    the best loss. What satisfies the models at all is monotone (predictive tagging).
+    suppressed is at most that of the best so far are looked at, the highest such bound first. One
+    that fails tags all below it as failing, and those have lower bounds; one that meets the
+    requirements lowers the best loss. Meeting the models is monotone (predictive tagging).
 
     Raises
     ------
@@ -84,7 +84,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def _descend(lattice: Lattice, tags: NodeTags, bounds: np.ndarray) -> list[Node]:
-    """Down from the top, each time to the satisfying node of lowest bound."""
+    """Down from the top, each time to the good node with the lowest bound."""
     if not tags.check(lattice.tops):
         return []
     walk = [lattice.tops]

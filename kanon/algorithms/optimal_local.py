@@ -1,4 +1,4 @@
-"""Optimal local recoding: of all releases by the hierarchies one of least loss, for small tables.
+"""Optimal local recoding: a release with the least loss for these hierarchies, for small tables.
 
 A mixed integer program, made small by prices. For every group G a binary y_G says whether it is
 used, and for every class c that may go to it a binary x_cG whether it does::
@@ -97,9 +97,9 @@ def check(task: Task) -> None:
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
             f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} "
-            f"different records, and at most {write_count(MOST_WORK)} times nodes of the lattice; "
-            f"here are {write_count(size)} and {count_noun(nodes, 'node')}. Use 'lattice-sweep' "
-            "with effort 'closest', or choose fewer quasi-identifiers."
+            f"different records, and at most {write_count(MOST_WORK)} if multiplied by the nodes "
+            f"of the lattice. This table has {write_count(size)}, and {count_noun(nodes, 'node')}. "
+            "Use 'lattice-sweep' with effort 'closest', or choose fewer quasi-identifiers."
         )
 
 
@@ -131,14 +131,14 @@ class _Best:
 
     @property
     def gap(self) -> float:
-        """By how many percent more than the least loss possible it loses at most."""
+        """At most how many percent more than the least possible loss it loses."""
         if self.bound >= self.loss:
             return 0.0
         return 100 * (self.loss / self.bound - 1) if self.bound > 0 else np.inf
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """Find a release of least loss.
+    """Find a release with the least loss.
 
     Among all releases in which every class goes, whole, to one tuple of nodes above its values and
     every tuple gets at least k records. That groups of the lattice suffice is proved in
@@ -149,7 +149,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     -------
     Recoding
         It never loses more than that of the lattice sweep with effort ``thorough``. ``trace.gap``
-        says by how many percent at most it loses more than the least possible: 0 if it is proved to
+        says at most how many percent more than the least possible it loses: 0 if it is proved to
         lose the least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes
         in them that were left to the solver.
 

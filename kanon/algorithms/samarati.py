@@ -1,4 +1,4 @@
-"""Samarati: the lowest height of the lattice that holds a satisfying node, by binary search."""
+"""Samarati: the lowest height of the lattice with a node that meets the requirements."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
@@ -38,13 +38,13 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of Samarati: of the lowest height, the node of least loss.
+    """The full-domain release of Samarati: at the lowest height, the node with the least loss.
 
-    Binary search on the height, the sum of levels: at the height in the middle of what is left,
-    nodes are evaluated in canonical order until one satisfies; if one does, the lowest height is
-    not above, else it is. Raising values never breaks what held, so a height above one that holds a
-    satisfying node holds one too. Of the satisfying nodes of the lowest height, all are evaluated,
-    and the one of least loss is released, of several the first in canonical order.
+    Binary search on the height, the sum of levels. At the height in the middle of what is left,
+    nodes are evaluated in canonical order until one meets the requirements. If one does, the lowest
+    height is not above this one; otherwise it is. Raising values never undoes what held, so all
+    greater heights have such a node too. At the lowest height all nodes are evaluated, and the one
+    with the least loss is released; if several tie, the first in canonical order.
 
     The walk of the trace holds the last node looked at of each height tried, then the one released.
 

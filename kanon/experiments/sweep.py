@@ -87,7 +87,7 @@ def sweep(
     Raises
     ------
     PlanError
-        A k is no whole number, below 2 or given twice; a metric or strategy is given twice or
+        A k is not a whole number, below 2 or given twice; a metric or strategy is given twice or
         not at all; a strategy is unknown.
     MetricError
         A metric is unknown, or cannot be used with these hierarchies.
@@ -172,7 +172,7 @@ def check_k(ks: Sequence[object]) -> None:
     Raises
     ------
     PlanError
-        There is none, or one is no whole number, below 2 or given twice.
+        There is none, or one is not a whole number, below 2 or given twice.
 
     >>> check_k([2, 5, 2])
     Traceback (most recent call last):

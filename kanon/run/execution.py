@@ -380,7 +380,7 @@ def run(
     Raises
     ------
     Unsatisfiable
-        No release of the table can satisfy the plan.
+        No release of the table can meet the plan.
     KanonError
         See :func:`prepare`.
 
@@ -414,7 +414,7 @@ def run_prepared(prepared: PreparedRun, progress: Progress = ignore_progress) ->
     Raises
     ------
     Unsatisfiable
-        No release of the table can satisfy the plan.
+        No release of the table can meet the plan.
     PlanError
         See :meth:`PreparedRun.check`.
     """

@@ -231,7 +231,7 @@ def advise(
     Raises
     ------
     PlanError
-        A weight, a limit or a k is not allowed, or neither a k is given nor asked for by the plan.
+        A weight, a limit or a k is not allowed, or neither the call nor the plan gives a k.
     Unsatisfiable
         The table has fewer records than a k, or cannot meet a model.
     KanonError
