@@ -36,7 +36,7 @@ class TooMany(Exception):
 
 
 class Unreadable(Exception):
-    """It is damaged, encrypted, no zip, or compressed otherwise than by Deflate."""
+    """It is damaged, encrypted, not a zip file, or compressed with something other than Deflate."""
 
 
 def extract_members(
