@@ -1,4 +1,4 @@
-"""The limits that an operator may change: ``get_settings.toml``, and the operator's own file.
+"""The limits that an operator may change: ``settings.toml``, and the operator's own file.
 
 >>> get_settings().job_minutes > 0
 True
@@ -27,7 +27,7 @@ def _create_limit(least: float, most: float) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Every limit; ``get_settings.toml`` says what each means.
+    """Every limit; ``settings.toml`` says what each means.
 
     The metadata of a field has its least and greatest value.
     """

@@ -33,10 +33,12 @@ class ClassSizes:
 
     @property
     def n_classes(self) -> int:
+        """The number of classes of all sizes."""
         return int(self.classes.sum())
 
     @property
     def n_records(self) -> int:
+        """The number of records in classes of all sizes."""
         return int(self.sizes @ self.classes)
 
     def select_at_least(self, k: int) -> ClassSizes:
@@ -150,6 +152,7 @@ class PartCells:
 
     @property
     def n_classes(self) -> int:
+        """The number of classes in this part of the table."""
         return int(self.classes[0].sum())
 
 
@@ -193,22 +196,27 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """The hierarchy of each quasi-identifier, in the plan's order."""
         return self._whole.hierarchies
 
     @property
     def nodes(self) -> np.ndarray:
+        """Always raises :attr:`refusal`: the engine keeps the nodes of the classes."""
         raise self.refusal
 
     @property
     def counts(self) -> np.ndarray:
+        """Always raises :attr:`refusal`: the engine keeps the records per class."""
         raise self.refusal
 
     @property
     def sensitive(self) -> tuple[Sensitive, ...]:
+        """Always raises :attr:`refusal`: the engine keeps the sensitive values per class."""
         raise self.refusal
 
     @property
     def refusal(self) -> PlanError:
+        """The error that the classes are too many to be loaded."""
         return get_class_limit_error(self._number)
 
     @property
@@ -273,6 +281,7 @@ def has_released_in_engine(recoding: Recoding) -> bool:
 
 
 def get_class_limit_error(number: int) -> PlanError:
+    """The error that a table has ``number`` classes or more, above the limit of the settings."""
     what = (
         f"The quasi-identifiers have {write_count(number)} different combinations of values or more"
     )

@@ -37,6 +37,7 @@ class Strict(BaseModel):
 
 
 def load_json(path: Path, file_name: str) -> Any:
+    """The content of a JSON file; a ``PlanError`` if it is too large or cannot be read."""
     try:
         content, size = read_up_to(get_byte_limit("plan_megabytes"), path)
         _check_size(size, file_name)
@@ -83,7 +84,7 @@ def read_json(text: str, file_name: str = "The plan") -> Any:
 
 
 def write_json(content: Any) -> str:
-
+    """The text of a JSON file, indented by 2, that ends with a line break."""
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 

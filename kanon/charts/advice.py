@@ -37,6 +37,7 @@ def find_front(ranking: Ranking, concern: str) -> np.ndarray:
 
 
 def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = "l") -> go.Figure:
+    """A point per configuration, the front of the best joined, and the proposals numbered."""
     numbers = [ranking.figures(place) for place in range(len(ranking.ways))]
     x = np.array([row["mean_alteration"] for row in numbers])
     titles = [escape_label(ranking.title(place)) for place in range(len(ranking.ways))]

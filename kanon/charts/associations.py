@@ -25,6 +25,7 @@ _NAME_LENGTH = 16
 
 
 def build_association_table(before: Associations, after: Associations) -> pd.DataFrame:
+    """A row per pair of columns that could be counted: Cramér's V before and after, 0 to 1."""
     rows = []
     for i, j in zip(*np.triu_indices(len(before.columns), 1), strict=True):
         if not np.isnan(before.cramers_v[i, j]):
@@ -40,6 +41,7 @@ def build_association_table(before: Associations, after: Associations) -> pd.Dat
 
 
 def draw_associations(before: Associations, after: Associations, title: str) -> go.Figure:
+    """Three heat maps of Cramér's V: before, after, and after minus before, centred at 0."""
     values_before, values_after = before.cramers_v, after.cramers_v
     names = [escape_label(name, _NAME_LENGTH) for name in before.columns]
     left_margin = int(7.2 * max(map(len, names))) + 14

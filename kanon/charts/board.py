@@ -79,6 +79,7 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
+    """Draw panels side by side, or only panel ``filling``, with the data of the common cursor."""
     layout = layout or choose_starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else layout.grid
@@ -142,6 +143,7 @@ def draw_board(
 def build_panel_table(
     comparison: Comparison, layout: Layout, place: int, costs: Costs | None = None
 ) -> pd.DataFrame:
+    """The numbers behind one panel; empty if the comparison has nothing for it."""
     scene = _create_contexts(comparison, layout.panels, costs or _find_no_costs, SIZES[1])[place]
     kind = KINDS[scene.panel.kind]
     return (

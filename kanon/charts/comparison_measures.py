@@ -22,6 +22,7 @@ CLASSES = Card(
 
 
 def list_curve_cards(comparison: Comparison) -> Mapping[str, Card]:
+    """Every measure that a curve of a comparison can show, by name."""
     alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.metrics]
     further = comparison.further.values()
     cards = (*comparison.criteria.values(), CLASSES, *further, *alterations)
@@ -35,6 +36,7 @@ def list_privacy_cards(comparison: Comparison) -> Mapping[str, Card]:
 
 
 def build_measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
+    """A row per configuration, tie seed and k, with the value of one measure."""
     ks, parts = comparison.ks, []
     for line, runs in zip(comparison.lines, comparison.at(measure, ks), strict=True):
         for seed, values in zip(line.runs, runs, strict=True):
@@ -44,6 +46,7 @@ def build_measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
 
 
 def get_file_column(measure: str) -> str:
+    """The name of a measure's column in files; t is named as in all other files."""
     return "t_variational" if measure == T_CARD.name else measure
 
 
@@ -66,12 +69,13 @@ def get_digits(card: Card) -> int | None:
 
 
 def get_hover_format(card: Card) -> str:
+    """Plotly's template for a value of this measure in a hover text."""
     formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
     return formats.get(get_axis_scale(card), "%{y:,.1f}")
 
 
 def round_for_hover(values: np.ndarray, card: Card) -> np.ndarray | None:
-    """The numbers that :func:`hover_number` shows: nearly all does not look like all."""
+    """The numbers that :func:`get_hover_format` shows: nearly all does not look like all."""
     digits = get_digits(card)
     return None if digits is None else round_apart(values, digits)
 
@@ -109,5 +113,6 @@ def format_unit(card: Card) -> str:
 
 
 def format_axis_title(card: Card) -> str:
+    """The title of an axis or a panel: a measure with its unit and its better direction."""
     unit = f", {card.unit}" if card.unit else ""
     return f"{card.title}{unit} ({card.arrow})" if card.arrow else f"{card.title}{unit}"

@@ -18,6 +18,7 @@ FEW = 50  # up to so many k, each has a dot of its own
 def draw_alteration_curve(
     curves: Curves | Points, metric: Metric, k: int, models: str = "", of: CountedUnit = "records"
 ) -> go.Figure:
+    """The alteration in % at every k under one metric, with a cursor at the chosen k."""
     column = f"alteration_{metric.name}"
     alteration = float(curves.at([k])[column][0])
     colour = get_metric_colour(metric.name)
@@ -63,7 +64,7 @@ def draw_alteration_curve(
 
 
 def get_step_style(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
-    """How a curve over k is drawn whose points are those of :func:`whole_k`."""
+    """How a curve over k is drawn whose points are those of :func:`find_drawn_k`."""
     line = {"shape": "hvh", "color": colour, "width": 3}
     if isinstance(curves, Points):
         mode = "markers"
@@ -76,6 +77,7 @@ def get_step_style(curves: Curves | Points, largest: int, colour: str) -> dict[s
 
 
 def draw_chosen_point(k: int, y: float, colour: str) -> dict[str, Any]:
+    """A Plotly trace: a dot at the chosen k, with a white rim."""
     marker = {"size": 12, "color": colour, "line": {"color": "white", "width": 2}}
     return {
         "type": "scatter", "mode": "markers", "x": [k], "y": [y], "marker": marker,
@@ -84,6 +86,7 @@ def draw_chosen_point(k: int, y: float, colour: str) -> dict[str, Any]:
 
 
 def build_curves_table(curves: Curves | Points) -> pd.DataFrame:
+    """The numbers behind the curves: a row per release of the run, or per k."""
     if isinstance(curves, Points):
         return build_numbers_table(convert_to_total_variation(curves.numbers))
     columns = convert_to_total_variation(curves.columns())

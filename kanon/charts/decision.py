@@ -53,6 +53,7 @@ def compute_times_reached(part: ThresholdResult) -> float:
 
 
 def draw_decision(decision: Decision, title: str) -> go.Figure:
+    """A bar per threshold, from the wanted level to the level reached; to the right is better."""
     parts = decision.parts[::-1]  # the first one on top
     names = [_format_threshold_name(part) for part in parts]
     ends = [min(max(compute_times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
@@ -109,6 +110,7 @@ def _format_result(part: ThresholdResult) -> str:
 
 
 def describe_greatest_k(study: GreatestK, requirement: str, most: float) -> str:
+    """The greatest k for at most ``most`` % alteration, or the least alteration that is needed."""
     k = study.find_k(most)
     if k is None:
         least = write_percent(float(study.curve["alteration"].iloc[0]))
@@ -119,6 +121,7 @@ def describe_greatest_k(study: GreatestK, requirement: str, most: float) -> str:
 
 
 def draw_greatest_k(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
+    """The greatest k that each search reaches for an alteration in %, and the greatest of all."""
     curve = study.curve
     data: list[dict[str, Any]] = [
         {

@@ -65,6 +65,7 @@ def _describe_difference(gap: Difference, first: str, second: str, k: int, unit:
 
 
 def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
+    """The first line minus the second over k, in points: a panel per criterion, on one scale."""
     names = comparison.in_points
     columns = 2 if len(names) == 4 else 3
     rows = math.ceil(len(names) / columns)
@@ -133,6 +134,7 @@ def _format_difference(value: float) -> str:
 
 
 def build_difference_table(comparison: Comparison, first: str, second: str) -> pd.DataFrame:
+    """A row per criterion and k: the difference in points, its band, and the line that is ahead."""
     parts = []
     for name in comparison.in_points:
         gap = comparison.difference(name, first, second)
@@ -144,6 +146,7 @@ def build_difference_table(comparison: Comparison, first: str, second: str) -> p
 
 
 def describe_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
+    """How the alteration changed, for one metric or for the metric where it changed most."""
     change = changes["own_after"] - changes["own_before"]
     name = first if first in changes.index else str(change.abs().idxmax())
     title = titles.get(name, name)
@@ -159,6 +162,7 @@ def describe_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: st
 
 
 def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
+    """A line per guiding metric, from its alteration before to its alteration after, in %."""
     figure = go.Figure()
     names = [str(name) for name in changes.index][::-1]
     for name in names:

@@ -38,6 +38,7 @@ class _Look(NamedTuple):
 
 
 def build_distributions_table(distributions: Sequence[Distribution]) -> pd.DataFrame:
+    """A row per column and value, and one for suppressed records: counts and % of all records."""
     parts = []
     for distribution in distributions:
         before, after = distribution.before, distribution.after
@@ -62,6 +63,7 @@ def build_distributions_table(distributions: Sequence[Distribution]) -> pd.DataF
 
 
 def draw_distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
+    """A small panel per column, in the order given, headed by its total variation in %."""
     columns = min(_COLUMNS, len(distributions))
     rows = math.ceil(len(distributions) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
@@ -90,6 +92,7 @@ def draw_distribution_panels(distributions: Sequence[Distribution], title: str) 
 
 
 def draw_large_distribution(distribution: Distribution, title: str) -> go.Figure:
+    """One column's values before and after in a chart of its own, as shares of the records."""
     data, x, y = _draw_distribution(distribution, _Look("", _LARGE, 110, 48, True))
     axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": "share of the records"}}
     margin = {"l": 64, "r": 12, "t": 92, "b": 56}

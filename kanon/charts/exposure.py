@@ -47,6 +47,7 @@ def build_class_size_table(exposure: Exposure) -> pd.DataFrame:
 
 
 def draw_class_sizes(exposure: Exposure) -> go.Figure:
+    """A bar per class size: how many records or persons are in classes of that size."""
     table = build_class_size_table(exposure)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
@@ -90,6 +91,7 @@ def build_singling_out_table(unique_without: Mapping[str, int], exposure: Exposu
 
 
 def draw_singling_out(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
+    """A bar per column: how many fewer records or persons are unique without it."""
     falls = build_singling_out_table(unique_without, exposure)
     fewer = falls[f"fewer unique {exposure.of}"]
     names = [escape_label(name, 24) for name in falls["without column"]]
@@ -146,6 +148,7 @@ def _name_count_columns(study: SinglingOut) -> tuple[str, str]:
 
 
 def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
+    """A bar per column, coloured by role: the most that it adds to a set's singling out, in %."""
     table = build_contributions_table(study).head(_COLUMNS).iloc[::-1]
     singled_out, percentage = _name_count_columns(study)
     column_roles = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]

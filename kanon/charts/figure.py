@@ -26,6 +26,7 @@ def build_figure(
     y: Mapping[str, Any],
     **layout: Any,
 ) -> go.Figure:
+    """A figure with the common look; ``height`` is in pixels, ``layout`` may add further axes."""
     common = _create_common_layout()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {

@@ -22,6 +22,7 @@ class Box(NamedTuple):
     bottom: float
 
     def has_overlap(self, other: Box) -> bool:
+        """Whether both cover a common area; boxes that only touch do not overlap."""
         return (
             self.left < other.right and other.left < self.right
             and self.top < other.bottom and other.top < self.bottom
@@ -54,6 +55,7 @@ class Scale(NamedTuple):
         )
 
     def convert_to_point(self, x: float, y: float) -> tuple[float, float]:
+        """The data coordinates (x, y) at a position in the picture, given in pixels."""
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),
@@ -98,6 +100,7 @@ def place_labels(
 
 
 def compute_text_box(text: str, anchor: Anchor, size: float) -> Box:
+    """The box, in pixels, that Plotly fills with a text beside a mark."""
     width, away = estimate_text_width(text, size), (anchor.clear / 1.6 + 1 if anchor.clear else 0)
     upright, across = anchor.side.split()
     left = {

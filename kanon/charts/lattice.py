@@ -47,6 +47,7 @@ def draw_lattice(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
+    """Every node and edge of a lattice, and the walks of the searches up to ``step``."""
     assessment = exploration.assessment
     nodes = _list_nodes(assessment)
     x, y = _place_nodes(exploration, nodes)
@@ -72,6 +73,7 @@ def draw_heights(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
+    """A large lattice as a bar per height, as wide as it has nodes, with the walks over it."""
     counts, satisfying = np.array(exploration.per_height, float), exploration.satisfying_per_height
     marker: dict[str, Any] = {"color": _BAR}
     if satisfying is not None:
@@ -156,6 +158,7 @@ def find_edges(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
 def build_lattice_table(
     exploration: Exploration, assessment: Assessment | None = None
 ) -> pd.DataFrame:
+    """A row per counted node: levels, height, k, classes, loss in %, and the step of each walk."""
     assessment = exploration.assessment if assessment is None else assessment
     nodes = _list_nodes(assessment)
     minimal = set(exploration.minimal)
@@ -180,6 +183,7 @@ def build_lattice_table(
 
 
 def build_heights_table(exploration: Exploration) -> pd.DataFrame:
+    """A row per height: how many nodes it has and, if known, how many satisfy."""
     table = pd.DataFrame(
         {"height": range(len(exploration.per_height)), "nodes": list(exploration.per_height)}
     )

@@ -41,6 +41,7 @@ class PanelSize(NamedTuple):
     label: int  # the longest label of a row of a matrix, in letters
 
     def choose_label_size(self, labels: Sequence[str]) -> tuple[int, int]:
+        """The letter size of a cost matrix's labels and the room they take, both in pixels."""
         longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
         side = min(self.height, self.width) - 4
         fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
@@ -80,6 +81,7 @@ class Layout:
 
     @property
     def grid(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
         return GRIDS[len(self.panels)]
 
     def select_panels(self, number: int) -> Layout:
@@ -99,6 +101,7 @@ class Layout:
         return Layout((*self.panels, *more)[:number])
 
     def to_json(self) -> str:
+        """The layout as the text of a JSON file; empty keys are left out."""
         panels = [
             {key: value for key, value in asdict(panel).items() if value} for panel in self.panels
         ]
@@ -107,6 +110,7 @@ class Layout:
 
 
 def create_curves_layout(*measures: str) -> Layout:
+    """A layout of curves over k only, a panel per measure."""
     return Layout(tuple(Panel("curve", measure) for measure in measures))
 
 

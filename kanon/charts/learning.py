@@ -95,6 +95,7 @@ def draw_scores(
     chance: float = np.nan,
     of: CountedUnit = "records",
 ) -> go.Figure:
+    """The mean score over k ± its standard deviation: a line per representation."""
     several = len(panels) > 1
     columns = 2 if several else 1
     rows = -(-len(panels) // columns)
@@ -210,6 +211,7 @@ def draw_agreement(
     score_titles: Mapping[str, str],
     title: str,
 ) -> go.Figure:
+    """A heat map: how well each measure agrees with each classifier's score."""
     names = [name for name in measures if name in set(agreements["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
     if agreements["at_equal_k"].notna().any():
@@ -259,6 +261,7 @@ def draw_agreement(
 def draw_predictions(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
+    """A dot per release: a measure on the x axis, a classifier's score on the y axis."""
     figure = set_common_look(go.Figure(), title, 400)
     for name, releases in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).CARD.family

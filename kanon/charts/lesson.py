@@ -28,6 +28,7 @@ def draw_step(
     before: Sequence[int] = (),
     after: Sequence[int] = (),
 ) -> go.Figure:
+    """The picture of a step: its regions, its merge, the lattice so far, or the trees."""
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     if (regions := get_regions(drawn_step)) is not None:
         # The same axes at every step, as long as they show the cut.
@@ -42,6 +43,7 @@ def draw_step(
 
 
 def build_picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
+    """The numbers behind :func:`draw_step`: a row per region, node or value."""
     step, drawn_step = lesson.steps[position], _choose_drawn_step(lesson, position)
     names = lesson.task.classes.attributes
     if (regions := get_regions(drawn_step)) is not None:
@@ -266,6 +268,7 @@ _LONGEST = 14  # longer labels of an axis are cut
 
 
 def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
+    """Minimum k, alteration in % and, with a sensitive column, l and t after each step."""
     steps = lesson.steps
     last = len(steps) - 1 if step is None else step
     now = steps[last].numbers

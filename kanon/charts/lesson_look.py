@@ -47,6 +47,7 @@ def draw_lines_between(
     width: float,
     dash: str,
 ) -> dict[str, Any]:
+    """A Plotly trace: straight lines between pairs of nodes, at the coordinates ``at``."""
     x, y = ([end for a, b in pairs for end in (at[a][i], at[b][i], None)] for i in (0, 1))
     return {
         "type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
@@ -55,6 +56,8 @@ def draw_lines_between(
 
 
 def scale_letters(figure: go.Figure, room: Room) -> go.Figure:
+    """The figure with the room's size and no letters smaller than the room's, in pixels."""
+
     def enlarge(part: Any) -> Any:
         if isinstance(part, dict):
             return {

@@ -49,6 +49,7 @@ _FEW = 6  # so few lines stand further apart
 def draw_merge(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
+    """The merge of a step: a small tree per quasi-identifier, with the node where both meet."""
     met = getattr(step.detail, "met", None)
     if met is None:
         raise ValueError("this step merges nothing")
@@ -75,6 +76,7 @@ def draw_merge(
 
 
 def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
+    """A small tree per quasi-identifier, with the table's values after a step as dots."""
     views = []
     for j, records in enumerate(count_records_per_node(step)):
         tree = lesson.task.classes.hierarchies[j]
@@ -88,6 +90,7 @@ def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figur
 
 
 def count_records_per_node(step: Step) -> list[dict[int, int]]:
+    """Per quasi-identifier the records at each node of its tree after a step, by node."""
     records_by_node = []
     recoding = step.recoding
     for tree, column in zip(recoding.classes.hierarchies, recoding.targets.T, strict=True):

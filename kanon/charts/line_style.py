@@ -51,10 +51,12 @@ class Look:
 
     @property
     def symbol(self) -> str:
+        """Plotly's name of the marker: open markers end in ``-open``."""
         return self.marker if self.filled else f"{self.marker}-open"
 
 
 def choose_looks(comparison: Comparison) -> Mapping[str, Look]:
+    """A distinct look for each line of a comparison, by the line's name."""
     new_lines = [line for line in comparison.lines if not line.kept]
     names = [line.configuration.algorithm for line in new_lines]
     by_algorithm = 1 < len(set(names)) == len(names)

@@ -76,6 +76,7 @@ def format_cost_hovers(
 def format_difference_hovers(
     tree: Hierarchy, first: CostMatrix, second: CostMatrix, share: bool = False
 ) -> Texts:
+    """Per cell of a difference its hover text: the common ancestor, both costs, the difference."""
     labels = [escape_label(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(first.nodes).tolist()
     if share:
@@ -106,6 +107,7 @@ def draw_matrices(
     marked_cell: tuple[int, int] | None = None,
     share: bool = False,
 ) -> go.Figure:
+    """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):

@@ -84,6 +84,7 @@ class CurvePanel:
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def explain_lack(self, scene: PanelContext) -> str:
+        """Why the measure cannot be drawn, in a sentence; empty if it can."""
         measure, comparison = scene.panel.measure, scene.comparison
         cards = list_curve_cards(comparison)
         if measure not in comparison.further:
@@ -95,18 +96,22 @@ class CurvePanel:
         return ""
 
     def head(self, scene: PanelContext) -> str:
+        """The title of the measure."""
         return self._get_card(scene).title
 
     def describe_axis(self, scene: PanelContext) -> str:
+        """The measure's unit and its better direction."""
         return format_unit(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """The measure of the panel alone."""
         return [scene.panel.measure]
 
     def _get_card(self, scene: PanelContext) -> Card:
         return list_curve_cards(scene.comparison)[scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
+        """Draw a line per configuration over the band of its tie seeds; return cursor data."""
         comparison, card = scene.comparison, self._get_card(scene)
         ks = comparison.ks
         values_by_line = comparison.at(card.name, ks)
@@ -151,6 +156,7 @@ class CurvePanel:
                 "values": _round_places(values_by_line[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
+        """A row per configuration, tie seed and k."""
         return build_measure_table(scene.comparison, scene.panel.measure)
 
 
@@ -162,6 +168,7 @@ class MatrixPanel:
     needs: ClassVar[tuple[str, ...]] = ("column", "metric")
 
     def explain_lack(self, scene: PanelContext) -> str:
+        """Why there is no cost matrix to draw, in a sentence; empty if there is one."""
         if scene.costs(scene.panel.column, scene.panel.metric) is not None:
             return ""
         if not scene.panel.column:
@@ -169,15 +176,18 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
+        """The column and the title of the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.metrics}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
     def describe_axis(self, scene: PanelContext) -> str:
+        """How to read a cell: from which value to which, in % of the cost of losing a value."""
         which = "group → group" if self._get_matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """None: a cost matrix is the same at every k."""
         return []
 
     def _get_matrix(self, scene: PanelContext) -> CostMatrix:
@@ -227,6 +237,7 @@ class MatrixPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
+        """A row per value that is raised: its costs, as shares of the cost of losing a value."""
         return matrix_table(self._get_matrix(scene)).reset_index()
 
 
@@ -238,15 +249,19 @@ class ScatterPanel:
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
     def explain_lack(self, scene: PanelContext) -> str:
+        """Why the privacy measure cannot be drawn, in a sentence; empty if it can."""
         return _explain_missing_measure(scene.panel.measure, list_privacy_cards(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
+        """The titles of both measures."""
         return f"{get_short_title(self._get_card(scene))} against alteration"
 
     def describe_axis(self, scene: PanelContext) -> str:
+        """The privacy measure's unit and its better direction."""
         return format_unit(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """The alteration, then the privacy measure."""
         return [COST.name, scene.panel.measure]
 
     def _get_card(self, scene: PanelContext) -> Card:
@@ -292,6 +307,7 @@ class ScatterPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
+        """A row per configuration and k: both coordinates, and whether it is on the front."""
         return build_scatter_table(scene.comparison, scene.panel.measure)
 
 
@@ -303,19 +319,23 @@ class ClassesPanel:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def explain_lack(self, scene: PanelContext) -> str:
+        """Empty: class sizes can always be drawn."""
         return ""
 
     def head(self, scene: PanelContext) -> str:
+        """The title: the class sizes or, without sizes, the number of classes."""
         if not self._has_sizes(scene):
             return CurvePanel().head(_create_curve_context(scene, CLASSES.name))
         return CLASS_SIZES
 
     def describe_axis(self, scene: PanelContext) -> str:
+        """The % of records in classes up to a size or, without sizes, the unit of class counts."""
         if not self._has_sizes(scene):
             return format_unit(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
+        """The number of classes alone."""
         return [CLASSES.name]
 
     def _has_sizes(self, scene: PanelContext) -> bool:
@@ -323,6 +343,7 @@ class ClassesPanel:
         return all(run.class_sizes is not None for run in runs)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
+        """Draw the axes and return the data from which the cursor draws the lines."""
         if not self._has_sizes(scene):
             return CurvePanel().draw(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
@@ -356,6 +377,7 @@ class ClassesPanel:
         return edges, 100 * class_counts.cumsum(axis=2) / n_records
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
+        """A row per configuration, k and class size or, without sizes, per tie seed and k."""
         if not self._has_sizes(scene):
             return CurvePanel().table(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
@@ -429,5 +451,6 @@ def _choose_marker_places(size: int, place: int, lines: int) -> list[int]:
 
 
 def select_named_lines(comparison: Comparison, names: Iterable[str]) -> Comparison:
+    """The comparison with only the lines of these names; with all lines if there are none."""
     name_set = set(names)
     return comparison.only(name_set, bands=True) if name_set else comparison

@@ -45,6 +45,7 @@ def draw_level(
     limit_level: float | None = None,
     of: CountedUnit = "records",
 ) -> go.Figure:
+    """The level of the worst class at every k, with a cursor at the chosen k."""
     ks, rows = find_drawn_k(curves)
     largest = int(ks[-1])
     text = [
@@ -82,7 +83,7 @@ def draw_level(
 
 
 class Series(NamedTuple):
-    name: str  # its columns in the table of :func:`distribution_table`
+    name: str  # its columns in the table of :func:`build_distribution_table`
     colour: str  # ``#rrggbb``
     label: str = ""  # what the legend says, if not the name
 
@@ -119,6 +120,7 @@ def build_distribution_table(
 def draw_distribution_bars(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:
+    """Bars per value in % of each series, and a mark at the share in the whole table."""
     # Positions, not names: two long values may be shortened to the same label.
     places = np.arange(len(table))
     marks = table[f"{baseline.name}, %"].to_numpy()

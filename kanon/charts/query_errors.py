@@ -24,6 +24,7 @@ _FURTHEST = 200.0  # percent: what is off by more is said, not drawn
 
 
 def build_query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
+    """A row per counting query: its columns, its true and estimated count, its error in %."""
     queries = study.queries
     return pd.DataFrame(
         {
@@ -39,6 +40,7 @@ def build_query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame
 
 
 def draw_query_errors(study: QueryStudy, title: str) -> go.Figure:
+    """The % of queries by their largest error in %, ranges and single cells apart."""
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []
     for name, colour, dash, mask in (

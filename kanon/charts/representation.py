@@ -89,6 +89,7 @@ def _choose_classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.
 def build_representation_table(
     part: MatrixPart, names: Sequence[str], sizes: Sequence[int]
 ) -> pd.DataFrame:
+    """A row per released class: its name, its records, and an entry per column."""
     cells = pd.DataFrame(part.entries, columns=pd.Index(part.labels, dtype=object))
     cells.insert(0, "released class", list(names), allow_duplicates=True)
     cells.insert(1, "records in it", list(sizes), allow_duplicates=True)
@@ -98,6 +99,7 @@ def build_representation_table(
 def draw_representation(
     part: MatrixPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:
+    """The rows of some classes as a heat map from 0 to 1, with the released value outlined."""
     n_rows, n_columns = part.entries.shape
     labels = escape_distinct_labels(part.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]

@@ -40,6 +40,7 @@ def find_unbeaten(costs: np.ndarray, privacy_values: np.ndarray, privacy: Card) 
 
 
 def find_fronts(comparison: Comparison, measure: str) -> np.ndarray:
+    """Which lines are on the front at each k, as booleans of shape (len(ks), lines)."""
     card = list_privacy_cards(comparison)[measure]
     costs = comparison.at(COST.name, comparison.ks)[:, 0]
     privacy_values = comparison.at(measure, comparison.ks)[:, 0]
@@ -81,6 +82,7 @@ def _strip_capital(title: str) -> str:
 def draw_privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
+    """A point per configuration at k, the front of the best, and each one's path over k."""
     card = list_privacy_cards(comparison)[privacy]
     lines, looks = comparison.lines, choose_looks(comparison)
     titles = [escape_label(line.title) for line in lines]
@@ -138,6 +140,7 @@ def draw_privacy_against_alteration(
 
 
 def create_marker(look: Look, size: int) -> dict[str, object]:
+    """Plotly's marker of ``size`` pixels: a white rim if filled, else a white inside."""
     if look.filled:
         return {
             "symbol": look.marker, "size": size, "color": look.colour,
@@ -213,6 +216,7 @@ def _compute_axis_ends(values: np.ndarray, percent: bool) -> list[float]:
 
 
 def build_scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
+    """A row per configuration and k: both coordinates, and whether it is on the front."""
     parts = []
     on = find_fronts(comparison, privacy)
     ks = comparison.ks

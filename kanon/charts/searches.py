@@ -51,6 +51,7 @@ EVALUATED = Card(
 
 # --- what came out, in sentences --------------------------------------------------------------
 def describe_searches(study: Searches) -> str:
+    """At how many k Improved greedy rises fewer levels than Datafly, and loses less."""
     levels, loss = (
         count_comparisons(study, measure, _OURS, _DATAFLY).less for measure in (_LEVEL, _LOSS)
     )
@@ -61,6 +62,7 @@ def describe_searches(study: Searches) -> str:
 
 
 def describe_claims(study: Searches) -> list[str]:
+    """What holds here of the claims about Improved greedy: a sentence on levels, loss and time."""
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
     levels, of_k = count_comparisons(study, _LEVEL, _OURS, _DATAFLY), f"{len(study.ks)} k"
     above = count_comparisons(study, _LEVEL, _OURS, _SAMARATI)
@@ -98,6 +100,7 @@ def _describe_comparability(factor: float) -> str:
 
 
 def describe_effort(study: Searches) -> str:
+    """How many nodes of the largest lattice each search evaluates."""
     most = study.over_columns["columns"].max()
     last = study.over_columns[study.over_columns["columns"] == most].set_index("algorithm")
     nodes = last["nodes_evaluated"]
@@ -118,16 +121,19 @@ def _format_factor(factor: float) -> str:
 
 # --- the numbers ------------------------------------------------------------------------------
 def build_over_k_table(study: Searches) -> pd.DataFrame:
+    """A row per search and k, with the settings of the study, for download."""
     table = study.over_k.rename(columns={"alteration": f"alteration_{study.metric.name}"})
     return table.assign(quasi_identifiers=len(study.attributes), suppression_limit=study.limit)
 
 
 def build_over_columns_table(study: Searches) -> pd.DataFrame:
+    """A row per search and number of quasi-identifiers, with the limit, for download."""
     return study.over_columns.assign(suppression_limit=study.limit)
 
 
 # --- the pictures -----------------------------------------------------------------------------
 def draw_over_k(study: Searches) -> go.Figure:
+    """Loss, level of generalisation and seconds over k: a panel each, a line per search."""
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
     titles = [*map(format_axis_title, cards[:2]), f"{format_axis_title(SECONDS)}, log scale"]
     figure = _create_search_panels(titles, describe_searches(study), 0.075)
@@ -172,6 +178,7 @@ def draw_over_k(study: Searches) -> go.Figure:
 
 
 def draw_over_columns(study: Searches) -> go.Figure:
+    """Seconds and nodes evaluated over the number of quasi-identifiers, a line per search."""
     if study.lacking:
         raise ValueError(study.lacking)
     table = study.over_columns

@@ -39,6 +39,7 @@ def describe_mean_ranks(means: pd.DataFrame) -> str:
 
 
 def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
+    """A panel per criterion with the mean rank of each strategy, from 1, the best, to 7."""
     names = [name.upper() for name in means.index]
     figure = make_subplots(
         rows=1, cols=len(_PANELS), shared_yaxes=True, horizontal_spacing=0.025,

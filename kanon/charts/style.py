@@ -202,20 +202,24 @@ def get_axis_number(place: int) -> str:
 
 
 def get_panel_axes(place: int) -> dict[str, str]:
+    """The names of the axes of the panel at ``place``, from 0, as a Plotly trace needs them."""
     return {"xaxis": f"x{get_axis_number(place)}", "yaxis": f"y{get_axis_number(place)}"}
 
 
 def hide_axes(figure: go.Figure, place: int) -> None:
+    """Hide both axes of an unused place in a grid of panels."""
     for kind in "xy":
         figure.layout[f"{kind}axis{get_axis_number(place)}"].visible = False
 
 
 def draw_upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, Any]:
+    """A Plotly shape: a dotted line at x from the bottom of a picture to its top."""
     line = {"color": colour, "width": width, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def draw_bars(title: str, names: Sequence[str], left: int, **bars: Any) -> go.Figure:
+    """Horizontal bars, the first at the bottom, with ``left`` pixels for their names."""
     figure = go.Figure().add_bar(y=list(range(len(names))), orientation="h", **bars)
     set_common_look(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
     figure.update_layout(hovermode="closest", margin={"l": left})
@@ -234,6 +238,7 @@ def get_text_colour(colour: str) -> str:
 def set_log_k_axis(
     figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS, of: CountedUnit = "records"
 ) -> go.Figure:
+    """Give a figure a logarithmic axis for k, with ticks at the k of ``at`` up to ``largest``."""
     ticks = [k for k in at if k <= largest]
     figure.update_xaxes(
         type="log",

@@ -134,7 +134,7 @@ class Exploration:
     least: Node | None  # the good node with the least loss, the first of several
     # the minimal nodes with the highest precision, from which MinGen takes one
     mingen_nodes: tuple[Node, ...]
-    walks: tuple[Walk, ...]  # the walks of :data:`WALKERS`
+    walks: tuple[Walk, ...]  # the walks of :data:`WALKING_SEARCHES`
 
     @property
     def size(self) -> int:

@@ -141,6 +141,7 @@ def sweep(
 def combine_configurations(
     plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
+    """Every metric with every strategy and every tie seed, in that order."""
     names_by_kind: dict[str, Sequence[object]] = {
         "metric": metrics,
         "strategy": strategies,
@@ -190,6 +191,7 @@ def check_k(ks: Sequence[object]) -> None:
 
 
 def create_tasks(prepared_run: PreparedRun, configs: Sequence[Configuration]) -> list[Task]:
+    """One task per configuration, in the same order, for the algorithm of the plan."""
     return [
         prepared_run.guided_by(
             metric=config.metric,

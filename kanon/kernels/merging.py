@@ -76,7 +76,7 @@ def merge_class(work, rules, view, chosen):
 def merge_some(work, rules, view, n):
     """Merge at most ``n`` times, until every class holds k records; whether all do.
 
-    :func:`let_live_first` starts ``work``; ``view`` is None where only cost counts.
+    :func:`add_first_classes` starts ``work``; ``view`` is None where only cost counts.
     """
     for _ in range(n):
         if work.state[LIVE] <= 1:

@@ -82,8 +82,8 @@ class Guess:
 @dataclass(frozen=True)
 class ShareDisclosure:
     cells: int  # the number of quasi-identifier cells of the release: released records × attributes
-    exact: int  # those that :func:`exact_cells` counts
-    alone: int  # those that :func:`alone_cells` counts
+    exact: int  # those that :func:`count_exact_cells` counts
+    alone: int  # those that :func:`count_alone_cells` counts
     release: Guess | None  # the attack with the release alone
     # the attack with the shares: only classes count with a share above 0 at the person's value in
     # every attribute
@@ -91,12 +91,12 @@ class ShareDisclosure:
 
     @property
     def exact_share(self) -> float:
-        """The share of the released cells that :func:`exact_cells` counts, in [0, 1]."""
+        """The share of the released cells that :func:`count_exact_cells` counts, in [0, 1]."""
         return self.exact / self.cells if self.cells else 0.0
 
     @property
     def alone_share(self) -> float:
-        """The share of the released cells that :func:`alone_cells` counts, in [0, 1]."""
+        """The share of the released cells that :func:`count_alone_cells` counts, in [0, 1]."""
         return self.alone / self.cells if self.cells else 0.0
 
 

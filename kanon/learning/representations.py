@@ -1,7 +1,7 @@
 """A release as numbers for a learner: one row per class, one column per node of each hierarchy.
 
 Learners need numbers, and a released cell names a node of a tree. So every quasi-identifier Q
-becomes a column ``Q_val`` for each node val of its hierarchy (not only for the leaves), and a
+becomes a column *Q_val* for each node val of its hierarchy (not only for the leaves), and a
 representation defines its entries. All records of a class have the same row: it is stored once,
 and expanded to records only in batches, where a learner needs them.
 

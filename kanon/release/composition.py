@@ -116,6 +116,7 @@ class CombinedModel:
 
     @property
     def numbers(self) -> dict[str, Any]:
+        """The model's name, parameters, levels and failing records, as JSON can store them."""
         return {
             "model": self.model.card.name,
             **vars(self.model),
@@ -145,6 +146,7 @@ class LearntValues:
 
     @property
     def sentence(self) -> str:
+        """In words: how many records become certain, with and without the order of the rows."""
         if self.values is None or self.values_alone is None or self.records is None:
             return f"{quote(self.column)}: no release shows it"
         return (
@@ -158,6 +160,7 @@ class LearntValues:
 
     @property
     def numbers(self) -> dict[str, int | None]:
+        """The counts without the column's name, as JSON can store them; None where unknown."""
         numbers_by_name = dict(vars(self))
         del numbers_by_name["column"]
         return numbers_by_name

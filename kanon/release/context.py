@@ -286,7 +286,7 @@ class Threshold:
 
 
 def list_thresholds(context: Context) -> dict[str, Threshold]:
-    """The thresholds of a context, in the order of :data:`ASKED`.
+    """The thresholds of a context, in the order of :data:`THRESHOLD_CARDS`.
 
     >>> for name, asked in list_thresholds(Context(release="internal")).items():
     ...     print(name, asked.wanted)

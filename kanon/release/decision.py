@@ -228,10 +228,12 @@ class ThresholdResult:
 
     @property
     def unit(self) -> str:
+        """The unit of the level reached: records or persons for k, else that of the threshold."""
         return self.of if self.threshold.card.name == "k" else self.threshold.card.unit
 
     @property
     def met(self) -> bool:
+        """Whether the level reached satisfies the threshold."""
         return self.threshold.met(self.reached)
 
     @property
@@ -349,6 +351,7 @@ class Decision:
 
     @property
     def numbers(self) -> dict[str, Any]:
+        """The context, the verdict, and each threshold with its level, as JSON can store them."""
         return {
             "context": self.context.content,
             "records": self.reached.records,

@@ -1,9 +1,9 @@
 """Find what is new in the next table for a plan, before anything is run.
 
 The next delivery of a table may lack a column, have a value outside its hierarchy, or have other
-counts. :func:`check_next` finds everything at once, where a run stops at the first problem.
-:func:`same_levels` makes the plan that recodes the next table like the last one, so that both can
-be compared.
+counts. :func:`check_next_table` finds everything at once, where a run stops at the first problem.
+:func:`build_pinned_plan` makes the plan that recodes the next table like the last one, so that
+both can be compared.
 
 >>> from kanon.plan import Plan
 >>> plan = Plan.from_content({

@@ -60,7 +60,7 @@ class PublicReport:
     release: tuple[str, str]  # what the fingerprint is of, and the fingerprint
     # the thresholds of its purpose, and what it reaches
     decision: Decision | None = None
-    # the figures of the table that are published, by the names of :data:`FIGURES`
+    # the figures of the table that are published, by the names of :data:`PUBLISHABLE_FIGURES`
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -425,7 +425,7 @@ def run_prepared(prepared: PreparedRun, progress: Progress = ignore_progress) ->
 
 
 def release_at(prepared: PreparedRun, solution: Solution, k: int) -> Run:
-    """The release for k of what :func:`solve` found: looked up and checked, not computed again."""
+    """The release for k of a solution: looked up and checked, not computed again."""
     plan = prepared.plan.with_k(k)
     return finished(replace(prepared, plan=plan), solution.at(k), solution.seconds)
 

@@ -25,7 +25,7 @@ from kanon.errors import quote
 
 NUMBER_MARKERS = ("9", "99", "999", "9999", "99999", "999999", "9999999", "99999999",
                   "-1", "-9", "-99", "-999", "-9999", "-99999")  # fmt: skip
-"""Numbers that often stand for a missing one; see :func:`odd_numbers`."""
+"""Numbers that often stand for a missing one; see :func:`find_odd_numbers`."""
 
 STARS = tuple("*" * number for number in range(1, 11))
 """Suppressed cells of a table that was generalised before."""

@@ -192,6 +192,7 @@ def drop_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def describe_blank_records(records: int) -> list[str]:
+    """A sentence on the empty records that were skipped; none if there are none."""
     were = "record was" if records == 1 else "records were"
     return [f"{write_count(records)} empty {were} skipped."] if records else []
 

@@ -44,7 +44,8 @@ class Source(Protocol):
         """How often each value of any column occurs in each class."""
 
     @property
-    def table(self) -> Table: ...
+    def table(self) -> Table:
+        """The records, without roles and hierarchies."""
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
@@ -63,10 +64,12 @@ class Table(Protocol):
     in_engine: ClassVar[bool]  # whether an engine has the rows, and no file in memory
 
     @property
-    def columns(self) -> tuple[str, ...]: ...
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in the order of the table."""
 
     @property
-    def n_records(self) -> int: ...
+    def n_records(self) -> int:
+        """The number of records."""
 
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, for a preview."""

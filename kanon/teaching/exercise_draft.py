@@ -206,7 +206,7 @@ def get_draft_heading(number: int, question: Draft) -> str:
 
 
 def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
-    """The set that a draft describes; :func:`checked_set` also checks that it can be answered."""
+    """The set that a draft describes; :func:`check_draft` also checks that it can be answered."""
     title = draft["title"].strip()
     if not title and only is None:
         raise ExerciseError("The set has no title; type one.")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.presets import preset_table
+from kanon.teaching.presets import load_preset_table
 from kanon.teaching.small_tables import ExerciseTable
 
 NAME = "first-set.json"
@@ -66,9 +66,9 @@ def made() -> ExerciseSet:
     """The set, checked."""
     tables = {}
     for name in TABLES:
-        table = preset_table(name)
+        table = load_preset_table(name)
         trees = dict(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
-        tables[name] = ExerciseTable.of(table.frame, table.schema, trees)
+        tables[name] = ExerciseTable.from_frame(table.frame, table.schema, trees)
     found = ExerciseSet.model_validate(
         {
             "title": "First steps in k-anonymity",

@@ -112,7 +112,7 @@ def test_a_merge_stands_in_the_trees_with_what_its_edges_cost():
     assert symbol["Lion"] == "circle" and symbol["Dog"] == "square"
     assert symbol["Mammal"] == "diamond" and symbol["Cat"] == symbol["Felid"] == "circle-open"
     assert figure.layout.title.text == "Where do “F, Lion” and “F, Dog” meet?"
-    with pytest.raises(ValueError, match="nobody meets"):
+    with pytest.raises(ValueError, match="merges nothing"):
         draw_merge(lesson, lesson.steps[0])
 
 
@@ -129,7 +129,7 @@ def test_the_lattice_shows_what_is_known_so_far():
     (star,) = named(end, "released")
     (good,) = named(end, "satisfies")
     assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0, 2"]
-    with pytest.raises(ValueError, match="no node was looked at"):
+    with pytest.raises(ValueError, match="no node has been counted"):
         draw_lattice_so_far(lesson, 0)
 
 
@@ -210,7 +210,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
             if module.CARD.family == "merging":
                 paid = [row["cost per record"] * size[row["class"]] for _, row in found.iterrows()]
                 assert step.choices[-1].chosen.cost == pytest.approx(sum(paid))
-        elif "values of the table stand" in title:
+        elif "values" in title and "table" in title:
             kinds["trees"] += 1
             kept = table.classes.n_records - step.numbers.suppressed
             assert found.groupby("column")["records"].sum().tolist() == [kept] * len(trees)

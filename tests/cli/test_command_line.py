@@ -756,7 +756,7 @@ def test_check_says_what_is_new_in_a_table(kanon, folder):
 def test_check_of_what_no_release_can_meet(kanon, folder):
     (folder / "next.csv").write_text("\n".join(TABLE.splitlines()[:2]), "utf-8")
     said = kanon(*CHECK)
-    assert said.status == 3 and said.out.startswith("stops: ") and "1 thing" in said.err
+    assert said.status == 3 and said.out.startswith("stops: ") and "1 problem" in said.err
 
 
 def test_levels_are_pinned_for_the_next_table(kanon, folder):

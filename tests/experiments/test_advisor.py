@@ -542,7 +542,7 @@ def test_row_order_does_not_matter_and_nothing_is_changed(hospital, advised):
     found = advise(plan, table, (2, 3), limits={"l": 2})
     pd.testing.assert_frame_equal(table, before)
     assert plan.to_json() == told
-    assert found.describe_advice() == advised.said()
+    assert found.describe_advice() == advised.describe_advice()
     pd.testing.assert_frame_equal(found.table(), advised.table())
     assert found.numbers == advised.numbers
 

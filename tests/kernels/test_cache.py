@@ -211,8 +211,8 @@ def test_where_the_package_cannot_be_written_it_is_kept_in_the_users_cache(tmp_p
 
 
 def test_that_all_is_compiled_is_noted_until_a_kernel_changes(root):
-    known = "from kanon.kernels.dispatchers import *; print(all_is_compiled())"
-    note = "from kanon.kernels.dispatchers import *; note_that_all_is_compiled()"
+    known = "from kanon.kernels.dispatchers import *; print(is_everything_cached())"
+    note = "from kanon.kernels.dispatchers import *; mark_everything_cached()"
     assert said(start(root, known)) == "False"
     said(start(root, note))
     assert said(start(root, known)) == "True"

@@ -43,7 +43,7 @@ def test_a_file_is_the_release_and_the_matrix(name, kind, monkeypatch):
     source, recoding = done.prepared.source, done.recoding
     found = read(write_representation_file(source, recoding, name, kind), kind)
     released = done.released()
-    of_row = source.class_of_rows(recoding)[done.row_order]
+    of_row = source.get_released_positions(recoding)[done.row_order]
     own = len(released.columns)
     left = read(table_bytes(released, kind), kind)
     pd.testing.assert_frame_equal(found.iloc[:, :own], left)

@@ -442,4 +442,4 @@ def test_the_order_of_adult_gives_nine_in_ten_ages_back(adult_path):
     assert figures == (24_085, 22_259, 12_078) and sizes.min() == 1
     (found,) = order_remarks_of(done).values()
     assert "gives back 22\u202f259 of 24\u202f085 generalised values. The smallest class " in found
-    assert "becomes 1 record, and 12\u202f078 records stand alone." in found
+    assert "shrinks to 1 record, and 12\u202f078 records are unique." in found

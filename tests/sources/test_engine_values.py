@@ -239,7 +239,7 @@ def test_other_names_mean_nothing(tmp_path, name):
 @pytest.mark.parametrize("name", ["suppressed", "Suppressed"])
 def test_the_name_of_the_mark_is_taken_in_any_case(tmp_path, name):
     frame = pd.DataFrame({name: ["x", "y"], "age": ["34", "34"]})
-    with pytest.raises(TableError, match=f"already has a column '{name}'"):
+    with pytest.raises(TableError, match=f"The table has a column '{name}'"):
         run(plan_with(**{"age": QUASI, name: AS_IT_IS}), frame)
 
 

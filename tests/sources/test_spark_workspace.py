@@ -46,7 +46,7 @@ def test_what_is_kept_is_what_the_expression_yields(table):
     workspace.drop(kept)  # what was computed from it stays
     expected = table.frame.merge(regions, on="zip").groupby("region")
     found = expected.agg(n=("zip", "size"), weight=("weight", "sum")).reset_index()
-    assert table.read_classes(again).values.tolist() == found.values.tolist()
+    assert table.fetched(again).values.tolist() == found.values.tolist()
     assert len(dict(table.context._jsc.getPersistentRDDs())) == 1
     workspace.drop(again)
     table.check_nothing_is_left()

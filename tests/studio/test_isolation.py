@@ -18,32 +18,32 @@ from test_architecture import name_of, parse_modules
 
 SHARED = {
     # what belongs to the server, and what a session's end is noticed by
-    "kanon/studio/jobs/runner.py:jobs",
-    *(f"kanon/studio/session/server.py:{name}" for name in ("desks", "seat")),
+    "kanon/studio/jobs/runner.py:get_jobs",
+    *(f"kanon/studio/session/server.py:{name}" for name in ("get_session_store", "get_connection")),
     # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session
-    "kanon/studio/session/server.py:imports_set_aside",
-    *("kanon/settings.py:_read", "kanon/studio/widgets/controls.py:_prepare_server"),
+    "kanon/studio/session/server.py:set_imports_aside",
+    *("kanon/settings.py:_read_settings", "kanon/studio/widgets/controls.py:_prepare_server"),
     *(
-        "kanon/teaching/glossary.py:glossary",
+        "kanon/teaching/glossary.py:load_glossary",
         "kanon/cards.py:parts_of",
-        "kanon/teaching/handout.py:_templates",
-        "kanon/teaching/presets.py:_read",
-        "kanon/report/rendering.py:_environment",
+        "kanon/teaching/handout.py:_load_templates",
+        "kanon/teaching/presets.py:_read_preset",
+        "kanon/report/rendering.py:_load_templates",
         "kanon/algorithms/catalogue.py:algorithms",
         "kanon/privacy/model.py:ranges",
     ),
     *(
-        "kanon/measures/extended_measures.py:further_cards",
-        "kanon/measures/extended_measures.py:at_some_k",
+        "kanon/measures/extended_measures.py:get_further_cards",
+        "kanon/measures/extended_measures.py:find_measures_at_some_k",
     ),
-    *("kanon/charts/figure.py:_common", "kanon/charts/figure.py:k_layout"),
-    "kanon/charts/dark.py:on_dark",
-    *("kanon/base/kinds.py:_marked", "kanon/base/date_texts.py:date_regex"),
+    *("kanon/charts/figure.py:_create_common_layout", "kanon/charts/figure.py:get_k_axis"),
+    "kanon/charts/dark.py:convert_colour_to_dark",
+    *("kanon/base/kinds.py:_build_shape", "kanon/base/date_texts.py:build_date_regex"),
     *("kanon/measures/privacy.py:class_measures", "kanon/report/archive.py:write_check"),
-    "kanon/teaching/exercise_draft.py:form_fields",
-    "kanon/hierarchy/codes.py:icd_10_chapters",
-    "kanon/sources/engines/spark.py:_session",
+    "kanon/teaching/exercise_draft.py:list_form_fields",
+    "kanon/hierarchy/codes.py:read_icd_10_chapters",
+    "kanon/sources/engines/spark.py:_start_cluster",
 }
 CACHES = {"cache", "lru_cache", "cached", "cache_data", "cache_resource", "fragment_cache"}
 

@@ -79,9 +79,11 @@ class Advice:
         )
 
     def title(self, proposal: Proposal) -> str:
+        """The configuration that is proposed, such as ``NLLM · S3 (merged class)``."""
         return self.weighed.title(proposal.place)
 
     def over_k(self, proposal: Proposal) -> str:
+        """A sentence: at how many of the compared k the proposal is the best."""
         ks, times = self.weighed.comparison.ks, int(self.best_at[proposal.place])
         tried = (
             f"{count_noun(len(ks), 'k', 'k')} from {write_count(ks[0])} to {write_count(ks[-1])}"
@@ -90,6 +92,7 @@ class Advice:
 
     @property
     def about_ties(self) -> str:
+        """A sentence: whether the order of ties decides which is first; empty for one proposal."""
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
@@ -103,6 +106,7 @@ class Advice:
 
     @property
     def about_records(self) -> str:
+        """A sentence: on how many redrawn tables the first stays best; empty for one proposal."""
         steady = self.steady
         if steady is None or len(self.proposals) == 1:
             return ""
@@ -126,6 +130,7 @@ class Advice:
         )
 
     def describe_advice(self) -> tuple[str, ...]:
+        """All sentences: warnings, limits, a line per proposal, and how stable the choice is."""
         ranking = self.weighed
         sentences = []
         if not ranking.comparison.sensitive:
@@ -148,10 +153,12 @@ class Advice:
         return tuple(sentences)
 
     def table(self) -> pd.DataFrame:
+        """All configurations, a row each, the best first."""
         return self.weighed.table()
 
     @property
     def numbers(self) -> dict[str, Any]:
+        """The weights, the limits, the proposals and their stability, as JSON can store them."""
         ranking, steady = self.weighed, self.steady
         return {
             "k": list(ranking.ks),

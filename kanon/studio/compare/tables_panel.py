@@ -76,7 +76,7 @@ def choose_table(work: SessionState, compared: bool) -> None:
         **attach_widget(
             "compare-table",
             table if table in offered else None,
-            "table_shown",
+            "visible_table",
             into=CompareSettings,
             read=lambda value: value or (table if compared else "areas"),
         ),

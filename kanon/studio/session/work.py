@@ -154,7 +154,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
     )
 
 
-_BY_ITSELF = {"result", "bounds", "started", "problem", "notice", "tour"}
+_BY_ITSELF = {"result", "bounds", "first_run_started", "problem", "notice", "tour"}
 
 
 # --- calculations ---------------------------------------------------------------

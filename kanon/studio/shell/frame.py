@@ -43,7 +43,7 @@ from kanon.studio.widgets.progress import draw_running_jobs
 
 @dataclass(frozen=True)
 class ClassCount(StateSection):
-    of: str = ""  # What they are of, see :func:`counted_by`; empty before the first count
+    of: str = ""  # by :func:`describe_class_count_inputs`; empty before the first count
     problem: str = ""  # Why that brought nothing
 
 

@@ -94,7 +94,12 @@ def _open_file(key: str) -> None:
             return
         runner.run_request(
             lambda work: request_rereading(
-                work, read_settings, open_content, "project", carry=False, failed=_refuse_project
+                work,
+                read_settings,
+                open_content,
+                "project",
+                keep_user_items=False,
+                handle_failure=_refuse_project,
             ),
             wait=AT_ONCE,
         )

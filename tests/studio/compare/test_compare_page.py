@@ -192,5 +192,5 @@ def test_a_plan_is_exported_and_imported(start):
     assert "not valid JSON" in ui.problems(at)[0]
     assert ui.board_lines(at) == ["NCP", "★ one", "★ again"], "what was kept survives"
     ui.choose(at, "frame-sample", "census")
-    assert "does not fit" in at.info[0].value
+    assert "do not fit" in at.info[0].value
     assert not any(each.fits for each in ui.work(at).kept.configurations)

@@ -111,7 +111,7 @@ def test_markers_of_a_table_are_counted_and_taken_by_a_press(start):
 def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
     table = pd.DataFrame({"zip": [*"1122"] * 3 + ["*"], "sex": [*"FFMM"] * 3 + ["*"]})
     known = SimpleNamespace(
-        complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_counted=None
+        complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_for_k=None
     )
     monkeypatch.setattr("kanon.studio.jobs.stored_table.count_classes_in_engine", lambda work: None)
     found = start_exposure(SimpleNamespace(table=known))

@@ -61,7 +61,7 @@ def test_all_of_them_are_left_out_by_one_press(start):
 def test_a_plan_and_a_project_say_nothing_of_what_is_not_decided():
     content = WIDGETS.to_csv(index=False).encode()
     before = set_role(open_uploaded_table(content, "p.csv", 1), "gadget", Role.SENSITIVE)
-    with pytest.raises(PlanError, match="what 'widget' is"):
+    with pytest.raises(PlanError, match="'widget' has no role yet"):
         build_plan(before)
     project = export_project(before)
     opened = open_project(open_uploaded_table(content, "p.csv", 1), project.encode())

@@ -24,7 +24,7 @@ def drawn(monkeypatch):
         metrics_page, "draw_tree_editor", lambda data, **_: asked["trees"].append(data)
     )
     monkeypatch.setattr(
-        metrics_page, "matrix_with_cells", lambda figure, *_: asked["matrices"].append(figure)
+        metrics_page, "draw_cost_matrix", lambda figure, *_: asked["matrices"].append(figure)
     )
     return asked
 

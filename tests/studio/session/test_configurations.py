@@ -207,7 +207,7 @@ def test_what_is_kept_stays_as_it_is(work):
     assert titles(done) == ["NCP", "LLM", "★ before"]
     before = describe_comparison(done).comparison
     changed = edited(done)
-    changed, made = run(with_fields(changed, yardstick=None))
+    changed, made = run(with_fields(changed, measuring_hierarchies=None))
     assert made == 2, "the kept one is as it was"
     after = describe_comparison(changed).comparison
     now, then = (one.at("mean_alteration", one.ks) for one in (after, before))
@@ -218,7 +218,7 @@ def test_what_is_kept_stays_as_it_is(work):
     less = with_fields(changed, compared=(), metric="total")
     assert titles(less) == ["★ before"] and describe_comparison(less).lacking == 0
     unseen = tuple(replace(saved, shown=False) for saved in changed.kept.configurations)
-    assert titles(with_fields(changed, pinned=unseen)) == ["NCP", "LLM"]
+    assert titles(with_fields(changed, configurations=unseen)) == ["NCP", "LLM"]
 
 
 def test_different_hierarchies_are_measured_by_one_yardstick(work):
@@ -227,9 +227,9 @@ def test_different_hierarchies_are_measured_by_one_yardstick(work):
     assert list_measuring_hierarchies(changed) == ["", "before", None]
     (now, _, old) = list_planned_lines(changed)
     assert now.measuring_inputs is None and dict(old.measured_by) == changed.table.trees
-    (now, _, old) = list_planned_lines(with_fields(changed, yardstick="before"))
+    (now, _, old) = list_planned_lines(with_fields(changed, measuring_hierarchies="before"))
     assert old.measuring_inputs is None and now.measured_by["age"] == work.table.trees["age"]
-    own = list_planned_lines(with_fields(changed, yardstick=None))
+    own = list_planned_lines(with_fields(changed, measuring_hierarchies=None))
     assert all(line.measuring_inputs is None for line in own)
     other = set_role(changed, "sex", Role.INSENSITIVE)
     assert list_measuring_hierarchies(other) == [], "it measures sex, which nothing else does"
@@ -285,7 +285,9 @@ def drawn_as(work, metric):
 
 def test_drawn_weights_that_measure_are_part_of_a_run(work):
     old = kept(drawn_as(work, "ncp"), title="old")
-    new = with_fields(drawn_as(old, "total"), yardstick=None, compared=("ncp", "custom"))
+    new = with_fields(
+        drawn_as(old, "total"), measuring_hierarchies=None, compared=("ncp", "custom")
+    )
     done, _ = run(new)
     found = describe_comparison(done)
     assert found.lacking == 0, "one comparison is enough"
@@ -304,7 +306,7 @@ def test_names_of_what_is_kept(work):
     for title in ("", "   ", "x" * 41, "My Line"):
         with pytest.raises(PlanError):
             kept(one, 1, title)
-    two = with_fields(kept(one, 1, "other"), yardstick="other")
+    two = with_fields(kept(one, 1, "other"), measuring_hierarchies="other")
     new = rename_configuration(two, "other", "third")
     assert [saved.title for saved in new.kept.configurations] == ["my line", "third"]
     assert new.kept.measuring_hierarchies == "third"
@@ -366,7 +368,7 @@ def test_an_imported_plan_has_to_fit_table_and_metrics(work):
     back = import_configuration(work, json.dumps(content).encode(), "x")
     assert list(back.settings.composed) == ["mine"]
     content["metrics"]["mine"]["multiplier"] = "w2"
-    with pytest.raises(PlanError, match="another one"):
+    with pytest.raises(PlanError, match="is different"):
         import_configuration(mine, json.dumps(content).encode(), "x")
     content["columns"]["salary"] = {"role": "insensitive"}
     with pytest.raises(KanonError, match="salary"):

@@ -114,7 +114,7 @@ def test_each_model_once_per_column():
 @examples(100)
 @given(
     some.lists(some.tuples(some.integers(0, 1), some.integers(0, 3)), min_size=1, max_size=20),
-    some.convert_to_floats(0, 2),
+    some.floats(0, 2),
 )
 def test_another_distance_asks_for_the_same(records, t):
     group, values = np.array(records).T

@@ -201,7 +201,7 @@ def test_visits_push_out_no_work(clock):
     desks, work = SessionStore(60, 3), at_work()
     desks.store_session("work", "somebody", work)
     desks.mark_abandoned("somebody")
-    visited = replace(work, begun=False)
+    visited = replace(work, has_user_changes=False)
     for visit in range(30):
         desks.store_session(f"visit {visit}", f"session {visit}", visited)
         desks.mark_abandoned(f"session {visit}")
@@ -211,7 +211,12 @@ def test_visits_push_out_no_work(clock):
 def test_a_visit_begins_nothing_and_a_choice_does():
     first = open_sample("hospital", version=1)
     assert not has_user_changes(first, first)
-    by_itself = {"running": run(), "made_with": {"run": first}, "started": True, "tour": 1}
+    by_itself = {
+        "running": run(),
+        "made_with": {"run": first},
+        "first_run_started": True,
+        "tour": 1,
+    }
     assert not has_user_changes(first, with_fields(first, notice="Done.", **by_itself))
     assert has_user_changes(first, with_fields(first, running=run("advising")))
     assert has_user_changes(first, with_fields(first, k=first.settings.k + 1))

@@ -20,7 +20,7 @@ ASK, CLOSER = "How close to the least possible?", "Search more closely"
 
 
 def said(at):
-    return [text for text in ui.texts(at) if text.startswith("No release by these hierarchies")]
+    return [text for text in ui.texts(at) if text.startswith("No release with these hierarchies")]
 
 
 def expected(at, **changes):
@@ -108,7 +108,7 @@ def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypa
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
     at = ui.settled(ui.anonymised(start()))
     assert not said(at) and ASK not in ui.button_labels(at)
-    assert any("a lower bound is found for up to 3" in caption for caption in ui.captions(at))
+    assert any("a lower bound is computed for at most 3" in caption for caption in ui.captions(at))
 
 
 @pytest.mark.nightly
