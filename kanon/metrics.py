@@ -85,19 +85,21 @@ def _compose(name: str, title: str, intermediate: str, multiplier: str, summary:
     return Metric(card, intermediate, multiplier)
 
 
-_LEAVES = "Counts how many values could now be meant"
-_SHARE = "Counts the share of all values that could now be meant"
+_LEAVES = "Counts how many original values a released one may stand for"
+_SHARE = "Counts the share of all original values that a released one may stand for"
 
 _SEVEN = (
     _compose("distortion", "Distortion", "harmonic-levels", "w1",
-            "Counts levels, upper ones more; the tallest hierarchies weigh less."),
+            "Counts levels, the upper ones more; columns with the tallest hierarchies count less."),
     _compose("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
     _compose("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
-    _compose("llm", "LLM", "leaves", "w2", f"{_LEAVES}; flat hierarchies weigh more."),
-    _compose("nllm", "NLLM", "leaves-normalised", "w2", f"{_SHARE}; flat hierarchies weigh more."),
-    _compose("wllm", "WLLM", "leaves", "w1", f"{_LEAVES}; the tallest hierarchies weigh less."),
+    _compose("llm", "LLM", "leaves", "w2", f"{_LEAVES}; columns with flat hierarchies count more."),
+    _compose("nllm", "NLLM", "leaves-normalised", "w2", f"{_SHARE}; columns with flat hierarchies "
+            "count more."),
+    _compose("wllm", "WLLM", "leaves", "w1", f"{_LEAVES}; columns with the tallest hierarchies "
+            "count less."),
     _compose("wnllm", "WNLLM", "leaves-normalised", "w1",
-            f"{_SHARE}; the tallest hierarchies weigh less."),
+            f"{_SHARE}; columns with the tallest hierarchies count less."),
 )  # fmt: skip
 
 _BESIDE = (
@@ -105,8 +107,8 @@ _BESIDE = (
         Card(
             "entropy",
             "Entropy",
-            "Counts in bits how many times as many records could now be meant: each doubling costs "
-            "1 bit.",
+            "Counts, in bits, by what factor the number of records that could be meant grows: each "
+            "doubling costs 1 bit.",
             "Gionis, Tassa 2009 (IEEE TKDE 21), there called non-uniform entropy",
             unit="bits",
         ),
@@ -117,8 +119,8 @@ _BESIDE = (
         Card(
             "general-loss",
             "General loss",
-            "Counts the share of all other values that could now be meant: losing a value "
-            "completely costs 1 in every column.",
+            "Counts the share of all other original values that a released one may stand for: "
+            "losing a value completely costs 1 in every column.",
             "Iyengar 2002 (KDD)",
         ),
         intermediate="other-leaves-share",

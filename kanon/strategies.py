@@ -12,10 +12,10 @@ _SOURCE = "Mauger, Le Mahec, Dequen 2023, Definition 17"
 _card = partial(Card, source=_SOURCE)
 
 _CARDS = (
-    _card("s1", "S1: least cost", "The partner of least merge cost."),
+    _card("s1", "S1: least cost", "The partner that is cheapest to merge with."),
     _card(
         "s2", "S2: least cost, then highest l",
-        "Among the partners of least merge cost, one that leaves the highest l-diversity.",
+        "Among the cheapest partners, one that leaves the highest l-diversity.",
     ),
     _card(
         "s3", "S3: highest l, then least cost",
@@ -23,11 +23,11 @@ _CARDS = (
     ),
     _card(
         "s4", "S4: least cost per l",
-        "The partner with the least merge cost divided by the l-diversity that it leaves.",
+        "The partner with the lowest merge cost divided by the l-diversity that it leaves.",
     ),
     _card(
         "s5", "S5: least cost, then lowest t",
-        "Among the partners of least merge cost, one that leaves the lowest t-closeness.",
+        "Among the cheapest partners, one that leaves the lowest t-closeness.",
     ),
     _card(
         "s6", "S6: lowest t, then least cost",
@@ -35,14 +35,14 @@ _CARDS = (
     ),
     _card(
         "s7", "S7: least cost times t",
-        "The partner with the least merge cost multiplied by the t-closeness that it leaves.",
+        "The partner with the lowest merge cost multiplied by the t-closeness that it leaves.",
     ),
     _card("l", "L: highest l", "A partner that leaves the highest l-diversity, whatever it costs."),
     _card("t", "T: lowest t", "A partner that leaves the lowest t-closeness, whatever it costs."),
     _card(
         "k", "K: highest k, then least cost",
-        "Among the partners that leave the largest smallest class, the cheapest: the reverse, for "
-        "releases that must meet another model than k-anonymity.",
+        "Among the partners that make the smallest class as large as possible, the cheapest. This "
+        "serves the reverse: releases that must meet a model other than k-anonymity.",
         source="Mauger, Le Mahec, Dequen 2023, Section 4.4",
     ),
 )  # fmt: skip
@@ -74,9 +74,9 @@ LOOKS_AT: Mapping[str, Literal["", "l", "t", "k"]] = {
 SCOPES: Mapping[Scope, Card] = {
     "table": _card(
         "table", "the whole table",
-        "l, t and k are those of the whole table after the merge: of its worst class.",
+        "l, t and k are those of the worst class in the whole table after the merge.",
     ),
-    "class": _card("class", "the merged class", "l, t and k are those of the merged class alone."),
+    "class": _card("class", "the merged class", "l, t and k are those of the merged class only."),
 }  # fmt: skip
 """Whose l, t or k a strategy looks at."""
 

@@ -84,7 +84,7 @@ def check_task(name: str, task: Task) -> None:
 def needs_memory(name: str, n_classes: int) -> str:
     """Why an algorithm cannot run on so many classes, in a sentence."""
     return (
-        f"{algorithm_named(name).CARD.title} needs all classes in memory, and "
+        f"{algorithm_named(name).CARD.title} needs all classes in memory, but "
         f"{write_count(n_classes)} are more than the limit 'classes' allows "
         "(docs/operate/limits.md). Use 'gaa' or a full-domain algorithm such as 'optimal': they "
         "run in the engine that holds the rows."

@@ -1,4 +1,4 @@
-"""Datafly: raise the column with the most values until few records are left to suppress."""
+"""Datafly: raise the column with the most values until only a few records have to be suppressed."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
@@ -11,16 +11,16 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="datafly",
     title="Datafly",
-    summary="Raises the column with the most distinct values, level by level, until few records"
-    " are in classes that are too small. Those are suppressed.",
+    summary="Repeatedly raises the column with the most distinct values by one level, until only a "
+    "few records are in classes that are too small. Those records are suppressed.",
     source="Sweeney 1997, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System",
     family="levels",
-    how=f"{FULL_DOMAIN} As long as more records than the limit (k of them, unless another limit "
-    "is set) are in classes that are too small, the quasi-identifier with the most distinct "
-    "values is raised by one level. The records left in such classes are then suppressed.",
-    guarantees="Every class that is released holds k records. Losses are not minimised, and "
+    how=f"{FULL_DOMAIN} While more records than the limit (k, unless another limit is set) are in "
+    "classes that are too small, the quasi-identifier with the most distinct values is raised by "
+    "one level. The records left in such classes are then suppressed.",
+    guarantees="Every released class holds at least k records. Losses are not minimised, and "
     "columns with many values lose most.",
-    slow="Hardly ever: it looks at one node per level that it raises.",
+    slow="Hardly ever: it looks at one node for each level that it raises.",
     uses=("suppression",),
 )
 
@@ -39,10 +39,10 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of Datafly.
 
-    While more records than the limit are in classes that break a model: raise by one level the
-    quasi-identifier with the most distinct values in the table as it is then, of several the first
-    in the plan's order. Then suppress the records that are left in such classes. The limit is k
-    records, as published, unless the task sets another.
+    While more records than the limit are in classes that do not meet a model, the quasi-identifier
+    with the most distinct values at that point is raised by one level; if several tie, the first in
+    the plan's order. Then the records left in such classes are suppressed. The limit is k records,
+    as published, unless the task sets another.
 
     Raises
     ------

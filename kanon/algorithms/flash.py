@@ -24,18 +24,18 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="flash",
     title="Flash",
-    summary="Finds the levels of least loss. It searches along paths from the bottom of the "
-    "lattice to its top, halving a path at each step.",
+    summary="Finds the levels with the least loss. It searches along paths from the bottom of the "
+    "lattice to its top, and halves a path at each step.",
     source="Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012, Flash: Efficient, Stable and Optimal "
     "K-Anonymity, PASSAT",
     family="levels",
     how=f"{FULL_DOMAIN} From each undecided node a path leads upwards through other undecided "
-    "nodes. A binary search finds where the path begins to satisfy. Every node above one that "
-    "satisfies also satisfies; every node below one that fails also fails. Of all satisfying nodes "
-    "the one of least loss is released; records in classes that are too small, at most the allowed "
-    "number, are suppressed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
-    slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
+    "nodes. A binary search finds the first node of the path that meets the requirements. If a "
+    "node meets them, so does every node above it; if a node fails, so does every node below it. "
+    "Of all nodes that meet the requirements, the one with the least loss is released. Records in "
+    "classes that are too small are suppressed, up to the allowed number.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
+    slow="With many quasi-identifiers; the limit is a lattice of 10 million nodes.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),
 )
@@ -44,12 +44,12 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss, found by Flash.
+    """The full-domain release with the least loss, found by Flash.
 
-    By height, and within it in the order of :func:`node_order`: from every node of which nothing is
-    known a path is built upwards, each time to the first node above of which nothing is known. A
-    binary search on the path finds where it begins to satisfy. The nodes found to fail wait in a
-    heap; paths from the nodes above them are searched next, those of the first node first.
+    By height, and within it in the order of :func:`node_order`, a path is built upwards from every
+    undecided node, each time to the first undecided node above. A binary search finds the first
+    node of the path that meets the requirements. The nodes found to fail wait in a heap; paths from
+    the nodes above them are searched next, those of the first node first.
 
     Raises
     ------
@@ -60,8 +60,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     Notes
     -----
-    Source: Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012. With suppression the best node need not
-    be one where a path begins to satisfy, so all that could be better are looked at in the end.
+    Source: Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012. With suppression, the best node need not
+    be the first good one of a path, so all that could be better are looked at in the end.
     """
     task.check()
     check(task)
@@ -69,7 +69,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
-    """Decide for every node whether it satisfies.
+    """Decide for every node whether it meets the requirements.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _build_path(lattice: Lattice, tags: NodeTags, place: np.ndarray, node: Node)
 def _search_path(
     tags: NodeTags, path: list[Node], place: np.ndarray, log_node: NodeLog
 ) -> list[tuple[int, Node]]:
-    """Find by binary search where a path begins to satisfy; returns the nodes found to fail."""
+    """Find by binary search the first good node of a path; returns the nodes found to fail."""
     low, high, failing = 0, len(path) - 1, []
     while low <= high:
         middle = (low + high) // 2

@@ -25,28 +25,29 @@ PARTS = Parameter(
         **{str(number): f"{number} parts" if number > 1 else "One" for number in (1, 2, 4, 8, 16)},
     },
     default="auto",
-    help="The number of parts into which the classes are cut along the hierarchies, so that "
-    "several are merged at once. One part is the algorithm as published.",
+    help="The classes are cut into this many parts along the hierarchies, so that several parts "
+    "are merged at the same time. One part is the algorithm as published.",
 )
 
 CARD = AlgorithmCard(
     name="gaa",
     title="GAA (greedy merging)",
-    summary="Merges a smallest class with the partner that the strategy picks, until all hold k "
-    "records. One run serves every k.",
+    summary="Repeatedly merges one of the smallest classes with the partner that the strategy "
+    "picks, until all hold at least k records. One run serves every k.",
     source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
     family="merging",
-    how="At first, records that share all quasi-identifiers form a class. As long as some class "
-    "has fewer than k records, one of the smallest is merged with another class, its partner: in "
-    "every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
+    how="At first, records that share all quasi-identifiers form a class. While any class has "
+    "fewer than k records, one of the smallest classes is merged with another class, its partner: "
+    "in every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
     "the values of both. Records that now look the same form one class. The strategy picks the "
     "partner. A run for a larger k starts exactly like a run for a smaller k, so one run to the "
-    "end serves every k. Very many classes are cut into parts along the hierarchies, where merges "
-    "across the cut would cost most. Each part is merged on its own until about 1 % of its classes "
-    "are left, or 64 if that is more; then the classes left in all parts are merged together.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
-    slow="With more than about a million classes, or a strategy that looks at the merged class "
-    "alone.",
+    "end serves every k. If there are very many classes, they are cut into parts along the "
+    "hierarchies, where merges across the cut would cost most. Each part is merged on its own "
+    "until about 1 % of its classes are left, or 64 if that is more. Then the classes left in all "
+    "parts are merged together.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
+    slow="With more than about a million classes, or with a strategy that looks only at the merged "
+    "class.",
     uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed"),
     parameters=(PARTS,),
     runs_in_engine=True,

@@ -16,14 +16,14 @@ CARD = AlgorithmCard(
     "a run of its own.",
     source="Mauger, Le Mahec, Dequen 2020 (PPAI), Algorithm 1",
     family="merging",
-    how="At first, records that share all quasi-identifiers form a class. As long as some class "
-    "has fewer than k records, the first of them, in tree order, is merged with another class "
-    "that has fewer than k records as well: in every quasi-identifier, all their records get the "
-    "lowest group of the hierarchy that holds the values of both. The last one is merged with a "
-    "class of any size. Classes that had k records from the start stay as they are unless that "
-    "last merge, or another model, needs them; so each k needs a run of its own.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
-    slow="Over many k: each one is a run of its own.",
+    how="At first, records that share all quasi-identifiers form a class. While any class has "
+    "fewer than k records, the first such class, in tree order, is merged with the cheapest other "
+    "class that also has fewer than k records: in every quasi-identifier, all their records get "
+    "the lowest group of the hierarchy that holds the values of both. The last small class is "
+    "merged with a class of any size. Classes that had k records from the start stay as they are, "
+    "unless that last merge or another model needs them. So each k needs a run of its own.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
+    slow="Over many k: each k needs a run of its own.",
     uses=("metric", "attribute_weights", "cost", "tie_seed"),
 )
 
@@ -38,13 +38,13 @@ def check(task: Task) -> None:
     """
     if LOOKS_AT[task.strategy]:
         raise PlanError(
-            f"The algorithm 'gaa-small' merges by cost alone; the strategy {quote(task.strategy)} "
-            "needs 'gaa'."
+            "The algorithm 'gaa-small' looks only at the cost of a merge; the strategy "
+            f"{quote(task.strategy)} needs 'gaa'."
         )
 
 
 def merged(task: Task, progress: Progress = ignore_progress) -> MergePath:
-    """All merges for ``task.k``, in their order; for this k alone.
+    """All merges for ``task.k``, in their order; only for this k.
 
     Raises
     ------

@@ -11,15 +11,15 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="improved-greedy",
     title="Improved greedy (lattice)",
-    summary="Climbs the lattice one level at a time, each time to the node with the largest k. "
-    "It stops at the first node that reaches the k asked for.",
+    summary="Climbs the lattice one level at a time, each time to the node with the largest k. It "
+    "stops at the first node that reaches the required k.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013, Achieving k-anonymity Using Improved Greedy "
     "Heuristics for Very Large Relational Databases, Algorithm 1",
     family="levels",
-    how=f"{FULL_DOMAIN} Starting from the original values, each step raises one quasi-identifier "
-    "by one level: the one with which the smallest class becomes largest, after suppressing at "
-    "most the allowed number of records. The first node that reaches k is released.",
-    guarantees="Every class that is released holds k records. Losses are not minimised.",
+    how=f"{FULL_DOMAIN} The search starts from the original values. Each step raises one "
+    "quasi-identifier by one level: the one that makes the smallest class largest, once at most "
+    "the allowed number of records is suppressed. The first node that reaches k is released.",
+    guarantees="Every released class holds at least k records. Losses are not minimised.",
     slow="Hardly ever: it looks at a few nodes per step.",
     uses=("suppression",),
 )
@@ -39,11 +39,11 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of the improved greedy heuristic.
 
-    From the bottom of the lattice: all nodes that raise one quasi-identifier by one level are
-    evaluated, and the walk moves to the one that reaches the largest k (after suppressing at most
-    the allowed records); of several to the one that raises the quasi-identifier with the most
-    distinct values, then the first in the plan's order. It stops at the first node that satisfies.
-    At most 1 + m * (sum of all top levels) nodes are evaluated.
+    The walk begins at the bottom of the lattice. All nodes that raise one quasi-identifier by one
+    level are evaluated, and the walk moves to the one that reaches the largest k (after suppressing
+    at most the allowed records). If several tie, it raises the quasi-identifier with the most
+    distinct values, then the first in the plan's order. It stops at the first node that meets the
+    requirements. At most 1 + m * (sum of all top levels) nodes are evaluated.
 
     Raises
     ------

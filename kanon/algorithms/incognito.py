@@ -1,4 +1,4 @@
-"""Incognito: which levels satisfy, from few quasi-identifiers to all of them."""
+"""Incognito: which levels meet the requirements, from few quasi-identifiers to all of them."""
 
 import math
 from bisect import bisect_right
@@ -27,17 +27,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="incognito",
     title="Incognito",
-    summary="Finds the levels of least loss. It rules most of them out early, by looking at a "
-    "few columns at a time.",
+    summary="Finds the levels with the least loss. It rules out most combinations of levels early, "
+    "by looking at a few columns at a time.",
     source="LeFevre, DeWitt, Ramakrishnan 2005, Incognito: Efficient Full-Domain k-Anonymity, "
     "SIGMOD",
     family="levels",
     how=f"{FULL_DOMAIN} Levels that fail on some of the quasi-identifiers also fail on all of "
     "them. So levels are tried on single columns first, then on pairs, and so on; only levels that "
-    "satisfy are tried with one more column. Of all nodes that satisfy in the end the one of least "
-    "loss is released; records in classes that are too small, at most the allowed number, "
-    "are suppressed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    "meet the requirements are tried with one more column. Of all nodes that meet them in the end, "
+    "the one with the least loss is released. Records in classes that are too small are "
+    "suppressed, up to the allowed number.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
     slow="With many quasi-identifiers: it goes through all subsets of them.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),
@@ -62,21 +62,21 @@ def check(task: Task) -> None:
     if n_combinations > _MOST_COMBINATIONS:
         raise PlanError(
             f"The subsets of these quasi-identifiers have {write_count(n_combinations)} "
-            f"combinations of levels, and {CARD.title} goes through at most "
+            f"combinations of levels, but {CARD.title} goes through at most "
             f"{write_count(_MOST_COMBINATIONS)}. Use 'optimal' or 'flash', which find the same "
-            "levels; or take fewer quasi-identifiers."
+            "levels, or choose fewer quasi-identifiers."
         )
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss, found by Incognito.
+    """The full-domain release with the least loss, found by Incognito.
 
-    Subsets of one quasi-identifier first, then of two, and so on: which combinations of levels
-    satisfy is found by breadth-first search, in one queue for all subsets of a size, by height,
-    then subset, then canonical order; above one that satisfies all do. A combination is a candidate
-    only if it satisfies for every subset with one quasi-identifier less. The classes by some
-    quasi-identifiers alone are those of the node with the others at their roots. Of the nodes that
-    satisfy for all quasi-identifiers the one of least loss is released.
+    Subsets of one quasi-identifier come first, then of two, and so on. A breadth-first search finds
+    the combinations of levels that meet the requirements, in one queue for all subsets of a size:
+    by height, then subset, then canonical order. Above such a combination all meet them. It is a
+    candidate only if it meets them for every subset with one quasi-identifier less. The classes by
+    some quasi-identifiers are those of the node with the others at their roots. Of the nodes that
+    meet the requirements for all quasi-identifiers, the one with the least loss is released.
 
     Raises
     ------

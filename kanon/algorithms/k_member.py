@@ -22,20 +22,20 @@ CARD = AlgorithmCard(
     name="k-member",
     title="k-member clustering",
     summary="Builds one cluster at a time, far from the last one, from the records that increase "
-    "its loss least, until it holds k. Records left at the end join the cluster whose loss they "
-    "increase least.",
+    "its loss least, until it holds at least k. Records left at the end join the cluster whose "
+    "loss they increase least.",
     source="Byun, Kamra, Bertino, Li 2007 (DASFAA)",
     family="clusters",
-    how="A record is drawn at random; the seed repeats the draw. The first cluster begins with "
-    "the record furthest from it, every later one with the record furthest from the one that the "
-    "last cluster began with: furthest means the most expensive to put together, per record. While "
-    "a cluster has fewer than k records, it takes those by which the loss of the whole cluster "
-    "grows least. When fewer than k records are left, they join, in random order, the cluster "
-    "whose loss they increase least. Every cluster gets, in every quasi-identifier, the lowest "
-    "group of the hierarchy that holds all its values. The published algorithm moves single "
-    "records; here records that share all quasi-identifiers move together, so a cluster may hold "
-    "more than k. Clusters that end up looking the same form one class.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    how="A record is drawn at random; the same seed draws the same record. The first cluster "
+    "begins with the record furthest from it, every later cluster with the record furthest from "
+    "the one that began the last cluster. The furthest record is the most expensive one to join, "
+    "per record. While a cluster has fewer than k records, it takes the records that increase the "
+    "loss of the whole cluster least. When fewer than k records are left, they join, in random "
+    "order, the cluster whose loss they increase least. Every cluster gets, in every "
+    "quasi-identifier, the lowest group of the hierarchy that holds all its values. The published "
+    "algorithm moves single records; here records that share all quasi-identifiers move together, "
+    "so a cluster may hold more than k. Clusters that end up looking the same form one class.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
     slow="With more than about a hundred thousand classes, and more so for small k.",
     uses=("metric", "attribute_weights", "cost", "seed"),
 )

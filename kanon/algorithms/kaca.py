@@ -18,17 +18,17 @@ from kanon.recoding import Recoding, find_merge_ends
 CARD = AlgorithmCard(
     name="kaca",
     title="KACA (clustering in hierarchies)",
-    summary="Takes a class below k at random and merges it with the class nearest to it in the "
-    "hierarchies. That is repeated until all classes hold k records.",
+    summary="Draws a class below k at random and merges it with the class nearest to it in the "
+    "hierarchies. This is repeated until all classes hold at least k records.",
     source="Li, Wong, Fu, Pei 2006 (DaWaK)",
     family="clusters",
-    how="At first, records that share all quasi-identifiers form a class. As long as some class "
-    "has fewer than k records, one of those is drawn at random (the seed repeats the draws) and "
-    "merged with the class nearest to it, of whatever size: in every quasi-identifier, all their "
-    "records get the lowest group of the hierarchy that holds the values of both. The "
-    "distance of two classes is the cost of raising the records of both to that group. Records "
-    "that now look the same form one class.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    how="At first, records that share all quasi-identifiers form a class. While any class has "
+    "fewer than k records, one such class is drawn at random (the same seed makes the same draws). "
+    "It is merged with the class nearest to it, whatever the size of that class: in every "
+    "quasi-identifier, all their records get the lowest group of the hierarchy that holds the "
+    "values of both. The distance between two classes is the cost of raising the records of both "
+    "to that group. Records that now look the same form one class.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
     slow="With more than about a million classes.",
     uses=("metric", "attribute_weights", "cost", "tie_seed", "seed"),
 )

@@ -82,9 +82,9 @@ def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
     size = count_lattice_nodes(hierarchies)
     if size > MOST_NODES:
         raise PlanError(
-            f"The lattice of these hierarchies has {write_count(size)} nodes, and {title} searches "
-            f"at most {write_count(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which walk "
-            "along one path, or 'gaa' or 'mondrian', which need no lattice; or take fewer "
+            f"The lattice of these hierarchies has {write_count(size)} nodes, but {title} searches "
+            f"at most {write_count(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which follow "
+            "one path, or 'gaa' or 'mondrian', which need no lattice, or choose fewer "
             "quasi-identifiers."
         )
 

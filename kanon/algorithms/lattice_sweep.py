@@ -1,4 +1,4 @@
-"""The lattice sweep: visit the nodes of the lattice, release what reaches k, go on with the rest.
+"""The lattice sweep: visit all nodes, release groups that reach k, go on with the rest.
 
 The efforts ``thorough`` and ``closest`` go on from there.
 """
@@ -44,37 +44,38 @@ EFFORT = Parameter(
         "closest": "Closest: near the least loss possible",
     },
     default="fast",
-    help="How long to search for a release of less loss. 'thorough' takes many times as long as "
-    "'fast', and 'closest' many times as long as 'thorough'. Both accept no model but k-anonymity.",
+    help="How long to search for a release that loses less. 'thorough' takes many times as long as "
+    "'fast', and 'closest' many times as long as 'thorough'. These two accept no model other than "
+    "k-anonymity.",
 )
 CARD = AlgorithmCard(
     name="lattice-sweep",
     title="Lattice sweep",
-    summary="Goes through all combinations of levels, those that lose least first, and releases "
-    "every group of the remaining records that is large enough. Each record is generalised only "
-    "as far as its own group needs, and none is suppressed.",
+    summary="Goes through all combinations of levels, starting with those that lose least, and "
+    "releases every group of the remaining records that is large enough. Each record is "
+    "generalised only as far as its own group needs, and no record is suppressed.",
     source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
     family="regions",
     how="Every combination of levels, one per quasi-identifier, says how far values are "
     "generalised. The combinations are tried in the order of what they would cost for the whole "
-    "table, the cheapest first. At each one, the records that have not been released yet are "
-    "grouped: records that look the same at these levels are released there if they are at least k "
-    "and meet every other required model. The rest goes on to the next combination. Records left "
-    "at the end, mostly fewer than k, join the released class that costs least to widen. So "
-    "records of one table may be generalised to different levels, and two released classes may "
-    "cover the same original values. With the effort 'thorough' groups are released one by one in "
-    "the order of their cost per record; then classes are dissolved into others, and neighbouring "
-    "classes are merged and split anew, wherever that lowers the total loss. With the effort "
-    "'closest' a price per record is sought for every class of equal records, at which no group is "
-    "worth much more than it costs; the groups that pay off at these prices are released, the "
-    "surest first, and what comes of that is improved in the same way. The better of both is "
-    "taken.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed. Another "
-    "release may lose less; the lower bound says how much less at most.",
-    slow="With lattices of many nodes (at most ten million) and k so large that much of the table "
-    "remains; with models beyond k-anonymity, which are checked at nearly every node; with "
-    "thorough effort, which weighs every group of the whole table; and most with effort 'closest', "
-    "which does so hundreds of times and keeps all groups in memory.",
+    "table, the cheapest first. For each combination, the remaining records are grouped: records "
+    "that look the same at these levels are released there if there are at least k of them and "
+    "they meet every other required model. The others go on to the next combination. Records left "
+    "at the end, usually fewer than k, join the released class that is cheapest to widen. So "
+    "records of one table can be generalised to different levels, and two released classes can "
+    "cover the same original values. With the effort 'thorough', groups are released one by one in "
+    "the order of their cost per record. Then classes are dissolved into others, and neighbouring "
+    "classes are merged and split again, wherever that lowers the total loss. With the effort "
+    "'closest', a price per record is sought for every class of equal records, at which no group "
+    "is worth much more than it costs. The groups that pay off at these prices are released, the "
+    "surest first, and this release is improved in the same way. The better of this release and "
+    "that of 'thorough' is taken.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
+    "Another release may lose less; the lower bound limits how much less.",
+    slow="With lattices of many nodes (the limit is ten million) and a k so large that much of the "
+    "table is left over; with models beyond k-anonymity, which are checked at nearly every node; "
+    "with the effort 'thorough', which weighs every group of the whole table; and most of all with "
+    "'closest', which does so hundreds of times and keeps all groups in memory.",
     uses=("metric", "attribute_weights"),
     parameters=(EFFORT,),
 )
@@ -100,9 +101,9 @@ def check(task: Task) -> None:
     effort = task.option(EFFORT)
     if effort != "fast" and task.others:
         raise PlanError(
-            f"The lattice sweep with effort '{effort}' moves records between classes by their "
-            f"number alone, so it cannot keep {task.others[0].title}; use effort 'fast', which "
-            "checks every model before it releases a class."
+            f"With effort '{effort}', the lattice sweep looks only at numbers of records when it "
+            f"moves them between classes, so it cannot meet {task.others[0].title}; use effort "
+            "'fast', which checks every model before it releases a class."
         )
 
 
@@ -111,14 +112,14 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     The nodes are visited by the loss of raising the whole table to them (ties: the canonical order
     of levels). At each, every group of the remaining records that reaches k and meets every other
-    model is released. What is left at the end joins, in canonical order and whole, the released
-    class that costs least to widen and still meets every model; if none does, it is merged on as
-    greedy merging does.
+    model is released. Each class left at the end joins, in canonical order, the released class
+    that is cheapest to widen and still meets every model; if there is none, it is merged as in
+    greedy merging.
 
-    With effort ``thorough`` a second sweep releases single groups by their mean loss, the cheapest
-    first; the better of both is improved: classes are dissolved into others, and classes are
-    merged with their nearest ones and split again, where that costs less. With effort ``closest``
-    :func:`closest` goes on from there. Nothing is random.
+    With effort ``thorough``, a second sweep releases single groups by their mean loss, the cheapest
+    first. The better release is improved: classes are dissolved into others, or merged with their
+    nearest ones and split again, where that costs less. With effort ``closest``, :func:`closest`
+    goes on from there. Nothing is random.
 
     Raises
     ------

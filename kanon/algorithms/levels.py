@@ -15,10 +15,10 @@ CARD = AlgorithmCard(
     "small are suppressed, if you allow that many.",
     source="Samarati 2001, full-domain generalisation at a given node",
     family="levels",
-    how=f"{FULL_DOMAIN} The levels were chosen by hand. Records in classes that are too small, at "
-    "most the allowed number, are suppressed.",
-    guarantees="Every class that is released holds k records, or nothing is released.",
-    slow="Never: one node is counted.",
+    how=f"{FULL_DOMAIN} The levels were chosen by hand. Records in classes that are too small are "
+    "suppressed, up to the allowed number.",
+    guarantees="Every released class holds at least k records, or nothing is released.",
+    slow="Never: only one node is counted.",
     uses=("node", "suppression"),
 )
 
@@ -26,8 +26,8 @@ CARD = AlgorithmCard(
 def check(task: Task) -> None:
     if task.node is None:
         raise PlanError(
-            f"{CARD.title}: choose a node on the page Lattice and press 'Use this one'; in a plan, "
-            "name a level for each quasi-identifier as algorithm.node."
+            f"{CARD.title}: choose a node on the Lattice page and press 'Use this one'; in a plan, "
+            "set algorithm.node to a level for each quasi-identifier."
         )
     check_models(task, CARD.title, task.suppression or 0, tags=False)
 
@@ -41,7 +41,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     if evaluation.suppressed > lattice.limit:
         raise Unsatisfiable(
             f"At these levels {count_noun(evaluation.suppressed, 'record')} would have to be "
-            f"suppressed, and {write_count(lattice.limit)} may be; choose higher levels, or raise "
-            "the limit."
+            f"suppressed, but the limit is {write_count(lattice.limit)}; choose higher levels, or "
+            "raise the limit."
         )
     return finish_search(lattice, task.node, [task.node])

@@ -1,4 +1,4 @@
-"""A loss that no release by the hierarchies can go below, for a table, its costs and k.
+"""A loss that no release with these hierarchies can go below, for a table, its costs and k.
 
 One level per quasi-identifier makes a node of the lattice; g raises a value v to its highest
 ancestor-or-self of at most that level. A *group* is what a node makes alike, of k records at least.
@@ -49,7 +49,7 @@ class LowerBound:
     possible
         The loss of a release that shows nothing, in the same units.
     closely
-        Whether prices were sought; else a much lower one is known alone.
+        Whether prices were sought; otherwise only a much lower bound is known.
     """
 
     loss: int
@@ -73,7 +73,7 @@ class LowerBound:
 def lower_bound(
     task: Task, progress: Progress = ignore_progress, closely: bool = True
 ) -> LowerBound:
-    """A loss that no release can go below, of whatever algorithm.
+    """A loss that no release can go below, whatever the algorithm.
 
     Parameters
     ----------

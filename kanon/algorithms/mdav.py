@@ -33,10 +33,10 @@ RANGES = Parameter(
         "outward": "means with ranges, open at the table's extremes",
     },
     default="centroid",
-    help="A mean alone does not show single values, unless all are equal. A range shows the lowest "
-    "and the highest value of its class; with the mean, it gives away all three values of a class "
-    "of three records. With the last choice, a bound that fewer than k records of the table reach "
-    "is left open, as in “65 or more”.",
+    help="A mean does not reveal single values, unless all are equal. A range shows the lowest and "
+    "the highest value of its class; together with the mean, it reveals all three values of a "
+    "class of three records. With the last choice, a bound that fewer than k records of the table "
+    "reach is left open, as in “65 or more”.",
 )
 
 CARD = AlgorithmCard(
@@ -47,14 +47,14 @@ CARD = AlgorithmCard(
     source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
     family="clusters",
     how="Every quasi-identifier is a number, and differences are measured in standard deviations "
-    "of their column, so that columns are comparable. The record farthest from the mean of all is "
-    "found, and the record farthest from that one; each gets the nearest records around it, until "
-    "the group holds k. This is repeated with the remaining records until fewer than 3k are left. "
-    "Then, if at least 2k are left, one more such group is made, and the rest forms the last "
-    "group. All records of a group get the same values: in every column the group's mean, rounded "
-    "to the decimals of the column, and before it, where that was chosen, the range from the "
-    "lowest to the highest value. Groups with the same values form one class. Records that share "
-    "all quasi-identifiers always stay together.",
+    "of their column, so that columns are comparable. The record farthest from the overall mean is "
+    "found, then the record farthest from that one. Each forms a group with the records nearest to "
+    "it, until the group holds k. This is repeated with the remaining records until fewer than 3k "
+    "are left. Then, if at least 2k are left, one more such group is made, and the rest forms the "
+    "last group. All records of a group get the same values: in every column the group's mean, "
+    "rounded to the decimals of the column. If ranges were chosen, the range from the lowest to "
+    "the highest value comes before it. Groups with the same values form one class. Records that "
+    "share all quasi-identifiers always stay together.",
     guarantees="Every class holds at least k records and nothing is suppressed; no other model "
     "can be required.",
     slow="With very many different records and a small k: the time grows as n² / k.",
@@ -134,18 +134,18 @@ def check(task: Task) -> None:
             ValueOrder.from_hierarchy(tree).numeric and all(map(_NUMBER.fullmatch, leaves))
         ):
             raise PlanError(
-                f"MDAV takes means, and {quote(name)} holds {'dates' if dates else 'texts'}; "
-                "use k-member or Mondrian."
+                f"MDAV takes means, but {quote(name)} holds {'dates' if dates else 'texts'}; use "
+                "k-member or Mondrian."
             )
         if MISSING_LABEL in tree.node_of:
             raise PlanError(
-                f"MDAV takes means, and {quote(name)} has missing cells; leave their records out, "
+                f"MDAV takes means, but {quote(name)} has missing cells; leave their records out, "
                 "or use k-member or Mondrian."
             )
     if task.others:
         raise PlanError(
-            f"MDAV counts records alone, so it cannot meet {task.others[0].sentence}; use "
-            "Mondrian or greedy merging."
+            f"MDAV only counts records, so it cannot meet {task.others[0].sentence}; use Mondrian "
+            "or greedy merging."
         )
     task.check()
 

@@ -1,4 +1,4 @@
-"""MinGen: of all minimal satisfying nodes the one of least distortion."""
+"""MinGen: of all minimal nodes that meet the requirements, the one with the least distortion."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
@@ -23,17 +23,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="mingen",
     title="MinGen",
-    summary="Finds all combinations of levels that satisfy and could not be lower. Of these it "
-    "takes the one of highest precision; where several tie, you choose.",
+    summary="Finds all combinations of levels that meet the requirements and could not be lower. "
+    "Of these it takes the one with the highest precision; if several tie, you choose.",
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} Every node is tried unless a satisfying node is known below it; those "
-    "that satisfy are the minimal ones. The one of highest precision (Prec: the mean share of its "
-    "levels that a cell has kept) is released. Where several tie, the one that the user picked is "
-    "released, or else the one of least loss by the chosen metric and attribute weights.",
-    guarantees="No satisfying node has a higher precision; nothing is suppressed.",
-    slow="With many quasi-identifiers: it looks at every node that does not satisfy.",
+    how=f"{FULL_DOMAIN} Every node is tried unless a node below it meets the requirements; those "
+    "that meet them are the minimal ones. The one with the highest precision (Prec: the mean share "
+    "of its levels that a cell has kept) is released. If several tie, the one that the user picked "
+    "is released, or else the one with the least loss by the chosen metric and attribute weights.",
+    guarantees="No node that meets the requirements has a higher precision; nothing is suppressed.",
+    slow="With many quasi-identifiers: it looks at every node that fails the requirements.",
     uses=("metric", "attribute_weights", "node"),
 )
 
@@ -48,7 +48,7 @@ def check(task: Task) -> None:
     """
     if task.suppression:
         raise PlanError(
-            f"{CARD.title} suppresses nothing, as published; set the suppression limit to 0, or "
+            f"{CARD.title} suppresses nothing, as in the paper; set the suppression limit to 0, or "
             "use 'optimal', which suppresses up to the limit."
         )
     check_full_domain(task, CARD.title)
@@ -57,11 +57,11 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The full-domain release of MinGen.
 
-    All nodes are looked at by height, but for those above one that satisfies; so those found to
-    satisfy are the minimal satisfying ones. Of these the one of least distortion, that is of
-    highest Prec, is released. Where several tie, the preference decides: the node that the task
-    names, if it is one of them; else the least loss as the metric with its attribute weights
-    counts; else the canonical order.
+    All nodes are looked at by height, except those above one that meets the requirements, so those
+    found to meet them are the minimal ones. The one with the least distortion, which is the highest
+    Prec, is released. If several tie, the preference decides: the node that the task names, if it
+    is one of them; else the least loss by the metric with its attribute weights; else the canonical
+    order.
 
     Raises
     ------

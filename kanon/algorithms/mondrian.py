@@ -42,8 +42,8 @@ VARIANT = Parameter(
     },
     default="strict",
     help="At the median, all records with the same value go to the same side. The second choice "
-    "may split the classes that have the median value, to make the sides more equal. The third "
-    "splits a region into the groups of the hierarchy, so no group is cut through.",
+    "can split the classes that have the median value, to make the sides more equal. The third "
+    "splits a region into the groups of the hierarchy, so that no group is cut in two.",
 )
 
 DIMENSION = Parameter(
@@ -55,9 +55,9 @@ DIMENSION = Parameter(
         "best-balance": "the most equal parts",
     },
     default="widest",
-    help="The column on which a region is cut: the one whose values are spread widest, as a share "
-    "of the whole table's spread; the one with the most distinct values in the region; or the one "
-    "whose cut leaves the smallest largest part. Of equal ones, the first column.",
+    help="Which column a region is cut on: the one whose values are spread widest, as a share of "
+    "the whole table's spread; the one with the most distinct values in the region; or the one "
+    "whose cut makes the most equal parts. If several tie, the first column.",
 )
 
 _DIMENSIONS = {"widest": WIDEST, "most-distinct": MOST_DISTINCT, "best-balance": BEST_BALANCE}
@@ -76,7 +76,7 @@ RANGES = Parameter(
     title="Bounds of ranges",
     choices={"tight": "values of the class", "outward": "open at the table's extremes"},
     default="tight",
-    help="A range goes from the lowest value of its class to the highest, so the outermost ones "
+    help="A range goes from the lowest value of its class to the highest, so the outermost ranges "
     "show the extremes of the table. With the second choice, a bound that fewer than k records "
     "reach is left open, as in “65 or more”; a column with a hierarchy gets the lowest group "
     "around the range.",
@@ -85,25 +85,25 @@ RANGES = Parameter(
 CARD = AlgorithmCard(
     name="mondrian",
     title="Mondrian",
-    summary="Cuts the table at a median, then each part again, as a rule where its values are "
-    "spread widest. Stops where a cut would leave too few records on one side.",
+    summary="Cuts the table at a median, then each part again, usually on the column whose values "
+    "are spread widest. Stops where a cut would leave too few records on one side.",
     source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
     family="regions",
-    how="The records are points in a space with one axis per quasi-identifier: numbers stand by "
-    "size, other values in the order of their hierarchy. The space is cut in two on the axis where "
-    "the values are spread widest, as a share of the whole table's spread. The cut is at the "
+    how="The records are points in a space with one axis per quasi-identifier: numbers are placed "
+    "by size, other values in the order of their hierarchy. The space is cut in two on the axis "
+    "where the values are spread widest, as a share of the whole table's spread. The cut is at the "
     "median: records up to the median value go to one side, the rest to the other; if that is not "
     "allowed, the median value goes to the other side. Then each side is cut in the same way. A "
-    "cut is made only if every part holds k records and meets every other model; where the widest "
-    "axis allows no cut, the next widest is tried. Instead of the widest axis, the one with the "
-    "most distinct values can come first, or the one whose cut makes the most equal parts. All "
+    "cut is made only if every part holds at least k records and meets every other model; if the "
+    "widest axis allows no cut, the next widest is tried. Instead of the widest axis, the one with "
+    "the most distinct values can come first, or the one whose cut makes the most equal parts. All "
     "records of a region that cannot be cut any more get the same values: in every column the "
-    "lowest group of the hierarchy that holds all of them, or their range, which may be left open "
-    "where fewer than k records of the table reach its bound. Records that share all "
+    "lowest group of the hierarchy that holds all of them, or their range. A bound of a range can "
+    "be left open if fewer than k records of the table reach it. Records that share all "
     "quasi-identifiers always stay together.",
-    guarantees="Every class meets k and all models, nothing is suppressed, and no region could be "
-    "cut once more in the same way.",
-    slow="Hardly ever: the time grows little faster than the table.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
+    "No region can be cut again in the same way.",
+    slow="Hardly ever: the time grows only a little faster than the table.",
     parameters=(VARIANT, DIMENSION, RELEASE, RANGES),
     needs_hierarchies=False,
 )

@@ -22,22 +22,22 @@ from kanon.recoding import Recoding, find_merge_ends
 CARD = AlgorithmCard(
     name="oka",
     title="OKA (one-pass k-means)",
-    summary="Begins as many clusters of k records as the table allows, and lets every record join "
-    "the nearest one in a single pass. Then clusters above k give their furthest records to "
+    summary="Begins one cluster for every k records of the table, and lets each record join the "
+    "nearest cluster in a single pass. Then clusters above k give their furthest records to "
     "clusters below k.",
     source="Lin, Wei 2008 (PAIS)",
     family="clusters",
-    how="As many records are drawn at random as there can be clusters of k; the seed repeats the "
-    "draws. Each of them begins a cluster. Every other record, in tree order, joins the nearest "
-    "cluster: the one whose loss grows least. Then sizes are evened out: every cluster with more "
-    "than k records gives away those that are furthest from its others, and they join, in random "
-    "order, the nearest cluster with fewer than k records, or the nearest of all once there is "
-    "none. Every cluster gets, in every quasi-identifier, the lowest group of the hierarchy that "
-    "holds all its values; that is its centre. The published algorithm moves single records; here "
-    "records that share all quasi-identifiers move together. So some clusters may still have fewer "
-    "than k records in the end: each is merged with the nearest other one. Clusters that end up "
-    "looking the same form one class.",
-    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    how="One record is drawn at random for each cluster of k records that the table has room for; "
+    "the same seed draws the same records. Each of them begins a cluster. Every other record, in "
+    "tree order, joins the nearest cluster: the one whose loss grows least. Then sizes are evened "
+    "out: every cluster with more than k records gives away those that are furthest from the rest "
+    "of the cluster. They join, in random order, the nearest cluster with fewer than k records, or "
+    "the nearest of all once no cluster is below k. Every cluster gets, in every quasi-identifier, "
+    "the lowest group of the hierarchy that holds all its values; that is its centre. The "
+    "published algorithm moves single records; here records that share all quasi-identifiers move "
+    "together. So some clusters may still have fewer than k records in the end: each is merged "
+    "with the nearest other cluster. Clusters that end up looking the same form one class.",
+    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
     slow="With more than about a hundred thousand classes at small k: each class is compared with "
     "each cluster.",
     uses=("metric", "attribute_weights", "cost", "seed"),
@@ -56,7 +56,7 @@ def made_clusters(task: Task, progress: Progress = ignore_progress) -> tuple[Clu
 
     Notes
     -----
-    The distance of a class and a cluster is what widening the cluster by the class costs: per
+    The distance between a class and a cluster is what widening the cluster by the class costs: per
     quasi-identifier ``records of the cluster * (D(x) - D(lca)) + records of the class * (D(y) -
     D(lca))`` with x the centre of the cluster. A member's is that to the cluster of all others: to
     the centre of all it would be the same for nearly every member, since all values at the leaves

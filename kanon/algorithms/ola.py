@@ -1,4 +1,4 @@
-"""OLA: halve the lattice between what fails and what satisfies."""
+"""OLA: halve the lattice between nodes that fail and nodes that meet the requirements."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
@@ -19,17 +19,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="ola",
     title="OLA (optimal lattice anonymisation)",
-    summary="Finds the levels of least loss. It halves the lattice again and again between "
-    "levels that fail and levels that satisfy.",
+    summary="Finds the levels with the least loss. It repeatedly halves the lattice between levels "
+    "that fail the requirements and levels that meet them.",
     source="El Emam et al. 2009, A Globally Optimal k-Anonymity Method for the De-Identification "
     "of Health Data, JAMIA 16(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried; below one that "
-    "satisfies and above one that fails the search continues in halves. Every node above one that "
-    "satisfies also satisfies; every node below one that fails also fails. Of all satisfying nodes "
-    "the one of least loss is released; records in classes that are too small, at most the allowed "
-    "number, are suppressed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried. The search "
+    "continues below nodes that meet the requirements and above nodes that fail. If a node meets "
+    "the requirements, so does every node above it; if a node fails, so does every node below it. "
+    "Of all nodes that meet the requirements, the one with the least loss is released. Records in "
+    "classes that are too small are suppressed, up to the allowed number.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
     slow="With many quasi-identifiers: the middle of the lattice is wide.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),
@@ -39,12 +39,12 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss, found by OLA.
+    """The full-domain release with the least loss, found by OLA.
 
-    Between a node and one above it that satisfies: the nodes half-way up are looked at, in
-    canonical order; below one that satisfies and above one that does not the search goes on, each
-    time between nearer ends, until they are neighbours. What is known of a node is noted for all
-    above it, or for all below. The top satisfies (that was checked), so it is not evaluated.
+    Between a node and one above it that meets the requirements, the nodes half-way up are looked
+    at in canonical order. The search goes on below a node that meets them and above one that fails,
+    each time between nearer ends, until these are neighbours. A result is noted for all nodes above
+    too, or for all below. The top meets the requirements (checked before): it is not evaluated.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     Notes
     -----
-    Source: El Emam et al. 2009. Published is the choice among the minimal satisfying nodes; with
-    suppression another one can lose less, so all that could are looked at in the end.
+    Source: El Emam et al. 2009. The paper chooses among the minimal nodes. With suppression,
+    another node can lose less, so all nodes that could are looked at in the end.
     """
     task.check()
     check(task)
@@ -64,7 +64,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
-    """Decide for every node whether it satisfies.
+    """Decide for every node whether it meets the requirements.
 
     Parameters
     ----------

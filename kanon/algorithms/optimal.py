@@ -1,4 +1,4 @@
-"""The bounded search: the full-domain release of least loss, with as few nodes as possible."""
+"""The bounded search: the full-domain release with the least loss, from few nodes."""
 
 from dataclasses import replace
 
@@ -24,16 +24,18 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="optimal",
     title="Bounded search (optimal levels)",
-    summary="Raises each column to one level, the same for all records, and finds the levels of "
-    "least loss. The least that a node can lose is known without counting it, so few are counted.",
-    source="kanon 2026; what is concluded from one node about others: Samarati 2001",
+    summary="Raises each column to one level, the same for all records, and finds the levels with "
+    "the least loss. Each node's least possible loss is known in advance, so few nodes are "
+    "counted.",
+    source="kanon 2026; conclusions from one node about others: Samarati 2001",
     family="levels",
-    how=f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in "
-    "classes that are too small, the one of least loss is released, and those records are "
-    "suppressed. The least that a node can lose follows from its levels alone. Nodes whose least "
-    "exceeds the best loss so far are never counted, nor are nodes below one that failed.",
-    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
-    slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
+    how=f"{FULL_DOMAIN} Of all nodes that leave at most the allowed number of records in classes "
+    "that are too small, the one with the least loss is released, and those records are "
+    "suppressed. The least that a node can lose follows from its levels alone. A node is never "
+    "counted if the least that it can lose exceeds the best loss so far, or if a node above it "
+    "failed.",
+    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
+    slow="With many quasi-identifiers; the limit is a lattice of 10 million nodes.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(
         replace(LOSS, choices={name: LOSS.choices[name] for name in ("metric", "precision")}),
@@ -44,12 +46,12 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of least loss.
+    """The full-domain release with the least loss.
 
     A greedy descent from the top gives a first good node. Then the nodes whose loss with nothing
-    suppressed is at most that of the best so far are looked at, the highest such bound first: one
-    that fails tags all below it as failing, and those have lower bounds; one that satisfies lowers
-    the best loss. What satisfies the models at all is monotone (predictive tagging).
+    suppressed is at most that of the best so far are looked at, the highest such bound first. One
+    that fails tags all below it as failing, and those have lower bounds; one that meets the
+    requirements lowers the best loss. Meeting the models is monotone (predictive tagging).
 
     Raises
     ------
@@ -82,7 +84,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def _descend(lattice: Lattice, tags: NodeTags, bounds: np.ndarray) -> list[Node]:
-    """Down from the top, each time to the satisfying node of lowest bound."""
+    """Down from the top, each time to the good node with the lowest bound."""
     if not tags.check(lattice.tops):
         return []
     walk = [lattice.tops]

@@ -1,4 +1,4 @@
-"""Optimal local recoding: of all releases by the hierarchies one of least loss, for small tables.
+"""Optimal local recoding: a release with the least loss for these hierarchies, for small tables.
 
 A mixed integer program, made small by prices. For every group G a binary y_G says whether it is
 used, and for every class c that may go to it a binary x_cG whether it does::
@@ -38,29 +38,30 @@ SECONDS = Parameter(
     title="Time for the solver",
     choices={"60": "One minute", "600": "Ten minutes"},
     default="60",
-    help="After this time the best release so far is taken, with what has been proved about it.",
+    help="After this time, the best release so far is taken, with what has been proved about it.",
 )
 CARD = AlgorithmCard(
     name="optimal-local",
     title="Optimal local recoding",
-    summary="Finds, for a small table, the release of least loss among all that generalise each "
-    "class of equal records on its own. If its time runs out first, it says how far from the "
-    "least loss it is at most.",
+    summary="Finds, for a small table, the release with the least loss of all that generalise each "
+    "class of equal records on its own. If the time runs out first, it says how far the release "
+    "can be from the least loss.",
     source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
     family="regions",
-    how="A group is all records that look alike at some combination of levels, one per "
-    "quasi-identifier, if they are at least k. Every release consists of such groups: each record "
-    "goes, with all that equal it, to one group that holds it, and each group in use gets at "
-    "least k records. What an assignment of records to groups loses is a sum, so the best one is "
-    "the solution of a mixed integer program. It begins with the release of the lattice sweep "
-    "with effort 'thorough'; a lower bound rules out most groups that no better release can use; "
-    "the solver HiGHS finds the best assignment to those that are left, and proves that there is "
-    "no better one.",
-    guarantees="Every class holds k records and nothing is suppressed. No release by the "
-    "hierarchies that keeps equal records together and suppresses none loses less, but for what "
-    "is said beside the release; and none of the lattice sweep with effort 'thorough' does.",
-    slow="Always: the time grows steeply with the number of different records. Some hundred take "
-    "seconds to minutes; beyond, the time is mostly over before the proof is.",
+    how="A group consists of all records that look alike at some combination of levels, one per "
+    "quasi-identifier, if there are at least k. Every release consists of such groups: each record "
+    "goes, with all records equal to it, to one group that holds it, and each group in use gets at "
+    "least k records. The loss of an assignment of records to groups is a sum, so the best "
+    "assignment is the solution of a mixed integer program. The algorithm begins with the release "
+    "of the lattice sweep with effort 'thorough'. A lower bound rules out most groups that no "
+    "better release can use. The solver HiGHS finds the best assignment to the groups that are "
+    "left, and proves that there is no better one.",
+    guarantees="Every class holds at least k records and nothing is suppressed. The release never "
+    "loses more than that of the lattice sweep with effort 'thorough'. If the proof was completed, "
+    "no release with these hierarchies that keeps equal records together and suppresses none loses "
+    "less.",
+    slow="Always: the time grows steeply with the number of different records. A few hundred take "
+    "seconds to minutes; with more, the time usually runs out before the proof is complete.",
     uses=("metric", "attribute_weights"),
     parameters=(SECONDS,),
     one_k=True,
@@ -88,7 +89,7 @@ def check(task: Task) -> None:
     task.check()
     if task.others:
         raise PlanError(
-            "Optimal local recoding counts records alone, so it cannot keep "
+            "Optimal local recoding only counts records, so it cannot meet "
             f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
             "releases a class."
         )
@@ -96,9 +97,9 @@ def check(task: Task) -> None:
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
             f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} "
-            f"different records, and at most {write_count(MOST_WORK)} times nodes of the lattice; "
-            f"here are {write_count(size)} and {count_noun(nodes, 'node')}. Use 'lattice-sweep' "
-            "with effort 'closest', or take fewer quasi-identifiers."
+            f"different records, and at most {write_count(MOST_WORK)} if multiplied by the nodes "
+            f"of the lattice. This table has {write_count(size)}, and {count_noun(nodes, 'node')}. "
+            "Use 'lattice-sweep' with effort 'closest', or choose fewer quasi-identifiers."
         )
 
 
@@ -130,14 +131,14 @@ class _Best:
 
     @property
     def gap(self) -> float:
-        """By how many percent more than the least loss possible it loses at most."""
+        """At most how many percent more than the least possible loss it loses."""
         if self.bound >= self.loss:
             return 0.0
         return 100 * (self.loss / self.bound - 1) if self.bound > 0 else np.inf
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """Find a release of least loss.
+    """Find a release with the least loss.
 
     Among all releases in which every class goes, whole, to one tuple of nodes above its values and
     every tuple gets at least k records. That groups of the lattice suffice is proved in
@@ -148,7 +149,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     -------
     Recoding
         It never loses more than that of the lattice sweep with effort ``thorough``. ``trace.gap``
-        says by how many percent at most it loses more than the least possible: 0 if it is proved to
+        says at most how many percent more than the least possible it loses: 0 if it is proved to
         lose the least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes
         in them that were left to the solver.
 

@@ -209,9 +209,9 @@ def merge_in_engine(task: Task, number: int, progress: Progress = ignore_progres
     task.check()
     if LOOKS_AT[task.strategy]:
         raise PlanError(
-            f"Strategy {task.strategy!r} looks at more than the cost of a merge, and so needs all "
-            "classes in memory, of which this table has too many; choose strategy 's1', or set "
-            "classes higher (see docs/operate/limits.md)."
+            f"Strategy {task.strategy!r} looks at more than the cost of a merge, so it needs all "
+            "classes in memory, and this table has too many; choose strategy 's1', or raise the "
+            "limit 'classes' (see docs/operate/limits.md)."
         )
     classes = task.classes
     assert isinstance(classes, StoredClasses)

@@ -1,4 +1,4 @@
-"""Samarati: the lowest height of the lattice that holds a satisfying node, by binary search."""
+"""Samarati: the lowest height of the lattice with a node that meets the requirements."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
@@ -18,17 +18,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="samarati",
     title="Samarati",
-    summary="Finds, by binary search, the least number of level steps with which the table can "
-    "be released. Of all ways to spend them it takes the one of least loss.",
+    summary="Finds, by binary search, the smallest number of level steps with which the table can "
+    "be released. Of all ways to spend these steps, it takes the one with the least loss.",
     source="Samarati 2001, Protecting Respondents’ Identities in Microdata Release, IEEE TKDE "
     "13(6)",
     family="levels",
     how=f"{FULL_DOMAIN} The height of a node is the sum of its levels. A binary search finds the "
-    "lowest height at which some node leaves at most the allowed number of records in classes "
-    "that are too small; of all such nodes of that height the one of least loss is released, and "
+    "lowest height at which some node leaves at most the allowed number of records in classes that "
+    "are too small. Of all such nodes at that height, the one with the least loss is released, and "
     "those records are suppressed.",
-    guarantees="No node of fewer steps satisfies; a higher node may still lose less, as steps are "
-    "not all alike.",
+    guarantees="No node with fewer steps meets the requirements. A higher node may still lose "
+    "less, because steps are not all alike.",
     slow="With many quasi-identifiers: the middle heights of the lattice hold very many nodes.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(LOSS,),
@@ -38,13 +38,13 @@ check = build_search_check(CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The full-domain release of Samarati: of the lowest height, the node of least loss.
+    """The full-domain release of Samarati: at the lowest height, the node with the least loss.
 
-    Binary search on the height, the sum of levels: at the height in the middle of what is left,
-    nodes are evaluated in canonical order until one satisfies; if one does, the lowest height is
-    not above, else it is. Raising values never breaks what held, so a height above one that holds a
-    satisfying node holds one too. Of the satisfying nodes of the lowest height, all are evaluated,
-    and the one of least loss is released, of several the first in canonical order.
+    Binary search on the height, the sum of levels. At the height in the middle of what is left,
+    nodes are evaluated in canonical order until one meets the requirements. If one does, the lowest
+    height is not above this one; otherwise it is. Raising values never undoes what held, so all
+    greater heights have such a node too. At the lowest height all nodes are evaluated, and the one
+    with the least loss is released; if several tie, the first in canonical order.
 
     The walk of the trace holds the last node looked at of each height tried, then the one released.
 

@@ -36,13 +36,13 @@ LOSS = Parameter(
         "class-size": "mean class size (AECS)",
     },
     default="metric",
-    help="What is least at the released node, among all nodes that satisfy.",
+    help="The released node has the least of this among all nodes that meet the requirements.",
 )
 """What a full-domain search minimises."""
 
 FULL_DOMAIN = (
     "All values of a quasi-identifier are raised to one level of its hierarchy, the same for all "
-    "records; a combination of levels is a node of the lattice."
+    "records. A combination of levels, one per quasi-identifier, is a node of the lattice."
 )
 """What all full-domain algorithms have in common, for readers of a release."""
 
@@ -190,13 +190,13 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
             else "what the classes are compared with changes"
         )
         raise PlanError(
-            f"{title} meets {quote(unsound[0].title)} only with nothing suppressed: where records "
-            f"are suppressed, {why}. Set the suppression limit to 0, or require k-anonymity alone."
+            f"{title} meets {quote(unsound[0].title)} only if nothing is suppressed: where records "
+            f"are suppressed, {why}. Set the suppression limit to 0, or require only k-anonymity."
         )
 
 
 class NodeTags:
-    """Which nodes of a lattice are known to satisfy or to fail."""
+    """Which nodes of a lattice are known to meet the requirements or to fail."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
@@ -204,7 +204,7 @@ class NodeTags:
         self.failing = np.zeros(lattice.shape, dtype=bool)
 
     def get_tag(self, node: Node) -> bool | None:
-        """Whether a node satisfies; None while undecided."""
+        """Whether a node meets the requirements; None while undecided."""
         if self.satisfying[node]:
             return True
         return False if self.failing[node] else None
@@ -215,7 +215,7 @@ class NodeTags:
         return satisfies
 
     def set_tag(self, node: Node, satisfies: bool) -> None:
-        """Mark a node and all above it as satisfying, or it and all below it as failing."""
+        """Mark a node and all above it as good, or it and all below it as failing."""
         if satisfies:
             self.satisfying[self._lattice.up_set(node)] = True
         else:
@@ -231,14 +231,14 @@ def log_nothing(node: Node, between: Sequence[Node]) -> None:
 
 
 def build_unsatisfiable(task: Task) -> Unsatisfiable:
-    """The error that not even the top satisfies: cannot happen after the checks of a task."""
+    """The error that not even the top is good enough: cannot happen after the checks of a task."""
     return Unsatisfiable(
-        f"No node of the lattice reaches k = {task.k} with the records that may be suppressed."
+        f"Even with the suppression that is allowed, no node of the lattice reaches k = {task.k}."
     )
 
 
 def find_minimal_nodes(lattice: Lattice, tags: NodeTags) -> list[Node]:
-    """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does."""
+    """The minimal nodes, bottom-up: they meet the requirements, and no node below them does."""
     minimal = []
     satisfying = tags.satisfying.reshape(-1)
     for place in lattice.walk_places(lattice.sort_places_by_height()):
@@ -266,7 +266,7 @@ def choose_best_node(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Nod
 def find_least_loss_node(
     lattice: Lattice, loss: Loss, satisfying: np.ndarray, first: Sequence[Node] = ()
 ) -> Node:
-    """The node of least loss among all that satisfy; of several the first in canonical order."""
+    """The node with the least loss of all good ones; of several the first in canonical order."""
     if not satisfying.any():
         raise build_unsatisfiable(lattice.task)
     bounds = loss.bounds()
@@ -304,7 +304,7 @@ def finish_search(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Re
 
 
 def walk_upwards(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Recoding:
-    """The release at the first satisfying node on the way from the bottom, a step at a time."""
+    """The release at the first good node on the way from the bottom, a step at a time."""
     walk = [lattice.bottom]
     while not lattice.satisfies(walk[-1]) and walk[-1] != lattice.tops:
         walk.append(step(lattice, walk[-1]))

@@ -31,8 +31,8 @@ def describe_cell_share(share: float, what: str) -> str:
 def describe_smallest_class(k: int | None) -> str:
     """The k that was reached; None without any class.
 
-    >>> describe_smallest_class(5)[:71]
-    'Anyone who knows the quasi-identifiers sees at least 4 other records (p'
+    >>> describe_smallest_class(5)[:83]
+    'For each record, anyone who knows the quasi-identifiers sees at least 4 others that'
     >>> describe_smallest_class(1)[:74]
     'Anyone who knows the quasi-identifiers can tell at least one record (perso'
     """
@@ -40,15 +40,15 @@ def describe_smallest_class(k: int | None) -> str:
         return "Nothing is released, so there is no class."
     if k == 1:
         return (
-            "Anyone who knows the quasi-identifiers can tell at least one record (person, where "
-            "persons count) from all others."
+            "Anyone who knows the quasi-identifiers can tell at least one record (person, where k "
+            "counts persons) from all others."
         )
     return choose_plural(
         k - 1,
-        "Anyone who knows the quasi-identifiers sees at least {count} other record (person, where "
-        "persons count) like each one.",
-        "Anyone who knows the quasi-identifiers sees at least {count} other records (people, where "
-        "persons count) like each one.",
+        "For each record, anyone who knows the quasi-identifiers sees at least {count} other that "
+        "looks the same (persons, where k counts persons).",
+        "For each record, anyone who knows the quasi-identifiers sees at least {count} others that "
+        "look the same (persons, where k counts persons).",
     )
 
 
@@ -56,14 +56,14 @@ def describe_class_numbers(after: int, before: int) -> str:
     """The classes of a release and of its table.
 
     >>> describe_class_numbers(1, 12)
-    'The records form 1 class with identical quasi-identifiers; in the original table, 12.'
+    'The records form 1 class with identical quasi-identifiers; in the original table they form 12.'
     """
     return choose_plural(
         after,
-        "The records form {count} class with identical quasi-identifiers; in the original table, "
-        "{before}.",
-        "The records form {count} classes with identical quasi-identifiers; in the original table, "
-        "{before}.",
+        "The records form {count} class with identical quasi-identifiers; in the original table "
+        "they form {before}.",
+        "The records form {count} classes with identical quasi-identifiers; in the original table "
+        "they form {before}.",
         before=write_count(before),
     )
 
@@ -88,7 +88,7 @@ def describe_entropy_l(value: str, most: str, column: str) -> str:
     """Entropy l of the worst class, and its maximum, as they are displayed.
 
     >>> describe_entropy_l("1.88", "3", "disease").split(". ")[0]
-    'In the worst class, disease is as hard to guess as among 1.88 equally frequent values'
+    'In the worst class, disease is as hard to guess as if it had 1.88 equally frequent values'
     >>> describe_entropy_l("1", "3", "disease").split(": ")[0]
     'In at least one class everyone has the same disease'
     """
@@ -98,7 +98,7 @@ def describe_entropy_l(value: str, most: str, column: str) -> str:
             f"knows it. The highest possible l is {most} (entropy l-diversity)."
         )
     return (
-        f"In the worst class, {column} is as hard to guess as among {value} equally frequent "
+        f"In the worst class, {column} is as hard to guess as if it had {value} equally frequent "
         f"values. At 1 all values are the same; at {most}, the maximum, the class is mixed like "
         "the whole table (entropy l-diversity)."
     )
@@ -107,13 +107,13 @@ def describe_entropy_l(value: str, most: str, column: str) -> str:
 def describe_total_variation(value: str, column: str) -> str:
     """Total variation of the worst class, as it is shown.
 
-    >>> describe_total_variation("0.35", "disease").split(". ")[0]
-    "In the worst class, 35.0 % would need a different disease to match the table's mix"
+    >>> describe_total_variation("0.35", "disease").split(" to ")[0]
+    'In the worst class, 35.0 % of the records would need a different disease'
     """
     return (
-        f"In the worst class, {write_percent(100 * float(value))} would need a different {column} "
-        "to match the table's mix. At 0 the class tells nothing that the table does not (total "
-        "variation; by norm 1 it is twice as much)."
+        f"In the worst class, {write_percent(100 * float(value))} of the records would need a "
+        f"different {column} to match the table's mix. At 0 the class reveals nothing that the "
+        "table does not (total variation; norm 1 gives twice as much)."
     )
 
 
@@ -135,12 +135,12 @@ def describe_best_guess(share: float) -> str:
     """The largest share of one sensitive value in a class, of 1.
 
     >>> describe_best_guess(0.6)
-    'Anyone who knows that a person is in the most revealing class can be 60.0 % sure of their \
-value.'
+    "Anyone who knows that a person is in the most revealing class can be 60.0 % sure of that \
+person's sensitive value."
     """
     return (
         "Anyone who knows that a person is in the most revealing class can be "
-        f"{write_percent(100 * share)} sure of their value."
+        f"{write_percent(100 * share)} sure of that person's sensitive value."
     )
 
 
@@ -163,8 +163,8 @@ def describe_highest_risk(share: float, smallest: int) -> str:
     """The highest risk of being found, of 1.
 
     >>> describe_highest_risk(0.2, 5)
-    'Someone who knows that a person is in the table picks the right record at most 1 time in 5, \
-20.0 % (prosecutor).'
+    'Someone who knows that a person is in the table picks the right record at most 1 time in 5 \
+(20.0 %, prosecutor risk).'
     """
     often = (
         "every time in the smallest class"
@@ -172,8 +172,8 @@ def describe_highest_risk(share: float, smallest: int) -> str:
         else f"at most 1 time in {write_count(smallest)}"
     )
     return (
-        f"Someone who knows that a person is in the table picks the right record {often}, "
-        f"{write_percent(100 * share)} (prosecutor)."
+        f"Someone who knows that a person is in the table picks the right record {often} "
+        f"({write_percent(100 * share)}, prosecutor risk)."
     )
 
 
@@ -200,25 +200,26 @@ def write_records(number: int) -> str:
 def describe_mean_risk(share: float, classes: int, records: int) -> str:
     """The mean risk of being found, of 1.
 
-    >>> describe_mean_risk(0.05, 5, 100).split(": ")[0]
-    'On average over all records, the right one is picked with a chance of 5.0 %'
+    >>> describe_mean_risk(0.05, 5, 100)[-74:]
+    'right record 5.0 % of the time: 5 classes / 100 records (prosecutor risk).'
     """
     return (
-        f"On average over all records, the right one is picked with a chance of "
-        f"{write_percent(100 * share)}: {count_noun(classes, 'class', 'classes')} / "
-        f"{write_records(records)} (prosecutor)."
+        "On average, someone who knows that a person is in the table picks the right record "
+        f"{write_percent(100 * share)} of the time: {count_noun(classes, 'class', 'classes')} / "
+        f"{write_records(records)} (prosecutor risk)."
     )
 
 
 def describe_mean_risk_in_persons(share: float) -> str:
     """The same where persons have several records, and only other persons' records hide anyone.
 
-    >>> describe_mean_risk_in_persons(0.05).split(": ")[0]
-    'On average over all records, the right person is picked with a chance of 5.0 %'
+    >>> describe_mean_risk_in_persons(0.05)[-64:]
+    'time, choosing among the persons in the class (prosecutor risk).'
     """
     return (
-        "On average over all records, the right person is picked with a chance of "
-        f"{write_percent(100 * share)}: one of the persons in the class (prosecutor)."
+        "On average, someone who knows that a person is in the table picks the right person "
+        f"{write_percent(100 * share)} of the time, choosing among the persons in the class "
+        "(prosecutor risk)."
     )
 
 

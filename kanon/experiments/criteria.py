@@ -24,7 +24,7 @@ L_CARD = Card(
     name="l_percent",
     title="Diversity (entropy l)",
     summary="How mixed the sensitive values of the least mixed class are: its entropy l as a share "
-    "of that of the whole table, the best possible.",
+    "of that of the whole table, which is the best possible.",
     source="Mauger, Le Mahec, Dequen 2023, section 4.3",
     unit="%",
     direction="higher",
@@ -37,7 +37,7 @@ T_CARD = Card(
     name="t_percent",
     title="Distance (t, total variation)",
     summary="How far the sensitive values of the most unusual class are from those of the whole "
-    "table: the share of its records that would need another value to match the table's mix.",
+    "table: the share of its records that would need a different value to match the table's mix.",
     source="Mauger, Le Mahec, Dequen 2023, section 4.3 (half of its norm 1)",
     unit="0 to 1",
     direction="lower",
@@ -58,8 +58,8 @@ T_AREA_CARD = replace(
 SUPPRESSED_CARD = Card(
     name="suppressed_percent",
     title="Suppressed",
-    summary="Records left out because their class does not meet the requirements. They count as "
-    "lost in alteration, and are in no class.",
+    summary="Records left out because their class does not meet the requirements. In alteration "
+    "they count as lost in full; they are in no class.",
     source="Samarati 2001",
     unit="%",
     direction="lower",

@@ -129,10 +129,10 @@ class Exploration:
     per_height: tuple[int, ...]  # the number of nodes at each sum of levels
     assessment: Assessment  # every node
     complete: bool  # whether it is every node
-    # the satisfying nodes with no satisfying node below them, in canonical order
+    # the nodes that meet the requirements with none below that does, in canonical order
     minimal: tuple[Node, ...]
-    least: Node | None  # the satisfying node of least loss, the first of several
-    # the minimal satisfying nodes of highest precision, from which MinGen takes one
+    least: Node | None  # the good node with the least loss, the first of several
+    # the minimal nodes with the highest precision, from which MinGen takes one
     mingen_nodes: tuple[Node, ...]
     walks: tuple[Walk, ...]  # the walks of :data:`WALKING_SEARCHES`
 
@@ -142,7 +142,7 @@ class Exploration:
 
     @cached_property
     def satisfying_per_height(self) -> tuple[int, ...] | None:
-        """How many nodes of each height satisfy; None if not every node was counted."""
+        """How many nodes of each height meet the requirements; None if not all were counted."""
         if not self.complete:
             return None
         assessment = self.assessment
@@ -209,7 +209,7 @@ def measure_lattice(progress: Progress, task: Task) -> Exploration:
 def build_lattice_graph(
     plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
 ) -> nx.DiGraph:
-    """The lattice of a plan: what every node loses, and which satisfy.
+    """The lattice of a plan: what every node loses, and which nodes meet the requirements.
 
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "ola"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
@@ -373,7 +373,7 @@ def _run_walk(module: ModuleType, task: Task, size: int, progress: Progress) -> 
     walk = Walk(module.CARD.name, module is not samarati, (), limit, 0)
     if module is samarati and size > MOST_COUNTED_NODES:
         most = write_count(max(count_nodes_per_height(task.classes.hierarchies)))
-        problem = f"It would count whole heights of this lattice, up to {most} nodes each."
+        problem = f"It would have to count all nodes at a height: up to {most} in this lattice."
         return replace(walk, problem=problem)
     try:
         module.check(task)

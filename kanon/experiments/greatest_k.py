@@ -44,20 +44,20 @@ _SOURCE = "Mauger, Le Mahec, Dequen 2023, Section 4.4"
 _SEARCH_CARDS = (
     Card(
         "k", "Models first, K",
-        "Classes that break a model are merged first, then the smallest ones, each with the "
+        "Classes that do not meet a model are merged first, then the smallest ones, each with the "
         "partner that makes the smallest class as large as possible.",
         _SOURCE,
     ),
     Card(
         "s1", "Models first, S1",
-        "Classes that break a model are merged first, then the smallest ones, each with the "
-        "partner of least cost.",
+        "Classes that do not meet a model are merged first, then the smallest ones, each with the "
+        "cheapest partner.",
         _SOURCE,
     ),
     Card(
         "k-first", "k first, S1",
-        "The smallest classes are merged first, for some k, then those that break a model, each "
-        "with the partner of least cost: what a plan that asks for both does.",
+        "The smallest classes are merged first, up to some k, then those that do not meet a model, "
+        "each with the cheapest partner. A plan that requires both works this way.",
         "Mauger, Le Mahec, Dequen 2023, Algorithm 1",
     ),
 )  # fmt: skip
@@ -94,14 +94,14 @@ def prepare_greatest_k(prepared_run: PreparedRun) -> Task:
     name = prepared_run.plan.algorithm.name
     if name != gaa.CARD.name:
         raise PlanError(
-            f"The reverse merges greedily, and the plan names the algorithm {quote(name)}; set "
+            f"The reverse merges greedily, but the plan names the algorithm {quote(name)}; set "
             "algorithm.name to 'gaa'."
         )
     task = prepared_run.task().for_k(1)
     if all(isinstance(model, KInPersons) for model in task.models):
         raise PlanError(
-            "The reverse looks for the greatest k that goes with another model, and the plan asks "
-            "for none beside k-anonymity; add one, such as entropy-l-diversity."
+            "The reverse looks for the greatest k that is possible with another model, but the "
+            "plan requires only k-anonymity; add a model, such as entropy-l-diversity."
         )
     task.check()
     return task

@@ -77,7 +77,7 @@ def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
     check_size(hierarchies, samarati.CARD.title)
     if n_records < PAPER_K[0]:
         raise PlanError(
-            f"The searches run for k = {PAPER_K[0]} and more, and the table has only "
+            f"The searches run for k = {PAPER_K[0]} and above, but the table has only "
             f"{count_noun(n_records, 'record')}."
         )
 
@@ -147,7 +147,7 @@ def _explain_lacking(n_columns: int, n_records: int) -> str:
         return f"It needs at least {FEWEST_COLUMNS} quasi-identifiers; the table has {n_columns}."
     if n_records < K_OVER_COLUMNS:
         records = count_noun(n_records, "record")
-        return f"It runs at k = {K_OVER_COLUMNS}, and the table has only {records}."
+        return f"It runs at k = {K_OVER_COLUMNS}, but the table has only {records}."
     return ""
 
 

@@ -87,7 +87,7 @@ def sweep(
     Raises
     ------
     PlanError
-        A k is no whole number, below 2 or given twice; a metric or strategy is given twice or
+        A k is not a whole number, below 2 or given twice; a metric or strategy is given twice or
         not at all; a strategy is unknown.
     MetricError
         A metric is unknown, or cannot be used with these hierarchies.
@@ -173,7 +173,7 @@ def check_k(ks: Sequence[object]) -> None:
     Raises
     ------
     PlanError
-        There is none, or one is no whole number, below 2 or given twice.
+        There is none, or one is not a whole number, below 2 or given twice.
 
     >>> check_k([2, 5, 2])
     Traceback (most recent call last):
@@ -183,7 +183,7 @@ def check_k(ks: Sequence[object]) -> None:
         raise PlanError("Give at least one k, such as 5.")
     for place, k in enumerate(ks):
         if isinstance(k, bool) or not isinstance(k, int | np.integer):
-            raise PlanError(f"k = {quote(k)} is no whole number; give whole numbers, such as 5.")
+            raise PlanError(f"k = {quote(k)} is not a whole number; give whole numbers, such as 5.")
         if k < 2:
             raise PlanError(f"k = {k} is not allowed; k is at least 2.")
         if k in ks[:place]:

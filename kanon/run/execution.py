@@ -103,10 +103,10 @@ class Run:
             return ""
         cut = f"the classes were merged in {write_count(trace.parts)} parts"
         if trace.loss_ratio is None:
-            return f"{cut}, and what that costs is not known for so large a k"
+            return f"{cut}, but how much that costs is not known for a k this large"
         return (
-            f"{cut}, which on a sample of {count_noun(trace.sampled, 'class', 'classes')} lost "
-            f"{trace.loss_ratio:.3f} times as much as one part"
+            f"{cut}, which lost {trace.loss_ratio:.3f} times as much as one part on a sample of "
+            f"{count_noun(trace.sampled, 'class', 'classes')}"
         )
 
     @property
@@ -209,10 +209,10 @@ class Run:
             return ""
         table = self.prepared.source.table
         blank = [name for name in unnamed if table.count_distinct(name).n_filled < table.n_records]
-        exception = f", but for cells that count as missing: they are blank ({list_names(blank)})"
+        exception = f", with cells that count as missing left blank ({list_names(blank)})"
         return (
-            f"The plan does not name {list_names(unnamed)}: columns that it does not name pass "
-            f"into the release{exception if blank else ' unchanged'}."
+            f"The plan does not name {list_names(unnamed)}. Columns that it does not name are "
+            f"released{exception if blank else ' unchanged'}."
         )
 
     @cached_property
@@ -354,8 +354,8 @@ def _describe_index_left_out(index: pd.Index) -> str:
     named_so = f" {' and '.join(index_names)}" if index_names else ""
     levels = f" of {index.nlevels} levels" if index.nlevels > 1 else ""
     return (
-        f"The index{named_so}{levels} of the table is left out of the release, because it may show "
-        "which record a row was; released(index=True) keeps it."
+        f"The table's index{named_so}{levels} is left out of the release, because it may show "
+        "which record a row came from; released(index=True) keeps it."
     )
 
 
@@ -380,7 +380,7 @@ def run(
     Raises
     ------
     Unsatisfiable
-        No release of the table can satisfy the plan.
+        No release of the table can meet the plan.
     KanonError
         See :func:`prepare`.
 
@@ -414,7 +414,7 @@ def run_prepared(prepared: PreparedRun, progress: Progress = ignore_progress) ->
     Raises
     ------
     Unsatisfiable
-        No release of the table can satisfy the plan.
+        No release of the table can meet the plan.
     PlanError
         See :meth:`PreparedRun.check`.
     """
@@ -444,5 +444,5 @@ def finished(prepared: PreparedRun, recoding: Recoding, seconds: float) -> Run:
         else:
             holds = model.holds(recoding.released)
         if not holds:
-            raise AssertionError(f"the release breaks {model}")
+            raise AssertionError(f"the release does not meet {model}")
     return Run(prepared, recoding, seconds)

@@ -400,8 +400,8 @@ def test_what_it_did_is_told(people, tmp_path, capsys):
     assert found["parts_sample"] == {"classes": classes, "loss_ratio": ratio}
     said = capsys.readouterr().out
     assert said.endswith(
-        f"; the classes were merged in 4 parts, which on a sample of {classes} classes lost "
-        f"{ratio:.3f} times as much as one part\n"
+        f"; the classes were merged in 4 parts, which lost {ratio:.3f} times as much as one part "
+        f"on a sample of {classes} classes\n"
     )
     assert "parts" not in run(plan(), people).measures
     assert format_parts(run(plan(), people).about_parts) == ""

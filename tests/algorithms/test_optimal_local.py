@@ -280,5 +280,5 @@ def test_other_models_are_refused():
     columns = {"ill": ["A", "B"], "pay": [1.0, 1.0]}
     source = source_with_models(problem, columns)
     task = task_of(source, BY_COST, [DistinctLDiversity(2, "ill")])
-    with pytest.raises(PlanError, match="cannot keep Distinct l-diversity"):
+    with pytest.raises(PlanError, match="cannot meet Distinct l-diversity"):
         optimal_local.check(task)

@@ -34,7 +34,7 @@ def test_the_sentences_are_for_everybody_and_hold_the_numbers(start):
 
 def test_one_and_none_are_said_rightly():
     assert sentences.describe_smallest_class(None).startswith("Nothing is released")
-    assert "at least 1 other record (" in sentences.describe_smallest_class(2)
+    assert "at least 1 other that looks the same (" in sentences.describe_smallest_class(2)
     assert sentences.describe_suppression(1, 9).startswith("1 of 9 records was in a class")
     assert sentences.describe_suppression(2, 9).startswith("2 of 9 records were in classes")
     assert "only 2 of the 3 values of ill," in sentences.describe_distinct_l(2, 3, "ill")

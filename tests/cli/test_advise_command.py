@@ -30,7 +30,7 @@ def test_it_is_said_in_sentences_and_nothing_is_written(folder, capsys):
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert said.err == "" and lines[0].startswith("1. ")
-    assert "Nothing loses less than its " in lines[0] and "the best at " in lines[0]
+    assert "No configuration loses less: " in lines[0] and "the best at " in lines[0]
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
 
 
@@ -53,4 +53,4 @@ def test_a_plan_that_asks_for_no_k_needs_one(folder, capsys):
     plan["privacy"] = [{"model": "distinct-l-diversity", "l": 2}]
     (folder / "plan.json").write_text(json.dumps(plan), "utf-8")
     assert advise() == 2
-    assert "The plan asks for no k, so name the one to advise on" in capsys.readouterr().err
+    assert "The plan sets no k: give the k you want advice on" in capsys.readouterr().err

@@ -229,7 +229,7 @@ def test_every_command_says_how_the_table_was_read(kanon, folder, command):
     quiet = kanon(*command, "--table", "people.csv", "--quiet")
     assert "note:" not in quiet.err and quiet.out == said.out
     if command[0] == "run":
-        assert "pass into the release, but for cells that count as missing" in said.err
+        assert "are released, with cells that count as missing left blank" in said.err
         assert "'town' passes into the release with missing cells blank" in said.err
         assert "unchanged" not in said.err
 

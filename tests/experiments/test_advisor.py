@@ -159,12 +159,12 @@ def test_over_several_k_a_concern_is_its_mean_and_a_limit_holds_at_each():
         ({"utility": 0, "l": 0, "t": 0}, "All weights are 0"),
         (
             {"utility": -1},
-            "The weight of utility is '-1'; it has to be a number of at least 0 and at most",
+            "The weight of utility is '-1'; it has to be a number from 0 to",
         ),
         ({"l": float("nan")}, "The weight of l is 'nan'"),
         ({"t": float("inf")}, "The weight of t is 'inf'"),
         ({"t": "1"}, "The weight of t is '1'"),
-        ({"k": 1}, "The weight 'k' is unknown; there are utility, l and t."),
+        ({"k": 1}, "The weight 'k' is unknown; choose from utility, l and t."),
     ],
 )
 def test_weights_that_are_none_are_refused_before_anything_runs(hospital, weights, said):
@@ -178,9 +178,9 @@ def test_weights_that_are_none_are_refused_before_anything_runs(hospital, weight
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"l": 0.5}, "The limit of l is 0.5, and no class has less than l = 1."),
-        ({"t": 1.5}, "The limit of t is 1.5, and no class has more than t = 1."),
-        ({"utility": 1}, "The limit 'utility' is unknown; there are k, l and t."),
+        ({"l": 0.5}, "The limit of l is 0.5, but no class has less than l = 1."),
+        ({"t": 1.5}, "The limit of t is 1.5, but no class has more than t = 1."),
+        ({"utility": 1}, "The limit 'utility' is unknown; choose from k, l and t."),
         ({"k": 2.5}, "The limit of k is 2.5; it has to be a whole number."),
     ],
 )
@@ -254,10 +254,10 @@ def test_reasons_by_hand():
 
 def test_the_cheapest_says_what_it_loses_and_who_raises_everything_says_so():
     (cheapest,) = propose(rank_configurations(board([[10, 80, 60]]), [5]))
-    assert cheapest.reason.startswith("Nothing loses less than its 10.0 % of all that could be lo")
+    assert cheapest.reason.startswith("No configuration loses less: 10.0 % of all that could be lo")
     root, other = propose(rank_configurations(board([[100, 0, 0], [10, 80, 60]]), [5], {"l": 1}))
     assert (root.place, other.place, other.sake) == (0, 1, "utility")
-    assert root.reason.endswith("root: such a release shows nothing of them.")
+    assert root.reason.endswith("root: the release says nothing about them.")
 
 
 def test_an_alternative_that_misses_the_limits_says_so():
@@ -266,7 +266,7 @@ def test_an_alternative_that_misses_the_limits_says_so():
         rank_configurations(board(lost), [5], {"utility": 1}, {"l": 2.0, "t": 0.3})
     )
     assert (root.place, other.place) == (0, 1) and "It does not meet" not in root.reason
-    assert other.reason.endswith(" It does not meet the limits of l and t.")
+    assert other.reason.endswith(" It does not meet the limits on l and t.")
     for limits in ({}, {"l": 4000.0}):  # nothing is asked, or no way has it
         found = propose(rank_configurations(board(lost), [5], {"utility": 1}, limits))
         assert not [one for one in found if "It does not meet" in one.reason]
@@ -276,11 +276,11 @@ def test_an_alternative_that_misses_the_limits_says_so():
     ("limits", "order", "said"),
     [
         ({}, [0, 1, 2], ""),
-        ({"l": 2.4}, [1, 2, 0], "2 of 3 configurations have l of at least 2.4; they come first."),
+        ({"l": 2.4}, [1, 2, 0], "2 of 3 configurations reach l of at least 2.4; they come first."),
         ({"l": 2.4, "t": 0.05}, [2, 0, 1],
-         "1 of 3 configurations has l of at least 2.4 and t of at most 0.05; they come first."),
+         "1 of 3 configurations reaches l of at least 2.4 and t of at most 0.05; they come first."),
         ({"t": 0.04}, [0, 1, 2],
-         "No configuration has t of at most 0.04. The nearest is way 2 with t = 0.05."),
+         "No configuration reaches t of at most 0.04. The nearest is way 2, with t = 0.05."),
     ],
 )  # fmt: skip
 def test_what_meets_the_limits_comes_first_and_if_nothing_does_the_nearest_is_said(
@@ -390,7 +390,7 @@ def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
             {},
             "99.1 % of all that could be lost. No configuration loses at least a point less.",
         ),
-        ([[99.1, 0, 0], [75, 80, 60]], {}, "way 1 loses least, 75.0 %; more weight on utility"),
+        ([[99.1, 0, 0], [75, 80, 60]], {}, "way 1 loses least, 75.0 %; giving utility more weight"),
         ([[99.1, 0, 0], [75, 80, 60]], {"l": 2.0}, "No configuration that meets the limits loses"),
     ],
 )

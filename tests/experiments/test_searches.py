@@ -266,10 +266,10 @@ def test_samarati_counts_whole_heights_at_the_worst(tops):
 
 # --- what cannot be run -----------------------------------------------------------------------
 def test_what_cannot_be_run_is_refused_with_a_sentence():
-    with pytest.raises(PlanError, match="k = 3 and more, and the table has only 2 records"):
+    with pytest.raises(PlanError, match="k = 3 and above, but the table has only 2 records"):
         check_searches([suppression(["a", "b"])], 2)
     high = [deep("a", [2] * 9).build()] * 8
-    with pytest.raises(PlanError, match=r"100.000.000 nodes, and Samarati searches at most"):
+    with pytest.raises(PlanError, match=r"100.000.000 nodes, but Samarati searches at most"):
         check_searches(high, 1000)
 
 
@@ -277,7 +277,7 @@ def test_what_cannot_be_run_is_refused_with_a_sentence():
     ("records", "columns", "why"),
     [
         (40, 2, "It needs at least 3 quasi-identifiers; the table has 2."),
-        (9, 4, "It runs at k = 10, and the table has only 9 records."),
+        (9, 4, "It runs at k = 10, but the table has only 9 records."),
     ],
 )
 def test_too_few_columns_or_records_leave_the_experiment_over_columns_out(

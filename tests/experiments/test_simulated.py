@@ -282,7 +282,7 @@ def test_the_interval_adapts_to_small_tables(table, records, interval, ks):
 
 
 def test_three_records_have_no_interval(table):
-    with pytest.raises(Unsatisfiable, match="at least 4 records; the table has 3 records"):
+    with pytest.raises(Unsatisfiable, match="at least 4 records, but the table has 3 records"):
         study_for(table.head(3))
 
 

@@ -199,7 +199,7 @@ LIMITS: Mapping[str, dict[str, Any]] = {
 }
 
 WHY = {
-    "N": "counts records alone",
+    "N": "only counts records",
     "S": "suppresses nothing",
     "T": "raising values further can break what held before",
     "W": "what the classes are compared with changes",
@@ -371,7 +371,7 @@ def test_every_choice_of_an_algorithm_meets_every_model_that_it_takes(case, limi
             continue
         asked = plan(algorithm, model, limit, **{parameter: choice})
         if model and (algorithm, parameter, choice) in ONLY_K:
-            with pytest.raises(PlanError, match=rf"^The lattice sweep .*{choice}.* cannot keep"):
+            with pytest.raises(PlanError, match=rf"^With effort '{choice}', .* cannot meet"):
                 run(asked, table)
             continue
         released = run(asked, table).released(order="table")

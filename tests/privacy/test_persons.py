@@ -160,7 +160,7 @@ def test_the_report_says_that_k_is_in_persons():
         done, (records, persons)
     )
     assert describe_plainly(done)[0].startswith(
-        "Anyone who knows the quasi-identifiers sees at least 5"
+        "For each record, anyone who knows the quasi-identifiers sees at least 5"
     )
 
 
@@ -372,12 +372,12 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     bare = plan().model_dump(exclude_none=True)
     bare["columns"]["town"].pop("hierarchy")
     bare["algorithm"] = {"name": "mdav"}
-    with pytest.raises(PlanError, match="MDAV counts records alone, so it cannot"):
+    with pytest.raises(PlanError, match="MDAV only counts records, so it cannot"):
         run(Plan.from_content(bare), table)
     thorough = plan(algorithm="lattice-sweep").model_dump(exclude_none=True)
     thorough["algorithm"] = {"name": "lattice-sweep", "effort": "thorough"}
     for own in (thorough["algorithm"], {"name": "optimal-local"}):
-        with pytest.raises(PlanError, match="it cannot keep k-anonymity in persons"):
+        with pytest.raises(PlanError, match="it cannot meet k-anonymity in persons"):
             run(Plan.from_content({**thorough, "algorithm": own}), FIVE_OF_ONE)
     done = quiet(plan(), FIVE_OF_ONE)
     with pytest.raises(PlanError, match="remove the key 'person' from the plans"):

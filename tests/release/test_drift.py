@@ -250,7 +250,7 @@ def test_counts_that_have_shifted():
     pinned = build_pinned_plan(run(plan(), LAST))
     (finding,) = check_next_table(pinned, table)
     assert (finding.kind, finding.stops) == ("models", True)
-    assert "2 records would have to be suppressed, and 0 may be" in finding.sentence
+    assert "2 records would have to be suppressed, but the limit is 0" in finding.sentence
     with pytest.raises(Unsatisfiable, match="2 records"):
         run(pinned, table)
     assert found(table) == [], "other levels would do"

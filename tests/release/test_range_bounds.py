@@ -170,7 +170,7 @@ def test_one_class_of_everything_shows_its_mean_outward():
 )
 def test_mdav_refuses_what_has_no_plain_mean(values, kind):
     table = pd.DataFrame({"x": values, "ill": "a"})
-    with pytest.raises(PlanError, match=f"MDAV takes means, and 'x' holds {kind}"):
+    with pytest.raises(PlanError, match=f"MDAV takes means, but 'x' holds {kind}"):
         run(plan(["x"], {"name": "mdav"}), table)
 
 

@@ -326,7 +326,7 @@ def test_a_report_says_how_many_persons():
     assert said in check_page(page_of(report)).said
     public = check_page(page_of(report.public)).said
     assert "5 records in" in public and "4 persons" not in public and "not in the file" in public
-    assert "sees at least 1 other record" in public and "picks the right" not in public
+    assert "sees at least 1 other that" in public and "picks the right" not in public
     assert collect_report_numbers(report)["persons"] == 4
     without = report_of()
     assert (

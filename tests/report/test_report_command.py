@@ -119,7 +119,7 @@ def test_a_seed_is_that_of_the_plan(folder):
      "memory; add --engine memory, or use a smaller table."),
     ([], {"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, "k = 7 cannot be reached: "),
     ([], {"privacy": [*TWO, {"model": "entropy-l-diversity", "l": 2.5}]}, 3, "cannot be reached"),
-    ([], {"algorithm": {"name": "mdav"}}, 2, "MDAV takes means, and 'sex' holds texts; "),
+    ([], {"algorithm": {"name": "mdav"}}, 2, "MDAV takes means, but 'sex' holds texts; "),
 ])  # fmt: skip
 def test_what_goes_wrong_is_one_sentence_and_nothing_is_written(
     folder, capsys, more, plan, status, sentence

@@ -136,7 +136,7 @@ def test_what_needs_every_class_is_refused_in_a_sentence(stored):
         if runs_stored(name):
             continue
         with pytest.raises(
-            PlanError, match=r"needs all classes in memory, and 1.137 are more than"
+            PlanError, match=r"needs all classes in memory, but 1.137 are more than"
         ):
             run(plan_of({"name": name}), table)
     with pytest.raises(PlanError, match="looks at more than the cost of a merge"):

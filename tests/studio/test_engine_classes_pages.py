@@ -148,7 +148,7 @@ def test_what_cannot_be_written_or_run_is_said(at, tmp_path):
         ui.go(at, ui.DATA)
         assert destination(ui.go(at, ui.ANONYMISE)).value == str(wrong)
     ui.choose(at, "run-algorithm", "mondrian")
-    assert f"needs all classes in memory, and {n_classes()} are more" in (
+    assert f"needs all classes in memory, but {n_classes()} are more" in (
         ui.warnings(at)[0].replace("\\", "")
     )
     assert ui.button(at, RELEASE).disabled

@@ -101,8 +101,8 @@ class Advice:
             for proposal, low, high in zip(self.proposals, steady.low, steady.high, strict=True)
         )
         if steady.undecided:
-            return f"Undecided: the order of ties decides which proposal is first. Scores: {bands}."
-        return f"The first proposal stays first whatever the order of ties. Scores: {bands}."
+            return f"Undecided: the first place depends on how ties are broken. Scores: {bands}."
+        return f"The first proposal stays first however ties are broken. Scores: {bands}."
 
     @property
     def about_records(self) -> str:
@@ -121,7 +121,7 @@ class Advice:
             )
         sentence = (
             f"On {write_count(steady.held)} of {count_noun(possible, 'table')} redrawn from these "
-            "records, the first proposal stays the best of these."
+            "records, the first proposal is still the best of these."
         )
         if not steady.n_impossible:
             return sentence
@@ -238,7 +238,7 @@ def advise(
     Raises
     ------
     PlanError
-        A weight, a limit or a k is not allowed, or neither a k is given nor asked for by the plan.
+        A weight, a limit or a k is not allowed, or neither the call nor the plan gives a k.
     Unsatisfiable
         The table has fewer records than a k, or cannot meet a model.
     KanonError
@@ -260,7 +260,7 @@ def advise(
     check_limits(limits or {})
     plan = plan_to_advise(plan)
     if k is None and plan.k < 2:
-        raise PlanError("The plan asks for no k, so name the one to advise on, or a range (--k 5).")
+        raise PlanError("The plan sets no k: give the k you want advice on (--k 5), or a range.")
     low, high = k if isinstance(k, tuple) else (plan.k if k is None else k, None)
     ks = choose_averaged_k(low, high)
     prepared = prepare(plan, table, folder)

@@ -73,7 +73,7 @@ def _explain_proposal(ranking: Ranking, place: int, first: int) -> str:
     average = ", on average over k" if len(ranking.ks) > 1 else ""
     if place == other:
         alteration = write_percent(values["mean_alteration"])
-        clauses = [f"nothing loses less than its {alteration} of all that could be lost{average}"]
+        clauses = [f"no configuration loses less: {alteration} of all that could be lost{average}"]
     else:
         than = "the cheapest configuration" if place == first else "the first proposal"
         difference = values["mean_alteration"] - other_values["mean_alteration"]
@@ -86,11 +86,11 @@ def _explain_proposal(ranking: Ranking, place: int, first: int) -> str:
     sentence = "; ".join(clauses)
     additions = _describe_larger_k(ranking, place)
     if values["mean_alteration"] >= _EVERYTHING:
-        additions += " Every quasi-identifier is at its root: such a release shows nothing of them."
+        additions += " Every quasi-identifier is at its root: the release says nothing about them."
     elif values["mean_alteration"] >= NEARLY_EVERYTHING:
         additions += " It loses nearly everything."
     if ranking.limits and ranking.meets.any() and not ranking.meets[place]:
-        additions += f" It does not meet the limits of {join_words(sorted(ranking.limits))}."
+        additions += f" It does not meet the limits on {join_words(sorted(ranking.limits))}."
     return f"{sentence[0].upper()}{sentence[1:]}.{additions}"
 
 
@@ -103,11 +103,11 @@ def _describe_larger_k(ranking: Ranking, place: int) -> str:
         k, smallest = (write_count(number) for number in (ranking.at_k[place, 0], ranking.ks[0]))
         return (
             f" This is its release for k = {k}: of its releases for k = {smallest} and "
-            f"more{condition}, it loses least."
+            f"above{condition}, this one loses least."
         )
     return (
-        f" For {write_count(larger)} of {write_count(len(ranking.ks))} k its release for a larger "
-        f"k counts: it loses least of those{condition}."
+        f" For {write_count(larger)} of {write_count(len(ranking.ks))} k, its release for a larger "
+        f"k counts, because it loses {f'least of those{condition}' if condition else 'less'}."
     )
 
 
@@ -127,7 +127,7 @@ def describe_first_warning(ranking: Ranking) -> str:
         return f"{sentence} No configuration{condition} loses at least a point less."
     return (
         f"{sentence} {ranking.title(least)} loses least, "
-        f"{write_percent(float(alterations[least]))}; more weight on utility favours it."
+        f"{write_percent(float(alterations[least]))}; giving utility more weight favours it."
     )
 
 
@@ -154,7 +154,7 @@ def describe_limits(ranking: Ranking) -> str:
         for name in sorted(names)
     )
     if not names:
-        return "Without a sensitive column there is no l and no t to limit."
+        return "Without a sensitive column there is no l or t to limit."
     span = " at every k" if len(ranking.ks) > 1 else ""
     n_meeting, nearest = int(ranking.meets.sum()), ranking.nearest
     if n_meeting:
@@ -162,12 +162,13 @@ def describe_limits(ranking: Ranking) -> str:
         more = f", {write_count(larger)} of them with a release for a larger k" if larger else ""
         return (
             f"{write_count(n_meeting)} of {write_count(len(ranking.ways))} configurations "
-            f"{'has' if n_meeting == 1 else 'have'} {limit_texts}{span}{more}; they come first."
+            f"{'reaches' if n_meeting == 1 else 'reach'} {limit_texts}{span}{more}; they come "
+            "first."
         )
     worst = ranking.worst(nearest)
     reached = join_words(f"{name} = {worst[name]:.{2 * (name != 'k')}f}" for name in sorted(names))
     title = ranking.ways[nearest].title
-    return f"No configuration has {limit_texts}{span}. The nearest is {title} with {reached}."
+    return f"No configuration reaches {limit_texts}{span}. The nearest is {title}, with {reached}."
 
 
 def count_best_k(ranking: Ranking) -> np.ndarray:

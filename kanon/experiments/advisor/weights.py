@@ -102,7 +102,7 @@ def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
     checked = dict.fromkeys(CONCERNS, 0.0) | _check_numbers("weight", weights, most=LARGEST_WEIGHT)
     if not any(checked.values()):
         raise PlanError(
-            "All weights are 0, so nothing matters; give at least one of utility, l and t a "
+            "All weights are 0, so no concern counts; give at least one of utility, l and t a "
             "weight above 0."
         )
     return checked
@@ -113,23 +113,24 @@ def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
     if not checked.get("k", 0.0).is_integer():
         raise PlanError(f"The limit of k is {checked['k']:g}; it has to be a whole number.")
     if checked.get("l", 1.0) < 1:
-        raise PlanError(f"The limit of l is {checked['l']:g}, and no class has less than l = 1.")
+        raise PlanError(f"The limit of l is {checked['l']:g}, but no class has less than l = 1.")
     if checked.get("t", 0.0) > 1:
-        raise PlanError(f"The limit of t is {checked['t']:g}, and no class has more than t = 1.")
+        raise PlanError(f"The limit of t is {checked['t']:g}, but no class has more than t = 1.")
     return checked
 
 
 def _check_numbers(
     kind: str, numbers: Mapping[str, float], names: Sequence[str] = CONCERNS, most: float = math.inf
 ) -> dict[str, float]:
-    allowed = "at least 0" if most == math.inf else f"at least 0 and at most {most:g}"
+    allowed = "of at least 0" if most == math.inf else f"from 0 to {most:g}"
     for name, value in numbers.items():
         if name not in names:
-            raise PlanError(f"The {kind} {quote(name)} is unknown; there are {join_words(names)}.")
+            known = join_words(names)
+            raise PlanError(f"The {kind} {quote(name)} is unknown; choose from {known}.")
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not is_number or not math.isfinite(value) or not 0 <= value <= most:
             raise PlanError(
-                f"The {kind} of {name} is {quote(value)}; it has to be a number of {allowed}."
+                f"The {kind} of {name} is {quote(value)}; it has to be a number {allowed}."
             )
     return {name: float(value) for name, value in numbers.items()}
 
@@ -141,8 +142,8 @@ def compute_weight_shares(
     shares = np.array([checked[name] for name in concerns])
     if not shares.any():
         raise PlanError(
-            "Without a sensitive column there is no l and no t to compare, so nothing that "
-            "matters is left; give utility a weight above 0."
+            "Without a sensitive column there is no l or t to compare, so only utility can count; "
+            "give utility a weight above 0."
         )
     shares /= shares.max()  # so that the sum of the largest numbers is one too
     return np.asarray(shares / shares.sum())

@@ -168,8 +168,8 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
         )
     if content.get("version") == 1:
         raise StudyError(
-            f"The {_FILE_TYPE} is of version 1, in which alteration was the mean over seven "
-            "metrics and an original value counted as a leaf of itself; start a new study."
+            f"The {_FILE_TYPE} has version 1, in which alteration was the mean over seven metrics "
+            "and an original value counted as a leaf of itself; start a new study."
         )
     try:
         file = _StudyFile.model_validate(content)
@@ -181,8 +181,8 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
     changes = inputs.changed(file.made_with)
     if changes:
         raise StudyError(
-            f"The {_FILE_TYPE} was made with {join_words(changes)}; choose that again, or start a "
-            "new study."
+            f"The {_FILE_TYPE} was made with {join_words(changes)}; choose the same again, or "
+            "start a new study."
         )
     run_results = [saved.run_result for saved in file.found]
     runs = [result.run for result in run_results]
@@ -191,7 +191,7 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
             raise StudyError(
                 f"The {_FILE_TYPE} has two results of {run.strategy} on the "
                 f"{run.column.distribution} column of {run.column.values} values; each run may "
-                "stand only once."
+                "appear only once."
             )
     return run_results
 

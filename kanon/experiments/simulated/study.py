@@ -76,7 +76,7 @@ def create_study(prepared_run: PreparedRun) -> Study:
     name = prepared_run.plan.algorithm.name
     if not uses(name, "strategy"):
         raise PlanError(
-            f"The simulated study ranks the strategies of greedy merging, and the algorithm "
+            "The simulated study ranks the strategies of greedy merging, but the algorithm "
             f"{quote(name)} has none; choose 'gaa'."
         )
     base_task = prepared_run.guided_by(strategy="s1").task()
@@ -87,7 +87,7 @@ def create_study(prepared_run: PreparedRun) -> Study:
     if highest < LEAST_RECORDS:
         raise Unsatisfiable(
             f"The simulated study takes areas over k from {_LOW} on, so it needs at least "
-            f"{LEAST_RECORDS} {of}; the table has {count_noun(highest, of[:-1])}."
+            f"{LEAST_RECORDS} {of}, but the table has {count_noun(highest, of[:-1])}."
         )
     most = task.for_k(min(_HIGH, highest))
     study = Study(most, prepared_run.plan.metric, prepared_run.attribute_weights)

@@ -162,7 +162,7 @@ def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
 def test_three_records_are_too_few(opened):
     at = opened(people(3))
     (said,) = ui.problems(at)
-    assert "needs at least 4 records; the table has 3 records" in said
+    assert "needs at least 4 records, but the table has 3 records" in said
     assert not [one for one in at.button if one.label == RUN]
 
 
