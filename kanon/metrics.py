@@ -253,7 +253,7 @@ def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[
     --------
     >>> from kanon.hierarchy.build import suppression
     >>> depth, = exact_potentials(metric_named("ncp"), [suppression(["a", "b", "c"])])
-    >>> depth.of(0), depth.of(3)
+    >>> depth.get_number(0), depth.get_number(3)
     (Fraction(1, 1), Fraction(0, 1))
     """
     if not metric.intermediate:
