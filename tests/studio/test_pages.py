@@ -385,7 +385,7 @@ def test_a_file_that_is_still_to_come_is_no_mistake(start):
     assert ui.problems(at) == []
     assert "Choose a CSV or JSON file of the hierarchy." in ui.captions(at)
     ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
-    assert ui.problems(at) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
+    assert ui.problems(at) == ["'sex' has no usable hierarchy yet; see the Hierarchies page."]
 
 
 @pytest.mark.nightly

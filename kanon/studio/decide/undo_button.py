@@ -1,4 +1,4 @@
-"""The button that undoes a change of settings by the page Decide."""
+"""The button that undoes a change of settings by the Decide page."""
 
 import streamlit as st
 

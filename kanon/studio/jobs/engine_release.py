@@ -194,7 +194,7 @@ def check_destination(
 ) -> Address:
     """Check that a release may be written there and nothing is there yet."""
     if not typed.strip():
-        raise TableError("Say where the release goes: a new folder, or a file.")
+        raise TableError("Choose where the release goes: a new folder, or a file.")
     target = Address.parse(typed)
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")
@@ -204,7 +204,7 @@ def check_destination(
     try:
         kind = find_written_kind(target)
         if kind != "duckdb" and path.exists() and not path.is_dir():
-            raise TableError(f"{quote(path, 200)} exists already: give another name.")
+            raise TableError(f"{quote(path, 200)} already exists: choose another name.")
         if not path.parent.is_dir():
             raise TableError(f"The folder {quote(path.parent, 200)} does not exist.")
     except OSError as error:

@@ -206,7 +206,7 @@ def changed(parts):
         ({"kept__0__title": "\ud800"}, "is not valid text: it contains half of a character"),
         (
             build_plan(people()).to_json().encode(),
-            "This is a plan, not a project: import it on the page Compare.",
+            "This is a plan, not a project: import it on the Compare page.",
         ),
         (b'{"project": 1}', "The project file: the key plan has to be an object."),
         ({"kept": {}}, "The project file: the key kept has to be a list."),
