@@ -105,7 +105,7 @@ def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
     at = start()
     ui.choose(at, "run-algorithm", "gaa-small")
     ui.anonymised(at)
-    (sentence,) = [caption for caption in ui.captions(at) if "runs once per k" in caption]
+    (sentence,) = [caption for caption in ui.captions(at) if "separately for each k" in caption]
     assert "6 values of k were computed, nothing in between" in sentence
     (slider,) = at.select_slider
     assert slider.options == ["2", "3", "4", "5", "7", "10"]
