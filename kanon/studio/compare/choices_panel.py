@@ -273,7 +273,7 @@ def show_ignored_settings(work: SessionState) -> None:
     if "datafly" in list_compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
             "Anonymise sets no limit on suppressed records. So Datafly can suppress up to k "
-            "records, as published, the others none. The criterion Suppressed shows "
+            "records, as published, and the others none. The criterion Suppressed shows "
             "how many."
         )
 

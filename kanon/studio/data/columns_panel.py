@@ -56,7 +56,7 @@ COLUMNS_AT_ONCE = 30
 
 
 def show_columns(work: SessionState) -> None:
-    st.subheader("What each column says about people, and how it may be generalised")
+    st.subheader("What each column says about people, and how it can be generalised")
     show_undecided_roles(work)
     show_table_remarks(work)
     show_singling(work)

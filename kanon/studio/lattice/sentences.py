@@ -194,6 +194,6 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
         metric=escape_markdown(ready.prepared.plan.metric.card.title),
         weighted=about_weights,
         searches="\n\n".join(searches),
-        suppressed=f"Datafly may suppress {suppressed}.",
+        suppressed=f"Datafly can suppress {suppressed}.",
         source=escape_markdown(sources),
     )

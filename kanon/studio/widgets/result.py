@@ -184,7 +184,7 @@ def _check_run(run: Run) -> CheckedRelease:
     except ReleaseError as error:
         return CheckedRelease("", error.sentence)
     sentence = (
-        "Recounted from the released rows alone, by code that shares nothing with the "
-        f"algorithms: {'; '.join(verdict.sentence for verdict in run.verdicts)}."
+        "A recount from the released rows alone, by code that is independent of the algorithms: "
+        "{'; '.join(verdict.sentence for verdict in run.verdicts)}."
     )
     return CheckedRelease(sentence, None)
