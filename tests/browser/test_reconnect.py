@@ -60,7 +60,7 @@ def test_nobody_else_gets_it_and_a_duplicated_tab_gets_a_copy(open_window, serve
     other.wait_for_function(f"word => {WORD} && {WORD} !== word", arg=word)
     other.evaluate("sessionStorage.setItem('kanon-desk', 'a guess')")
     other.reload()
-    expect(other.get_by_text("This tab's earlier work is deleted")).to_be_visible()
+    expect(other.get_by_text("This tab's earlier work has been deleted")).to_be_visible()
     expect(loaded(other)).to_have_count(0)
 
     twin = page.context.new_page()  # a duplicated tab, whose storage the browser copies
@@ -87,7 +87,7 @@ def test_forgetting_wipes_everything_at_once(open_window, server):
     page.wait_for_function(f"word => {WORD} && {WORD} !== word", arg=word)
     page.evaluate(f"sessionStorage.setItem('kanon-desk', '{word}')")
     page.reload()
-    expect(page.get_by_text("This tab's earlier work is deleted")).to_be_visible()
+    expect(page.get_by_text("This tab's earlier work has been deleted")).to_be_visible()
     expect(loaded(page)).to_have_count(0)
 
 
@@ -105,7 +105,7 @@ def test_what_is_kept_goes_in_time(open_window, tmp_path, monkeypatch):
         page.goto("about:blank")
         page.wait_for_timeout(5000)  # longer than it is kept: that is what is tried
         page.goto(f"{server.url}/data")
-        told = page.get_by_text("it is kept for 3 seconds")
+        told = page.get_by_text("work is kept for 3 seconds")
         expect(told).to_be_visible(timeout=30_000)
         expect(loaded(page)).to_have_count(0)
         page.goto("about:blank")
@@ -145,7 +145,7 @@ def test_after_a_restart_the_sample_is_not_taken_for_the_table(
         else:  # a page at rest stays as it is until the next click
             page.locator('[data-test-connection-state="CONNECTED"]').wait_for(timeout=60_000)
             page.get_by_role("link", name="Lattice").click()
-        gone = page.get_by_text("This tab's earlier work is deleted")
+        gone = page.get_by_text("This tab's earlier work has been deleted")
         expect(gone).to_be_visible(timeout=60_000)
         expect(gone).to_contain_text("project file")
         expect(page.get_by_text(re.compile("^30.000 records"))).to_have_count(0)

@@ -297,7 +297,7 @@ def test_the_release_in_the_tutorial(census):
         f"go together {found['association_change']:.3f},",
         f"off by {found['query_error_percent']:.1f} % in the median",
         plainly(describe_disclosure(done.recoding.released, "health")).split(" Anyone")[0],
-        "It is “none”, the most frequent value of the table, for all of them",
+        "it is “none”, the most frequent value in the table",
     ):
         assert said in text, said
     assert plainly(describe_disclosure(done.recoding.released, "health")).endswith(

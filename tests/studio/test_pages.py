@@ -105,7 +105,7 @@ def test_an_algorithm_for_one_k_has_a_slider_over_those_computed(start):
     at = start()
     ui.choose(at, "run-algorithm", "gaa-small")
     ui.anonymised(at)
-    (sentence,) = [caption for caption in ui.captions(at) if "runs once per k" in caption]
+    (sentence,) = [caption for caption in ui.captions(at) if "separately for each k" in caption]
     assert "6 values of k were computed, nothing in between" in sentence
     (slider,) = at.select_slider
     assert slider.options == ["2", "3", "4", "5", "7", "10"]
@@ -385,7 +385,7 @@ def test_a_file_that_is_still_to_come_is_no_mistake(start):
     assert ui.problems(at) == []
     assert "Choose a CSV or JSON file of the hierarchy." in ui.captions(at)
     ui.press(ui.go(at, ui.ANONYMISE), "Anonymise")
-    assert ui.problems(at) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
+    assert ui.problems(at) == ["'sex' has no usable hierarchy yet; see the Hierarchies page."]
 
 
 @pytest.mark.nightly

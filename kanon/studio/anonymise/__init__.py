@@ -1,1 +1,1 @@
-"""The page Anonymise: what does k cost here?"""
+"""The Anonymise page: what does k cost here?"""

@@ -73,7 +73,7 @@ def _describe_times(times_released: int, counting: int, this: bool, others: int)
     often = f"ou have released this table **{times}** in this session"
     often = f"Including this one, y{often}" if this else f"Y{often}"
     if counting != times_released:
-        often = f"{often}; {count_noun(counting, 'of these counts', 'of these count')}"
+        often = f"{often}; {count_noun(counting, 'of them counts', 'of them count')}"
     if not others:
         return f"{often}. No other release was given out."
     which = "that release" if others == 1 else "those releases"
@@ -96,7 +96,7 @@ def _show_or_offer(
             on_click=runner.run_request,
             args=(build_combination_request, releases, key),
             key="combine",
-            help="The table must be counted once more. It is large, so this may take a while.",
+            help="The table has to be counted again. It is large, so this may take a while.",
         )
         return
     combination = state.get_or_compute("together", key, lambda: _try_to_combine(work, releases))
@@ -136,22 +136,22 @@ def _show_combination(
         if not requirement.holds
     ]
     if broken:
-        unmet = "With all rows lined up, they would not meet the requirements of each release."
+        unmet = "With all rows lined up, the releases would not meet all their requirements."
         if combination.lined_up:
-            unmet = "Together they do not meet the requirements of each release."
+            unmet = "Together, the releases do not meet all their requirements."
         st.warning(
             " ".join([unmet, *(f"{escape_markdown(sentence)}." for sentence in broken)]),
             icon=":material/warning:",
         )
     else:
-        st.caption("Together they still meet the requirements of each release.")
+        st.caption("Together, the releases still meet all their requirements.")
     least = min((k for k in combination.smallest_classes if k is not None), default=None)
     if least is not None and combination.together.min_k == least:
         st.caption("No group is smaller than the smallest class of a single release.")
     if combination.undone:
         st.warning(
             f"{escape_markdown(list_names(combination.undone))}: generalised or left out in one "
-            "release, shown unchanged in another.",
+            "release, but shown unchanged in another.",
             icon=":material/visibility:",
         )
 
@@ -186,9 +186,9 @@ def _build_group_numbers(work: SessionState, combination: CombinedReleases) -> l
         Number(
             "Certain, by classes ↓ better",
             write_records(learnt.certain),
-            f"Records whose {escape_markdown(learnt.column)} is certain without the order "
-            "of the rows, from the person's class in each release and the cells that two "
-            f"releases show. In the worst case {count_noun(learnt.values, 'value')} and at "
+            f"Records whose {escape_markdown(learnt.column)} is certain even without the order of "
+            "the rows, because of the person's class in each release and the cells that two "
+            f"releases both show. In the worst case {count_noun(learnt.values, 'value')} and at "
             f"most {count_noun(learnt.records or 0, 'row')} remain possible.",
         ),
     ]

@@ -164,7 +164,7 @@ def _show_tables(result: AnonymisationResult, run: Run, k: int) -> None:
     sentences = [
         (
             f"The first {write_count(preview_count)} of {write_count(records)} records; "
-            "the release holds all."
+            "the release contains them all."
         ),
         "Stronger blue: the cell is generalised further, so it says less.",
     ]
@@ -182,12 +182,12 @@ class CheaperRelease(NamedTuple):
         """
         >>> print(CheaperRelease(100, 62.1, 100.0).sentence(5))
         k = 100 loses less here: 62.1 % instead of 100.0 %. Its release is also valid for k = 5: \
-its classes are large enough and meet the same other models.
+its classes are large enough and also meet the other models.
         """
         return (
             f"k = {write_count(self.k)} loses less here: {write_percent(self.cost)} instead of "
             f"{write_percent(self.here)}. Its release is also valid for k = "
-            f"{write_count(k)}: its classes are large enough and meet the same other models."
+            f"{write_count(k)}: its classes are large enough and also meet the other models."
         )
 
 
@@ -243,8 +243,8 @@ def show_release_downloads(
                 "download-levels",
                 "Plan with these levels",
                 icon="keep",
-                help="Generalises next month's table to the levels of this release, so that both "
-                "can be compared. python -m kanon check lists what is new in that table.",
+                help="Generalises next month's table to the levels of this release, so that the "
+                "two can be compared. python -m kanon check lists what is new in that table.",
             )
         if curves is not None:
             draw_data_button(
@@ -308,7 +308,7 @@ def _choose_text_form(work: SessionState, run: Run, kind: str) -> TextForm:
     form = run.fitting(wanted)
     if form != wanted:
         st.caption(
-            f"In UTF-8, as {wanted.encoding.upper()} lacks a character of a hierarchy.",
+            f"Saved in UTF-8: {wanted.encoding.upper()} lacks a character used in a hierarchy.",
             width="content",
         )
     return form
@@ -333,7 +333,7 @@ def _show_archive_button(
         icon="folder_zip",
         disabled=disabled,
         help="For the recipient: the release, its requirements, the report for publication, "
-        "checksums, and a short script that checks k, l and t without kanon. Of the original "
-        "table it reveals nothing beyond the release except the names of columns. Your texts "
-        "for the report are left out.",
+        "checksums, and a short script that checks k, l and t without kanon. It reveals nothing "
+        "about the original table beyond the release, except the names of columns. Your texts for "
+        "the report are left out.",
     )

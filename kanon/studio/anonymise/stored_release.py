@@ -189,8 +189,8 @@ def _describe_file(written: WrittenRelease) -> str:
 # --- made and written at once -----------------------------------------------------------------
 def show_engine_run(work: SessionState, number: int) -> None:
     st.info(
-        f"{describe_classes_in_engine(number)} So choose first where the "
-        "release goes. The engine then makes, measures, checks and writes it.",
+        f"{describe_classes_in_engine(number)} So first choose where the release goes. The engine "
+        "then makes, measures, checks and writes it.",
         icon=":material/database:",
     )
     _show_engine_controls(work, _can_run_algorithm(work, number))
@@ -312,15 +312,15 @@ def _show_measures(release: EngineRelease) -> None:
         key="engine-measures",
     )
     st.caption(
-        f"Not measured: {escape_markdown(list_names(list_unmeasured(measures)))}. "
-        "Each needs every class of the table beside its released class, and these stay in the "
-        "engine. For the same reason there is no curve over k, no table before and after, and "
-        "no combination of several releases."
+        f"Not measured: {escape_markdown(list_names(list_unmeasured(measures)))}. Each of them "
+        "compares every class of the table with its released class, but the classes stay in the "
+        "engine. For the same reason there is no curve over k, no table before and after, and no "
+        "combination of several releases."
     )
     if "prosecutor" not in measures:
         st.caption(
             "Not measured either: the risk of being found and what classes reveal of sensitive "
-            "columns, as even the released classes are too many to load here."
+            "columns, because even the released classes are too many to load here."
         )
     with st.container(horizontal=True):
         draw_data_button("Measures as CSV", lambda: table, "measures", release.settings)

@@ -1,1 +1,1 @@
-"""The page Compare: metrics, strategies and algorithms side by side."""
+"""The Compare page: metrics, strategies and algorithms side by side."""

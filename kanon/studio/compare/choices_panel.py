@@ -120,8 +120,8 @@ def show_algorithms_row(work: SessionState, status: ComparisonOutlook) -> None:
         st.caption(
             "Algorithms",
             width=100,
-            help="How the release is found. Their details are set on the page Anonymise."
-            + list_cards(module.CARD for module in algorithms().values()),
+            help="How the release is found. You set the details of each algorithm on the "
+            "Anonymise page." + list_cards(module.CARD for module in algorithms().values()),
         )
         st.multiselect(
             "Algorithms",
@@ -248,9 +248,9 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
     elif not status.lines:
         st.info("Choose at least one metric and one strategy, then press Compare.")
     elif status.comparison is None and work.findings.comparison is None:
-        frequency = "each line runs once and serves every k"
+        frequency = "each line needs one run for all k"
         if not all(serves_every_k(name) for name in list_compared_algorithms(work)):
-            frequency = "lines of GAA run once and serve every k; other lines run once per k"
+            frequency = "lines of GAA need one run for all k; other lines need a run for each k"
         nothing = "Nothing has been compared for this table yet."
         st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")
     elif status.comparison is None:
@@ -267,19 +267,20 @@ def show_ignored_settings(work: SessionState) -> None:
         models = escape_markdown("; ".join(model.sentence for model in work.settings.models))
         are = "is" if len(work.settings.models) == 1 else "are"
         st.caption(
-            f"Lines run with k alone. {models} {are} required on Anonymise but not here; the "
+            f"Lines run with k only. {models} {are} required on Anonymise but not here; the "
             "resulting l and t are shown instead."
         )
     if "datafly" in list_compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
-            "Anonymise sets no limit on suppressed records. So Datafly may suppress k records, as "
-            "published, and the other algorithms none. The criterion Suppressed shows how many."
+            "Anonymise sets no limit on suppressed records. So Datafly can suppress up to k "
+            "records, as published, and the others none. The criterion Suppressed shows "
+            "how many."
         )
 
 
 def show_presets_row(work: SessionState) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="compare-presets"):
-        st.caption("Presets", width=100, help="Each sets the lines and panels and compares them.")
+        st.caption("Presets", width=100, help="Each sets the lines and panels, then compares.")
         for name, preset in PRESETS.items():
             st.button(
                 preset.title,

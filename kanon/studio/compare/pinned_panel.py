@@ -93,13 +93,13 @@ def choose_yardstick(work: SessionState) -> None:
         )
         st.caption(
             (
-                "Each line's percentages are shares of the most that its own hierarchies could "
-                "lose. Lines with different hierarchies cannot be compared."
+                "Each line's percentages are shares of the most that could be lost with its own "
+                "hierarchies. Lines with different hierarchies cannot be compared."
             )
             if work.kept.measuring_hierarchies is None
             else (
-                "Lines have different hierarchies, and one set measures all of them: a released "
-                "cell counts as the lowest group in this set that covers everything it may mean."
+                "The lines have different hierarchies. One set measures all lines: a released "
+                "cell counts as the lowest group in this set that covers all that it can stand for."
             ),
             width=570,
         )
@@ -186,8 +186,8 @@ def _show_entry(place: int, configuration: SavedConfiguration) -> None:
             key=f"kept-use-{_get_short_hash(configuration.title)}",
             on_click=_try_change,
             args=(lambda work: apply_configuration(work, configuration.title),),
-            help="Sets roles, hierarchies and settings as in this plan. If values of this table "
-            "are missing in a hierarchy, the page Hierarchies shows them, and you can add them "
+            help="Sets roles, hierarchies and settings as in this plan. If values from this table "
+            "are missing from a hierarchy, the Hierarchies page shows them, and you can add them "
             "there.",
         )
         st.button(

@@ -1,4 +1,4 @@
-"""Presets of the page Compare: one press sets lines and panels, another undoes it."""
+"""Presets of the Compare page: one press sets lines and panels, another undoes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The three searches of the lattice on the page Compare."""
+"""The three searches of the lattice on the Compare page."""
 
 from dataclasses import replace
 from functools import partial
@@ -68,7 +68,7 @@ def show_searches(work: SessionState) -> None:
     if result is None and "searches" not in work.running:
         st.info(
             "Datafly, Samarati and Improved greedy have not been measured on this table yet. "
-            "They run over k, and at k = 10 over the number of quasi-identifiers."
+            "They run for several k, and at k = 10 for several numbers of quasi-identifiers."
         )
     if result is not None:
         since = partial(list_changed_labels, work, "searches", get_searches_key)
@@ -92,7 +92,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
     )
     claim = (
         "**The claims about Improved greedy** (Babu et al. 2013, in our words): it raises values "
-        "by clearly fewer levels than Datafly and about as many as Samarati. It loses far less "
+        "by clearly fewer levels than Datafly and by about as many as Samarati. It loses far less "
         "than Datafly and about as much as Samarati, which should lose least. It takes about as "
         "long as Datafly and much less time than Samarati. **On this table:**"
     )
@@ -109,7 +109,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
         show_picture(
             figure, None, "searches-over-columns", about, PictureSettings.from_table(then, "k = 10")
         )
-    st.caption("Nodes evaluated at k = 10, the most that are possible (≤), and the lattice.")
+    st.caption("Nodes evaluated at k = 10, the most possible (≤), and the size of the lattice.")
     st.table(build_columns_table(searches))
     draw_data_button(
         "Data over quasi-identifiers", lambda: build_over_columns_table(searches),
@@ -156,7 +156,7 @@ def describe_search_lattice(work: SessionState) -> str:
     return (
         f"The lattice of {count_noun(columns, 'quasi-identifier')} has {nodes}, "
         f"{write_count(sizes['largest_height'])} at its largest height. "
-        f"At most, a search evaluates this many nodes per k: {most}."
+        f"The most nodes that a search can evaluate per k: {most}."
     )
 
 
@@ -207,7 +207,7 @@ def explain_searches(work: SessionState) -> str:
     over = (
         f"the first {numbers[0]} to {numbers[-1]} quasi-identifiers in the table's order"
         if len(numbers)
-        else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
+        else "the first 3 to 8 quasi-identifiers in the table's order, or as many as there are"
     )
     searches = (
         f"**{escape_markdown(module.CARD.title)}.** "

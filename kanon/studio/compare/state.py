@@ -1,4 +1,4 @@
-"""What the page Compare shows."""
+"""What the Compare page shows."""
 
 from dataclasses import dataclass
 

@@ -181,7 +181,7 @@ def choose_interval(work: SessionState, ends: tuple[int, int]) -> None:
                 "compare-counted", work.compare.k_preset, "k_preset", into=CompareSettings
             ),
             format_func=lambda name: COUNTED[name],
-            help=f"Between these k the curve counts as straight: {lists}. Those inside the "
+            help=f"Between these k the curve is taken as straight: {lists}. Those inside the "
             "interval and both of its ends are used.",
             width=230,
         )
@@ -205,8 +205,8 @@ def show_alterations(
     work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
 ) -> None:
     sentence = (
-        f"Alteration at k = {write_count(k)}, % ↓ better: the share of "
-        "all that could be lost that was lost, as each metric counts."
+        f"Alteration at k = {write_count(k)}, % ↓ better: the share that was lost of all that "
+        "could be lost, as each metric counts it."
     )
     st.caption(f"{sentence} {explain_colours(comparison)}")
     st.toggle(
@@ -245,7 +245,7 @@ def explain_colours(comparison: Comparison) -> str:
     )
     if not comparison.has_bands:
         return shades
-    grey = "Grey and ≈: its band over the tie seeds overlaps the best one, so it is undecided."
+    grey = "Grey and ≈: undecided, because the band over the tie seeds overlaps that of the best."
     return f"{shades} {grey}"
 
 
@@ -281,7 +281,7 @@ def show_difference(
             ":blue[Blue]: the first line is better; :orange[brown]: the second is. In percentage "
             "points; t in hundredths. "
             + (
-                "Grey: the range over all tie seeds; where it includes 0, it is undecided."
+                "Grey: the range over all tie seeds. If it includes 0, nothing is decided."
                 if comparison.has_bands
                 else "Switch on “Show what ties decide” to see whether it is more than luck."
             )
@@ -350,10 +350,10 @@ def show_closeness(
     wanted = [line.bound_wanted for line in lines]
     find_quick_bounds(wanted, most=_ASKED_FOR)
     st.caption(
-        f"Each line's loss at k = {write_count(k)}, as its own metric counts. No "
-        "release with the same hierarchies can lose less than the least possible "
-        "loss; where a line keeps all records, this holds for releases that keep "
-        "all records. The last column says how far above it the line is at most."
+        f"Each line's loss at k = {write_count(k)}, as its own metric counts it. No release with "
+        "the same hierarchies can lose less than the least possible loss. For a line that keeps "
+        "all records, this applies only to releases that keep all records. The last column says "
+        "by how much the line can exceed the least possible loss."
     )
     st.table(_build_bounds_table(lines).set_index("Configuration"))
     if any(line.loss is None for line in lines):

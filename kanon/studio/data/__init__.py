@@ -1,1 +1,1 @@
-"""The page Data: which columns describe a person?"""
+"""The Data page: which columns describe a person?"""

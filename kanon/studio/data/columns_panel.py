@@ -56,7 +56,7 @@ COLUMNS_AT_ONCE = 30
 
 
 def show_columns(work: SessionState) -> None:
-    st.subheader("What each column says about people, and how it may be generalised")
+    st.subheader("What each column says about people, and how it can be generalised")
     show_undecided_roles(work)
     show_table_remarks(work)
     show_singling(work)
@@ -172,7 +172,7 @@ def show_edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
         key=f"{prefix}-draw",
         icon=":material/account_tree:",
         type="tertiary",
-        help=f"See and change the hierarchy of {escape_markdown(name)} on the page Hierarchies.",
+        help=f"See and change the hierarchy of {escape_markdown(name)} on the Hierarchies page.",
     ):
         state.update_sections(replace(state.get_session().shared, column=name))
         st.switch_page("pages/hierarchies.py")
@@ -284,7 +284,7 @@ def choose_column_kind(work: SessionState, position: int, name: str, place: Delt
     others = find_other_kinds(kinds)
     if chosen_kind is not None or not others:
         return ""
-    return f"Read as {kind}, a guess: it could also be {', '.join(map(str, others))}."
+    return f"Read as {kind}. This is a guess; it could also be {', '.join(map(str, others))}."
 
 
 def _describe_dates(dates: MixedDates, chosen_kind: ColumnKind | None) -> str:
@@ -309,10 +309,10 @@ def _describe_dates(dates: MixedDates, chosen_kind: ColumnKind | None) -> str:
     ]
     others = choose_plural(
         len(dates.rest),
-        "{count} value has no such pattern: {listed}. If it means missing, add it to 'Cells that "
-        "count as missing' under 'How it was read'. Then the others can be dates.",
-        "{count} values have no such pattern: {listed}. If they mean missing, add them to 'Cells "
-        "that count as missing' under 'How it was read'. Then the others can be dates.",
+        "{count} value fits no such pattern: {listed}. If it means missing, add it to 'Cells that "
+        "count as missing' under 'How it was read'. Then the others can be read as dates.",
+        "{count} values fit no such pattern: {listed}. If they mean missing, add them to 'Cells "
+        "that count as missing' under 'How it was read'. Then the others can be read as dates.",
         listed=", ".join([*examples, *(["…"] if len(dates.rest) > _NAMED else [])]),
     )
     return f"{about} {others}"

@@ -83,7 +83,7 @@ def choose_person(work: SessionState) -> None:
             ),
         ),
         format_func=lambda name: name or none,
-        help="If a person has several records, five records may be of fewer than five people. "
+        help="If a person has several records, five records may belong to fewer than five people. "
         "Name the column, and k counts people.",
         width=420,
     )
@@ -156,7 +156,7 @@ def show_exposure(work: SessionState, incomplete: int) -> None:
         st.subheader("How exposed it is")
         st.info(
             "Every record lacks the value of a quasi-identifier, so dropping them leaves no "
-            "records. Keep them with missing as a value, or choose other roles."
+            "records. Keep them and count missing as a value of its own, or choose other roles."
         )
     elif needs_class_count(work):
         st.subheader("How exposed it is")

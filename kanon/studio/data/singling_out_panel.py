@@ -163,10 +163,10 @@ def _describe_sets(result: SinglingOut) -> str:
         return f"**No set of up to {columns} singles out {share} of the {n}.**"
     return choose_plural(
         len(result.sets),
-        "**{count} smallest set of up to {columns} singles out {share} of the {all} or more.** "
+        "**{count} smallest set of up to {columns} singles out at least {share} of the {all}.** "
         "↓ better",
-        "**{count} smallest sets of up to {columns} each single out {share} of the {all} or "
-        "more.** ↓ better",
+        "**{count} smallest sets of up to {columns} each single out at least {share} of the "
+        "{all}.** ↓ better",
         columns=columns,
         share=share,
         all=n,
@@ -176,7 +176,7 @@ def _describe_sets(result: SinglingOut) -> str:
 def _describe_larger_sets(result: SinglingOut) -> str:
     together = write_percent(100 * result.together / result.number)
     if result.found_with_more:
-        return f"More columns do: all together single out {together}. Allow larger sets."
+        return f"More columns would: together, all single out {together}. Allow larger sets."
     return f"Even all columns together single out only {together}. You can choose a smaller share."
 
 
@@ -240,7 +240,7 @@ def _propose_role(
     if private:
         st.caption(
             f"{escape_markdown(', '.join(private))}: sensitive. "
-            "Make it a quasi-identifier if others can know it."
+            "Make it a quasi-identifier if others might know it."
         )
     else:
         st.caption("All are quasi-identifiers.")
@@ -253,7 +253,7 @@ def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
         on_click=_give_role,
         args=(tuple(columns), role),
         key=key,
-        help="The same as choosing the role below. You can undo it.",
+        help="This is the same as choosing the role below. You can undo it.",
     )
 
 
@@ -277,8 +277,8 @@ def _draw_contributions(work: SessionState, result: SinglingOut) -> None:
 def _describe_limits(result: SinglingOut) -> str:
     lines = [
         (
-            "A set is smallest if it singles out enough, but no longer does without any one of "
-            "its columns. Missing counts as a value."
+            "A set is smallest if it singles out enough, but no longer does once any one of its "
+            "columns is left out. Missing counts as a value."
         ),
         (
             "Finding nothing proves nothing: more columns or other tables may still single "

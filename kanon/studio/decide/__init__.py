@@ -1,1 +1,1 @@
-"""The page Decide: is the release fit for its purpose, and which settings are?"""
+"""The Decide page: is the release fit for its purpose, and which settings are?"""

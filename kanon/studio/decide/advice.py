@@ -126,7 +126,7 @@ def check_matters(work: SessionState) -> None:
     names = list_concerns(work)
     if not any(work.view(DecideView).advice.weights[name] for name in names):
         raise PlanError(
-            "All weights are 0, so nothing matters; set at least one above 0: "
+            "All weights are 0, so no concern counts; set at least one above 0: "
             f"{', '.join(CONCERNS[name] for name in names)}."
         )
 
@@ -207,7 +207,7 @@ def take_proposal(work: SessionState, configuration: Configuration, k: int) -> S
     return take_settings(
         work,
         "settings",
-        "The settings are now in use; press Anonymise on the page Anonymise.",
+        "The settings are now in use; press Anonymise on the Anonymise page.",
         replace(
             work.settings,
             algorithm="gaa",
@@ -225,9 +225,9 @@ def take_proposal(work: SessionState, configuration: Configuration, k: int) -> S
 def describe_advice_size(work: SessionState) -> str:
     if not work.table.sensitive_columns:
         return (
-            "No column is sensitive, so there is no l and no t, and only strategy S1 applies: "
+            "No column is sensitive, so there is no l or t, and only strategy S1 applies: "
             f"{len(list_advisor_configurations(False))} "
-            "configurations are compared by alteration alone."
+            "configurations are compared by alteration only."
         )
     return count_noun(
         len(list_advisor_configurations(True)),

@@ -63,7 +63,7 @@ def show_advice_panel(work: SessionState) -> None:
     if work.table.records.in_engine:
         st.info(
             "The advisor needs the table in memory, but this table stays in its engine. Load it as "
-            "a file on the page Data, or run python -m kanon advise with --engine memory."
+            "a file on the Data page, or run python -m kanon advise with --engine memory."
         )
         return
     try:
@@ -90,7 +90,7 @@ def show_advice_panel(work: SessionState) -> None:
         _show_advice(work, advice)
     elif advised is not None and "advising" not in work.running:
         if advised.settings == settings:
-            sentence = f"So large a k was not tried yet; press {START} again."
+            sentence = f"Such a large k has not been tried yet; press {START} again."
             st.warning(sentence, icon=":material/history:")
         else:
             show_outdated_notice(START, list_changed_labels(work, "advising", get_advice_settings))
@@ -190,7 +190,7 @@ def _show_advice(work: SessionState, advice: Advice) -> None:
     if sentence := describe_limits(ranking):
         st.markdown(f"**{escape_markdown(sentence)}**")
         if not ranking.meets.any() and ranking.comparison.sensitive:
-            st.caption("In part 1, press Add as requirements to require them of the next release.")
+            st.caption("In part 1, press Add as requirements to require them for the next release.")
     places = st.columns(len(advice.proposals))
     for number, (place, proposal) in enumerate(zip(places, advice.proposals, strict=True), 1):
         with place, st.container(border=True, height="stretch"):

@@ -87,7 +87,7 @@ def require_reached(work: SessionState, model: SensitiveModel, k: int) -> Sessio
     notice = (
         f"k = {write_count(k)} and {format_model(model)} are "
         "now required, with GAA and strategy S1: least cost. "
-        "Press Anonymise on the page Anonymise. The alteration may differ from the curve."
+        "Press Anonymise on the Anonymise page. The alteration may differ from the curve."
     )
     return take_settings(
         work,
@@ -109,7 +109,7 @@ def describe_reached_k(greatest: GreatestKResult, most: float) -> str:
     curve = greatest.found.curve
     within = curve[curve["alteration"] <= most]
     if not len(within):
-        return "No release with so little alteration was found that meets it."
+        return "No release that meets the model was found with so little alteration."
     last = within.iloc[-1]
     alteration, way = (
         write_percent(float(last["alteration"])),

@@ -51,7 +51,7 @@ START = "Find the greatest k"
 def show_greatest_k_panel(work: SessionState) -> None:
     st.markdown(
         "First choose how well mixed the sensitive values must be. **How large can k be then, and "
-        "what does it cost?**"
+        "what will it cost?**"
     )
     if not work.table.sensitive_columns:
         st.info("No column is sensitive, and these models need one.")
@@ -59,7 +59,7 @@ def show_greatest_k_panel(work: SessionState) -> None:
         return
     table = get_table_class(work)
     if table is None:  # the run says why
-        st.info("The table must be read without mistakes first: see the page Data.")
+        st.info("The table must be read without mistakes first: see the Data page.")
         return
     model = get_required_model(work, table)
     reason = explain_refusal([model], table)
@@ -207,7 +207,7 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
             icon=":material/tune:",
             key="reverse-use",
             disabled=k is None or k < 2,
-            help="Requires both of the next release, as on the page Anonymise.",
+            help="Requires both for the next release, as on the Anonymise page.",
             on_click=lambda: state.set_session(
                 require_reached(state.get_session(), greatest.model, k or 2)
             ),
@@ -230,5 +230,5 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
 def _describe_k(of: CountedUnit) -> str:
     return (
         f"{of.capitalize()} in the smallest class: everyone looks like at least k − 1 others. "
-        "Other releases may reach more."
+        "Other releases may reach a larger k."
     )

@@ -53,7 +53,7 @@ from kanon.studio.widgets.result import draw_k_slider, draw_renew_row, get_shown
 
 IN_ENGINE = (
     "A verdict counts the released rows again, which needs the table in memory, but this table "
-    "stays in its engine. Load it as a file on the page Data, or run python -m kanon decide with "
+    "stays in its engine. Load it as a file on the Data page, or run python -m kanon decide with "
     "--engine memory."
 )
 
@@ -182,8 +182,8 @@ def _show_thresholds(work: SessionState, decision: Decision | None) -> None:
             icon=":material/tune:",
             key="decide-use",
             disabled=reason is not None,
-            help="Requires k, l and t of the next release, as on the page Anonymise. The mean risk "
-            "cannot be required; it is measured afterwards.",
+            help="Requires k, l and t for the next release, as on the Anonymise page. The mean "
+            "risk cannot be required; it is measured afterwards.",
             on_click=lambda: state.set_session(require_thresholds(state.get_session())),
         )
     if reason is not None:
@@ -341,7 +341,7 @@ def _show_files(work: SessionState) -> None:
         draw_file_button(
             "Purpose as a file", text, "context", "json", text, "decide-context",
             help="CONTEXT.json for python -m kanon decide and for a report. It contains no column "
-            "names and no values of the table.",
+            "names and no values from the table.",
         )  # fmt: skip
     key = f"decide-upload-{work.version}-{work.view(DecideView).uploads}"
     with upload_side:
@@ -381,7 +381,7 @@ def load_context(work: SessionState, content: bytes) -> SessionState:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError("The purpose file is not text in UTF-8.") from None
+        raise PlanError("The purpose file is not UTF-8 text.") from None
     opened = set_context(work, Context.from_json(text))
     deciding = replace(opened.view(DecideView), uploads=work.view(DecideView).uploads + 1)
     return opened.replace_sections(
@@ -404,7 +404,7 @@ def require_thresholds(work: SessionState) -> SessionState:
     needed = f"k = {k} is"
     if wanted:
         needed = f"k = {k} and {count_noun(len(wanted), 'more model')} are"
-    notice = f"{needed} now required; press Anonymise on the page Anonymise."
+    notice = f"{needed} now required; press Anonymise on the Anonymise page."
     return take_settings(
         work, "purpose", notice, replace(work.settings, k=k, models=(*others, *wanted))
     )

@@ -1,4 +1,4 @@
-"""Changes of settings by a button of the page Decide, and their undo."""
+"""Changes of settings by a button of the Decide page, and their undo."""
 
 from dataclasses import replace
 

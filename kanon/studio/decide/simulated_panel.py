@@ -117,8 +117,9 @@ def _show_start(work: SessionState, simulation: Simulation) -> None:
             work.view(SimulatedView).scope,
             "scope",
             SimulatedView,
-            help="Where strategies measure l and t when they choose a merge. By definition this is "
-            "the whole table. The merged class alone takes about four times as long.",
+            help="Where strategies measure l and t when they choose a merge. By definition this "
+            "is the whole table. Measuring in the merged class takes about four times as "
+            "long.",
         )
         draw_start_button("simulating", get_start_label(work, simulation), build_simulation_request)
     show_earlier_study(work, "simulating", simulation.key)
@@ -173,7 +174,7 @@ def _show_study_files(
                 "Study as a file", lambda: write_study(simulation.made, outcomes), "study",
                 "json", about, "study-file",
                 help="STUDY.json, to continue another day, here or with python -m kanon simulate "
-                "--state. It contains no values of the table.",
+                "--state. It contains no values from the table.",
             )  # fmt: skip
     key = f"study-upload-{work.version}-{work.view(SimulatedView).uploads}"
     draw_upload_field(
@@ -258,7 +259,7 @@ def describe_results(work: SessionState, simulation: Simulation) -> str:
         f"Areas for k from {write_count(low)} to {write_count(high)}, guided by "
         f"{escape_markdown(get_metric(work, work.settings.metric).card.title)}, with l "
         f"and t measured in {SCOPES[work.view(SimulatedView).scope].title}. They say what "
-        "to expect of a strategy in general, not on your own column: use Compare for that."
+        "to expect of a strategy in general, not for your own column; for that, use Compare."
     )
     if len(outcomes) < len(RUNS):
         part = (

@@ -1,4 +1,4 @@
-"""What the page Decide shows."""
+"""What the Decide page shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

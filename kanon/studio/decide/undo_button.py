@@ -1,4 +1,4 @@
-"""The button that undoes a change of settings by the page Decide."""
+"""The button that undoes a change of settings by the Decide page."""
 
 import streamlit as st
 
@@ -15,6 +15,7 @@ def show_undo_button(work: SessionState, part: DecidePart) -> None:
             icon=":material/undo:",
             type="tertiary",
             key=f"taken-back-{part}",
-            help="Brings back the settings from before. Nothing that you chose since is lost.",
+            help="Brings back the settings from before. Nothing that you have chosen since is "
+            "lost.",
             on_click=lambda: state.set_session(undo_settings(state.get_session(), part)),
         )

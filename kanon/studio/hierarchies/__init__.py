@@ -1,1 +1,1 @@
-"""The page Hierarchies: how may the values of a column be blurred?"""
+"""The Hierarchies page: how may the values of a column be blurred?"""

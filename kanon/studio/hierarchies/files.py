@@ -79,7 +79,7 @@ def show_files_panel(work: SessionState, column: str, choice: HierarchyChoice) -
     if len(trees) > 1:
         label = f"All {count_noun(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
         _show_download(work, label, "zip", trees, lambda: write_bundle(trees))
-    st.caption("Hierarchies list the values that may occur in the table.")
+    st.caption("Hierarchies list the values that can occur in the table.")
 
 
 def _show_download(
@@ -177,8 +177,8 @@ def _describe_import(work: SessionState, waiting: FileReview, choice: HierarchyC
     if choice.lacking:
         lacking, records = len(choice.lacking), sum(choice.lacking.values())
         parts.append(
-            f"It lacks {count_noun(lacking, 'value')} of "
-            f"{write_records(records)}: {list_values(choice.lacking)}."
+            f"It lacks {count_noun(lacking, 'value')} found in {write_records(records)}: "
+            f"{list_values(choice.lacking)}."
         )
     else:
         parts.append("Every value has a place.")
@@ -192,7 +192,7 @@ def _describe_import(work: SessionState, waiting: FileReview, choice: HierarchyC
     if waiting.column not in work.table.hierarchy_columns:
         parts.append("That column needs no hierarchy now; this one is saved for later.")
     if sum(review.column == waiting.column for review in work.table.imports) > 1:
-        parts.append("Another file is for the same column; the last one is used.")
+        parts.append("There is another file for this column; the last one is used.")
     return " ".join([*parts, *choice.notes])
 
 

@@ -215,8 +215,8 @@ def choose_weights(work: SessionState, column: str, choice: HierarchyChoice) -> 
             on_click=take_weights,
             args=(work.shared.shown, columns),
             help="Copies these weights to the edges of this hierarchy, where you can change them, "
-            "and to hierarchies without weights of yours. Then the metric Custom uses them. A "
-            "click on one weight does the same for this hierarchy alone.",
+            "and to hierarchies that do not have your own weights yet. The metric Custom then "
+            "uses them. Clicking one weight does the same, but only for this hierarchy.",
         )
     elif work.shared.shown == tree_edits.DRAWN and has_weights:
         st.button(
@@ -277,8 +277,8 @@ def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: Hierarch
 def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
     st.caption(
         "One line per value: its groups from fine to coarse. A cell that repeats its left "
-        "neighbour skips that level. You can paste cells from a spreadsheet. Changes count once "
-        "you press Apply the table."
+        "neighbour skips that level. You can paste cells from a spreadsheet. Changes take effect "
+        "when you press Apply the table."
     )
     draw_table_editor(
         f"levels-{column}",
@@ -293,7 +293,7 @@ def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
 def show_edges(work: SessionState, column: str, tree: Hierarchy) -> None:
     st.caption(
         "One line per edge, with your weights: give every edge a weight, or none. To make a "
-        "group, name it as a parent. Changes count once you press Apply the table."
+        "group, name it as a parent. Changes take effect when you press Apply the table."
     )
     draw_table_editor(
         f"edges-{column}",
@@ -361,9 +361,9 @@ def show_what_if(work: SessionState) -> None:
         ),
     )
     st.caption(
-        "Each percentage is a share of the most that its own hierarchies could lose, so the two "
-        "scales differ where a tree has changed. Other changes in between, such as roles or the "
-        "algorithm, count too."
+        "Each percentage is a share of the most that could be lost with its own hierarchies, so "
+        "the two scales differ where a tree has changed. Other changes in between, such as to "
+        "roles or the algorithm, also have an effect."
     )
 
 

@@ -93,7 +93,7 @@ def list_offered_algorithms() -> list[str]:
 
 
 def list_compared_algorithms(work: SessionState) -> list[str]:
-    """The algorithms to compare; if none is chosen, that of the page Anonymise."""
+    """The algorithms to compare; if none is chosen, that of the Anonymise page."""
     wanted = work.compare.algorithms or (work.settings.algorithm,)
     return [name for name in list_offered_algorithms() if name in wanted] or ["gaa"]
 
@@ -145,8 +145,8 @@ def list_planned_lines(work: SessionState, also: Iterable[str] = ()) -> tuple[Pl
             lines.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(lines) > MOST_LINES:
         raise PlanError(
-            f"{write_count(len(lines))} lines are too many; a comparison has at most {MOST_LINES}. "
-            "Choose fewer metrics or strategies."
+            f"{write_count(len(lines))} lines are too many; a comparison can have at most "
+            f"{MOST_LINES}. Choose fewer metrics or strategies."
         )
     measure = _get_yardstick(work, ours)
     return tuple(
@@ -172,7 +172,7 @@ def explain_incomparable(work: SessionState, saved: SavedConfiguration) -> str:
     if saved.plan.person != work.table.person:
         if saved.plan.person is None:
             return "its k counts records"
-        return f"its k counts persons by {quote(saved.plan.person)}"
+        return f"its k counts persons, identified by {quote(saved.plan.person)}"
     if saved.plan.read.missing != work.table.missing and count_incomplete_records(work):
         return "it treats missing values differently, so it has other records"
     return ""

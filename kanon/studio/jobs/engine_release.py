@@ -194,7 +194,7 @@ def check_destination(
 ) -> Address:
     """Check that a release may be written there and nothing is there yet."""
     if not typed.strip():
-        raise TableError("Say where the release goes: a new folder, or a file.")
+        raise TableError("Choose where the release goes: a new folder, or a file.")
     target = Address.parse(typed)
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")

@@ -107,7 +107,7 @@ def request_population(work: SessionState, content: bytes, name: str) -> JobRequ
 
 
 def describe_out_of_memory(name: str) -> str:
-    problem = f"{quote(name)} needs more memory to be opened than it may take"
+    problem = f"{quote(name)} needs more memory to be opened than is allowed"
     return describe_exceeded_limit("opening_megabytes", problem)
 
 

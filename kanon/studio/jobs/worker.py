@@ -34,11 +34,11 @@ def describe_failure(error: BaseException) -> str:
     """The sentence about an unexpected exception: its type, never its text, which can hold values.
 
     >>> describe_failure(ValueError("Alice"))
-    'The calculation failed (ValueError). The details are withheld, as they could hold values.'
+    'The calculation failed (ValueError). The details are withheld: they could contain values.'
     """
     return (
-        f"The calculation failed ({type(error).__name__}). The details are withheld, as they "
-        "could hold values."
+        f"The calculation failed ({type(error).__name__}). The details are withheld: they could "
+        "contain values."
     )
 
 

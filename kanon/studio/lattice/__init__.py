@@ -1,1 +1,1 @@
-"""The page Lattice: which combinations of levels satisfy?"""
+"""The Lattice page: which combinations of levels satisfy?"""

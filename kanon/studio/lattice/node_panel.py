@@ -110,23 +110,23 @@ def show_node_numbers(lattice: Exploration, counts: Assessment, node: Node) -> N
     suppressed, n = int(counts.suppressed[place]), lattice.n_records
     loss, highest = write_percent(float(counts.loss[place])), len(lattice.per_height) - 1
     about_loss = (
-        f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
-        "everything."
+        f"{loss} of all that could be lost is lost, as the metric counts it; suppressed records "
+        "count as a total loss."
     )
     if not counts.satisfying[place]:
         about_loss = (
-            "The loss of the table at these levels with nothing suppressed, as the metric counts. "
-            "If the records that break the requirements were suppressed, "
+            "The loss of the table at these levels with nothing suppressed, as the metric counts "
+            "it. If the records in classes that do not meet the requirements were suppressed, "
             f"{write_percent(float(counts.loss_suppressed[place]))} would be lost."
         )
     figures = (
         ("k reached ↑ better", write_count(int(counts.reached[place])),
-         "The size of the smallest class, after suppressing at most the allowed records."),
+         "The size of the smallest class, once up to the allowed number of records is suppressed."),
         ("Classes ↑ better", write_count(int(counts.classes[place])),
-         "Groups of records that look the same and satisfy the requirements."),
+         "Groups of records that look the same and meet the requirements."),
         ("Suppressed ↓ better",
          f"{write_count(suppressed)} ({write_percent(100 * suppressed / n)})",
-         "Records in classes that break the requirements: the release would leave them out."),
+         "Records in classes that do not meet the requirements: the release would leave them out."),
         ("Loss ↓ better", loss, about_loss),
         ("Height", f"{sum(node)} of {highest}",
          f"All columns together rise by {sum(node)} of {highest} levels."),
@@ -153,7 +153,7 @@ def show_use_button(
         sentence = describe_node(lattice, counts, node)
         if not whole:
             sentence += (
-                " Include all quasi-identifiers to use it: a release needs a level for each."
+                " Include all quasi-identifiers to use this node: a release needs a level for each."
             )
         st.markdown(escape_markdown(sentence), width="content")
         levels = dict(zip(lattice.attributes, node, strict=True))
@@ -195,7 +195,7 @@ def show_node_tables(
     suppressed = int(counts.suppressed[counts.places[node]])
     first, others = write_records(len(after.data)), write_records(suppressed)
     which = (
-        f"The first {first} in classes that satisfy the requirements ({others} in others)."
+        f"The first {first} in classes that meet the requirements ({others} in others)."
         if suppressed
         else f"The first {first}."
     )

@@ -76,9 +76,9 @@ def show_lattice_choices(work: SessionState) -> None:
         st.caption(
             "Columns",
             width=80,
-            help="The lattice of these quasi-identifiers alone, as if the other columns were "
-            "insensitive. A node that fails here also fails with more columns; a node that "
-            "satisfies here may fail with more.",
+            help="The lattice of only these quasi-identifiers, as if the other columns were "
+            "insensitive. A node that fails here also fails with more columns; a node that meets "
+            "the requirements here may fail with more.",
         )
         st.pills(
             "Quasi-identifiers in the lattice",
@@ -106,7 +106,7 @@ def show_lattice_choices(work: SessionState) -> None:
         draw_segments(
             label, COLOURINGS, "lattice-colour", view.colouring, "colouring", LatticeView,
             width="content",
-            help="Circles are nodes that satisfy the requirements; crosses do not.",
+            help="Circles are nodes that meet the requirements; crosses are nodes that do not.",
         )  # fmt: skip
     beside.pills(
         "Walks of searches",

@@ -48,7 +48,7 @@ def _describe_stop(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
     if visit.suppressed > lattice.limit:
         suppression += f", as published, although the limit here is {write_count(lattice.limit)}"
     nodes = count_noun(walk.evaluated, "node")
-    return f"Here it stops{suppression}. Loss: {write_percent(float(loss))}; counted: {nodes}."
+    return f"It stops here{suppression}. Loss: {write_percent(float(loss))}; counted: {nodes}."
 
 
 def _write_limit(records: int) -> str:
@@ -74,16 +74,16 @@ def _describe_raise(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str
 def _describe_jump(visit: VisitedNode, walk: Walk, end: bool) -> str:
     height = sum(visit.node)
     if end:
-        return f"chooses the node of least loss among those of height {height} that satisfy"
+        return f"chooses the node at height {height} that meets the requirements and loses least"
     if visit.suppressed <= walk.limit:
-        return f"a node of height {height} satisfies, so it searches no higher"
-    return f"no node of height {height} satisfies, so it searches higher"
+        return f"a node of height {height} meets the requirements, so the search goes no higher"
+    return f"no node of height {height} meets the requirements, so the search goes higher"
 
 
 def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
     below = f"classes below k = {write_count(lattice.k)}"
     if lattice.others:
-        below = f"{below} or that break a model"
+        below = f"{below} or that do not meet a model"
     return f"{count_noun(visit.suppressed, 'record is', 'records are')} in {below}"
 
 
@@ -134,10 +134,10 @@ def describe_node(lattice: Exploration, counts: Assessment, node: Node) -> str:
     if suppressed > limit:
         least = "at least " if lattice.others else ""
         return (
-            f"Does not satisfy the requirements: {least}{write_records(suppressed)} would have to "
+            f"Does not meet the requirements: {least}{write_records(suppressed)} would have to "
             f"be suppressed, but {_write_limit(limit)} may be."
         )
-    parts = ["Satisfies the requirements"]
+    parts = ["Meets the requirements"]
     if node == lattice.least:
         parts.append("no node loses less")
     if node in lattice.minimal:
@@ -173,7 +173,7 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
             " Here columns count by their weights, as in the search; alteration on the other "
             "pages counts each column once."
         )
-    suppressed = "k records, as published, as no limit was set"
+    suppressed = "k records, as published, because no limit was set"
     if ready.task.suppression is not None:
         suppressed = f"up to {count_noun(ready.task.suppression, 'record')}"
     searches = (
@@ -190,10 +190,10 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
         variance=f"{spread:.2f}",
         expected=write_count(round(estimate_largest_height(trees))),
         widest=write_count(max(lattice.per_height)),
-        allowed=f"{limit} in classes that break {requirements}.",
+        allowed=f"{limit} in classes that do not meet {requirements}.",
         metric=escape_markdown(ready.prepared.plan.metric.card.title),
         weighted=about_weights,
         searches="\n\n".join(searches),
-        suppressed=f"Datafly may suppress {suppressed}.",
+        suppressed=f"Datafly can suppress {suppressed}.",
         source=escape_markdown(sources),
     )

@@ -1,4 +1,4 @@
-"""What the page Lattice shows."""
+"""What the Lattice page shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

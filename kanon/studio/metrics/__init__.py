@@ -1,1 +1,1 @@
-"""The page Metrics: what does it cost to blur a value?"""
+"""The Metrics page: what does it cost to blur a value?"""

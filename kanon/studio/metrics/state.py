@@ -1,4 +1,4 @@
-"""What the page Metrics shows."""
+"""What the Metrics page shows."""
 
 from dataclasses import dataclass
 from typing import Literal

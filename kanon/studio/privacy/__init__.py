@@ -1,1 +1,1 @@
-"""The page Privacy: what does the release still tell?"""
+"""The Privacy page: what does the release still tell?"""

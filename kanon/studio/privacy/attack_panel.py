@@ -112,7 +112,7 @@ def show_fact_fields(
         st.button(
             "Take a random record",
             icon=":material/casino:",
-            help="A record that is unique by the known facts, if there is one.",
+            help="A record that the known facts single out, if there is one.",
             on_click=take_random,
             args=(classes, columns),
             key="privacy-random",

@@ -1,4 +1,4 @@
-"""The attacker of the page Privacy: what they know, whom they look for, and what they find."""
+"""The attacker of the Privacy page: what they know, whom they look for, and what they find."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -104,8 +104,8 @@ def describe_attack(
         sentences.append("The record of such a person was suppressed: it is not in the release.")
     if baseline is not None and baseline.sureness is not None:
         sentences.append(
-            "**Without either:** anyone who knows how frequent each value is in the table "
-            f"guesses {_list_guesses(baseline)}, {write_percent(100 * baseline.sureness)} sure."
+            "**Without either:** anyone who knows how frequent each value is in the table guesses "
+            f"{_list_guesses(baseline)} and is {write_percent(100 * baseline.sureness)} sure."
         )
     return sentences
 
@@ -161,9 +161,9 @@ def describe_all_attacks(
     )
     if before.of == "persons":
         sentence = (
-            f"knowing {facts_text} from one of their records singles out {shares}; on average "
-            f"{match_before} persons match before and {match_after} after, by each person's most "
-            "revealing record."
+            f"knowing {facts_text} from one of a person's records singles out {shares}; on "
+            f"average {match_before} persons match before and {match_after} after, counting each "
+            "person's most revealing record."
         )
     sentence = f"**Everyone in turn:** {sentence}"
     if before.right is None or after.right is None or baseline is None:

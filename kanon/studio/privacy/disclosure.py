@@ -132,12 +132,12 @@ def describe_class(released: EquivalenceClasses, column: str, position: int) -> 
         return (
             f"All {write_count(size)} have the same "
             f"{escape_markdown(column)}: anyone who knows that a person is in "
-            f"this class is certain of “{name}”. In the whole table, {overall} have it."
+            f"this class is certain that theirs is “{name}”. In the whole table, {overall} have it."
         )
     return (
         f"{write_count(most)} of {write_count(size)} have the same {escape_markdown(column)}: "
         f"anyone who knows that a person is in this class is {write_percent(100 * most / size)} "
-        f"sure of “{name}”. In the whole table, {overall} have it."
+        f"sure that theirs is “{name}”. In the whole table, {overall} have it."
     )
 
 
@@ -164,11 +164,11 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
             f"at least {write_count(int(released.counts.min()))} records look alike."
         )
         whom = "none" if others else "all"
-        which = f"It is “{commonest}”, the most frequent value of the table, for {whom} of them."
+        which = f"It is “{commonest}”, the most frequent value in the table, for {whom} of them."
         if 0 < others < records:
             which = (
                 f"For {write_count(others)} of the {write_count(records)} it "
-                f"is not “{commonest}”, the most frequent value of the table."
+                f"is not “{commonest}”, the most frequent value in the table."
             )
         return f"{where} {certainly} {which}"
     # The surest guess; among equally sure ones, in the largest class.

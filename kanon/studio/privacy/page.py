@@ -263,9 +263,9 @@ def show_population(work: SessionState, result: AnonymisationResult, run: Run, k
     classes, released = run.prepared.classes, run.recoding.released
     st.markdown(
         "An attacker who does not know whether a person is in the table must consider the whole "
-        "population. Upload a table of it, with the same quasi-identifiers under the same names: "
-        f"{escape_markdown(', '.join(classes.attributes))}. It stays "
-        "in memory for this session only and is never written to disk."
+        "population. Upload it as a table, with the same quasi-identifiers under the same "
+        f"names: {escape_markdown(', '.join(classes.attributes))}. The table stays in memory for "
+        "this session only and is never written to disk."
     )
     key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
     draw_upload_field("A table of the population", key=key, on_change=take_population, args=(key,))
@@ -294,10 +294,11 @@ def show_population(work: SessionState, result: AnonymisationResult, run: Run, k
         sentence += " " + choose_plural(
             beyond,
             "{count} of them has a missing value or one that is in no hierarchy. This person "
-            "counts only where the release says nothing about that column, so the risk may be "
+            "matches only where the release hides that value completely (the root), so the risk "
+            "may be overstated.",
+            "{count} of them have a missing value or one that is in no hierarchy. They match only "
+            "where the release hides that value completely (the root), so the risk may be "
             "overstated.",
-            "{count} of them have a missing value or one that is in no hierarchy. They count only "
-            "where the release says nothing about that column, so the risk may be overstated.",
         )
     st.caption(sentence)
     st.button("Delete", icon=":material/delete:", on_click=delete_population)

@@ -1,1 +1,1 @@
-"""The page Report: what is handed over with the release?"""
+"""The Report page: what is handed over with the release?"""

@@ -48,18 +48,18 @@ from kanon.studio.widgets.result import fade_old_result, format_plan_for_file
 
 IN_ENGINE = (
     "A report checks the released rows again, which needs the table in memory, but this table "
-    "stays in its engine. Load it as a file on the page Data, or run python -m kanon report with "
+    "stays in its engine. Load it as a file on the Data page, or run python -m kanon report with "
     "--engine memory."
 )
 
 FORMS = {False: "Internal", True: "For publication"}
 ABOUT_FORM = {
     False: (
-        "**Internal**: for your files. It shows labels of hierarchies and five records, so only "
-        "people who may see the table may see it. Every printed page says so."
+        "**Internal**: for your files. It shows labels of hierarchies and five records, so show "
+        "it only to people who are allowed to see the table. Every printed page says so."
     ),
     True: (
-        "**For publication**: for anyone. Of the table it reveals nothing beyond the release "
+        "**For publication**: for anyone. It reveals nothing about the table beyond the release, "
         "except the names of columns. Your texts appear as you type them."
     ),
 }
@@ -248,7 +248,7 @@ def show_report_choices(work: SessionState, fresh: bool) -> None:
         **attach_widget(
             "report-in-context", work.view(ReportView).in_context, "in_context", into=ReportView
         ),
-        help="Choose the recipient, the thresholds and their sources on the page Decide.",
+        help="Choose the recipient, the thresholds and their sources on the Decide page.",
     )
 
 
@@ -260,7 +260,7 @@ def show_report_notice(work: SessionState, stale: bool) -> None:
             st.info(
                 f"{describe_classes_in_engine(class_count)} "
                 "A report needs all of them, so there is none. You can "
-                "download the measures of the release and its plan on the page Anonymise."
+                "download the measures of the release and its plan on the Anonymise page."
             )
         elif work.table.records.in_engine:
             st.info(IN_ENGINE)
@@ -379,9 +379,9 @@ def show_recorded_releases(work: SessionState) -> None:
         st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
     st.caption(
-        "This server records releases: who had one, when, and what was reached, but no cells and "
-        "no names of columns. The list shows releases of tables with the same bytes. A line is "
-        "written when a download is made, whether or not the browser saved it."
+        "This server records releases: who received one, when, and what it reached, but no cells "
+        "or names of columns. The list shows releases of this exact table, byte for byte. A line "
+        "is added when a download is made, whether or not the browser saved it."
     )
     if not lines:
         st.info("No release of this table is recorded yet.")

@@ -1,4 +1,4 @@
-"""What the page Report shows."""
+"""What the Report page shows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

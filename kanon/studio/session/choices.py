@@ -49,7 +49,7 @@ class Builder(NamedTuple):
 
 BUILDERS: Mapping[str, Builder] = {
     "suppression": Builder(
-        "All or nothing", "Each value is kept or raised to the root; there is nothing between."
+        "All or nothing", "Each value is kept or raised to the root; there is nothing in between."
     ),
     "intervals": Builder(
         "Intervals",
@@ -65,7 +65,7 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "quantiles": Builder(
         "Intervals by records",
-        "Puts numbers into nested intervals with about as many records in each.",
+        "Puts numbers into nested intervals with about the same number of records in each.",
         (BuilderField("parts", "Number of intervals, level by level"),),
     ),
     "mask": Builder(
@@ -76,7 +76,7 @@ BUILDERS: Mapping[str, Builder] = {
             BuilderField(
                 "step",
                 "Or characters masked at a time",
-                help_text="Counts only if the field before is empty.",
+                help_text="Used only if the field before is empty.",
                 is_advanced=True,
             ),
             BuilderField("side", "Side that stays", "choice", ("left", "right")),
@@ -111,7 +111,7 @@ BUILDERS: Mapping[str, Builder] = {
             BuilderField(
                 "levels",
                 "Periods: some of day, month, quarter, year, decade",
-                help_text="For times also hour and part of day, which is six hours.",
+                help_text="For times, also hour and part of day (six hours).",
             ),
         ),
     ),
@@ -143,7 +143,7 @@ BUILDERS: Mapping[str, Builder] = {
         (BuilderField("least", "A value is rare with fewer records than"),),
     ),
     "file": Builder("From a file", "Reads a hierarchy from a CSV or JSON file."),
-    "drawn": Builder("Drawn by you", "As you drew it on the page Hierarchies."),
+    "drawn": Builder("Drawn by you", "As you drew it on the Hierarchies page."),
 }
 
 FIELDS = tuple(
@@ -233,8 +233,8 @@ def _match_values(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     if lacking:
         problem = (
             f"This hierarchy lacks {count_noun(len(lacking), 'distinct value')} "
-            f"({list_names(lacking)}) of {write_records(sum(lacking.values()))}; "
-            "add what is missing on the page Hierarchies, or to the file."
+            f"({list_names(lacking)}) found in {write_records(sum(lacking.values()))}; add what "
+            "is missing on the Hierarchies page, or to the file."
         )
         return replace(choice, tree=tree, lacking=lacking, problem=problem, plan=None)
     plan = choice.plan or NodesPlan(nodes=to_nodes(tree))

@@ -108,8 +108,8 @@ def import_configuration(work: SessionState, content: bytes, title: str) -> Sess
     for name, part in plan.metrics.items():
         if name in work.settings.composed and work.settings.composed[name] != part:
             raise PlanError(
-                f"The plan has its own metric {quote(name)}, and yours of that name is different. "
-                "Delete yours on the page Metrics first."
+                f"The plan has its own metric {quote(name)}, and your metric of that name is "
+                "different. Delete yours on the Metrics page first."
             )
     check_columns(work.table.records.columns, plan.columns)
     configuration = _check_on_table(SavedConfiguration(title, plan, {}), work)
@@ -173,7 +173,7 @@ def _describe_misfits(titles: Sequence[str]) -> str:
     do = "does" if len(titles) == 1 else "do"
     return (
         f"{list_names(titles)} {do} not fit this table; the list "
-        "of saved configurations on the page Compare says why."
+        "of saved configurations on the Compare page says why."
     )
 
 
@@ -202,7 +202,7 @@ def _check_classes_load(plan: Plan, table: Table) -> None:
         and (table.get_known_class_count(columns) or most + 1) > most
     ):
         raise PlanError(
-            "By these quasi-identifiers the table may have more classes than kanon loads, so the "
+            "With these quasi-identifiers the table may have more classes than kanon loads, so the "
             "configuration was not checked."
         )
 

@@ -151,7 +151,7 @@ class Purpose(StateSection):
 
     @property
     def counted_population(self) -> pd.DataFrame | None:
-        """The population of the page Privacy, unless the attacker knows who is in the table."""
+        """The population of the Privacy page, unless the attacker knows who is in the table."""
         if self.context.attacker == "prosecutor" or self.population is None:
             return None
         return self.population.table

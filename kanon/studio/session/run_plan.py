@@ -57,50 +57,50 @@ def build_plan(work: SessionState, in_engine: bool = False) -> Plan:
     if unfit:
         have = "has" if len(unfit) == 1 else "have"
         raise PlanError(
-            f"{list_names(unfit)} {have} no usable hierarchy yet; see the page Hierarchies."
+            f"{list_names(unfit)} {have} no usable hierarchy yet; see the Hierarchies page."
         )
     coarsened = work.table.coarsened
     for column in work.table.columns_to_coarsen:
         if column not in coarsened:
             raise PlanError(
                 f"{quote(column)} should be coarsened, but its hierarchy cannot be used. Fix it "
-                "on the page Data, or release the column as it is."
+                "on the Data page, or release the column as it is."
             )
     incomplete = count_undecided_records(work)
     if incomplete:  # never dropped, and never kept, in silence
         raise PlanError(
             choose_plural(
                 incomplete,
-                "{count} record lacks a quasi-identifier; choose on the page Data what happens to "
+                "{count} record lacks a quasi-identifier; choose on the Data page what happens to "
                 "it.",
-                "{count} records lack a quasi-identifier; choose on the page Data what happens to "
+                "{count} records lack a quasi-identifier; choose on the Data page what happens to "
                 "them.",
             )
         )
     if work.table.file.unclear:
         raise PlanError(
-            "Say on the page Data whether the first line of the table holds column names."
+            "Say on the Data page whether the first line of the table holds column names."
         )
     if work.table.undecided:  # never released in silence
         raise PlanError(
             choose_plural(
                 len(work.table.undecided),
-                "{columns} has no role yet; choose its role on the page Data.",
-                "{columns} have no roles yet; choose their roles on the page Data.",
+                "{columns} has no role yet; choose its role on the Data page.",
+                "{columns} have no roles yet; choose their roles on the Data page.",
                 columns=list_names(list_undecided_columns(work), most=12),
             )
         )
     if not work.table.quasi_identifiers:
-        raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
+        raise PlanError("No column is a quasi-identifier yet; choose roles on the Data page.")
     for model in work.unmeetable_models:  # never dropped in silence: somebody asked for it
         raise PlanError(
             f"{model.sentence} is required, but that column is no longer sensitive. Make it "
-            "sensitive on the page Data, or remove the requirement on the page Anonymise."
+            "sensitive on the Data page, or remove the requirement on the Anonymise page."
         )
     if work.table.person is not None and work.table.usable_person is None:
         raise PlanError(
             f"{quote(work.table.person)} identifies the person, but it is no longer an "
-            "identifier. Make it one on the page Data, or choose there that k counts records."
+            "identifier. Make it one on the Data page, or choose there that k counts records."
         )
     if not in_engine:
         check_classes_loadable(work)

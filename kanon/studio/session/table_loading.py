@@ -143,7 +143,7 @@ def _build_work(
     if person is not None:
         reasons[person] = (
             "Suggested: by its name it identifies a person, and some records share a value. So k "
-            "counts persons by it; you can change that below."
+            "counts persons, identified by this column; you can change that below."
         )
     without = file.fingerprint if isinstance(file, OpenedTable) else title
     fingerprint = hashlib.sha256(content if content is not None else without.encode())

@@ -391,10 +391,10 @@ def describe_classes_in_engine(number: int) -> str:
 def check_classes_loadable(work: SessionState) -> None:
     if needs_class_count(work):
         raise PlanError(
-            "The classes of this table are not counted yet; there may be too many to load."
+            "The classes of this table have not been counted yet; there may be too many to load."
         )
     number = count_classes_in_engine(work)
     if number is not None:
         raise PlanError(
-            f"{describe_classes_in_engine(number)} Release such a table on the page Anonymise."
+            f"{describe_classes_in_engine(number)} Release such a table on the Anonymise page."
         )

@@ -199,7 +199,7 @@ def draw_metric_choice(key: str) -> None:
 def draw_strategy_choice(key: str) -> None:
     work = state.get_session()
     help_sentences = [
-        "How the partner of a smallest class is chosen for a merge.",
+        "How the merge partner of a smallest class is chosen.",
         escape_markdown(STRATEGIES[work.usable_strategy].summary),
     ]
     if work.usable_strategy == "k":

@@ -141,21 +141,21 @@ def _parse_document(content: bytes) -> dict[str, Any]:
     try:
         document = read_json(content.decode("utf-8-sig"), "The project file")
     except UnicodeDecodeError:
-        raise PlanError("The project file is not text in UTF-8.") from None
+        raise PlanError("The project file is not UTF-8 text.") from None
     if isinstance(document, dict) and "project" not in document and "algorithm" in document:
-        raise PlanError("This is a plan, not a project: import it on the page Compare.")
+        raise PlanError("This is a plan, not a project: import it on the Compare page.")
     if not isinstance(document, dict) or document.get("project") != _FORMAT:
-        raise PlanError(f'This is no project file of kanon: it lacks "project": {_FORMAT}.')
+        raise PlanError(f'This is not a kanon project file: it lacks "project": {_FORMAT}.')
     parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
     for key, kind in parts.items():
         if not isinstance(document.get(key), kind):
             called = "an object" if kind is dict else "a list"
-            raise PlanError(f"The project file: the key {key} has to be {called}.")
+            raise PlanError(f"The project file: the key '{key}' has to be {called}.")
     return document
 
 
 def _parse_reports(content: Any) -> list[ReportRecord]:
-    where = "The project file: the key reports"
+    where = "The project file: the key 'reports'"
     if not isinstance(content, list):
         raise PlanError(f"{where} has to be a list.")
     return [parse_record(report, where) for report in content]
@@ -166,7 +166,7 @@ def _parse_levels(levels: Any) -> dict[str, int]:
         type(level) is int and level >= 1 for level in levels.values()
     ):
         raise PlanError(
-            "The project file: the key levels has to be an object of whole numbers from 1."
+            "The project file: the key 'levels' has to be an object of whole numbers above 0."
         )
     return levels
 
@@ -179,11 +179,11 @@ def _describe_opening(work: SessionState, opened: SessionState, plan: Plan, chan
     ]
     sentences = ["The project was opened on this table."]
     if beyond:
-        sentences.append(f"It says nothing about {list_names(beyond)}.")
+        sentences.append(f"The project says nothing about {list_names(beyond)}.")
     if lost:
-        sentences.append(f"The table lacks {list_names(lost)}, so no release can have it.")
+        sentences.append(f"No release can include {list_names(lost)}, which the table lacks.")
     if lacking:
-        sentences.append(f"Fix on the page Hierarchies: {list_names(lacking)}.")
+        sentences.append(f"On the Hierarchies page, fix {list_names(lacking)}.")
     if change:
         sentences.append(change)
     return " ".join(sentences)
@@ -241,7 +241,7 @@ def _parse_choice(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     where = f"The project file: the hierarchy of {quote(column)}"
     if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
         builders = ", ".join(BUILDERS)
-        raise PlanError(f"{where} has no builder; choose from {builders}.")
+        raise PlanError(f"{where} names no known builder; choose from {builders}.")
     texts = part.get("typed", {})
     if not isinstance(texts, dict) or not all(
         name in FIELDS and isinstance(text, str) for name, text in texts.items()
@@ -336,7 +336,7 @@ def _apply_settings(work: SessionState, plan: Plan, compared: Mapping[str, Any])
 
 
 def _parse_names(key: str, names: Any, among: Iterable[str]) -> tuple[str, ...]:
-    where = f"The project file: the key compared.{key}"
+    where = f"The project file: the key 'compared.{key}'"
     if not isinstance(names, list):
         raise PlanError(f"{where} has to be a list of names.")
     unknown = [name for name in names if name not in list(among)]

@@ -49,8 +49,9 @@ def _draw_project() -> None:
         "texts for a report."
     )
     st.write(
-        "The file holds no records, but its hierarchies list the values that occur in the table. "
-        "If a value alone says something about a person, keep the file as safe as the table."
+        "The file contains no records, but its hierarchies list the values that occur in the "
+        "table. If a single value says something about a person, keep the file as safe as the "
+        "table."
     )
     try:
         check_savable(work)
@@ -74,7 +75,7 @@ def _draw_project() -> None:
         key=key,
         on_change=_open_file,
         args=(key,),
-        help="Load the table first. The project replaces what is chosen for it now.",
+        help="Load the table first. The project replaces all current choices for it.",
     )
     state.show_message_at(_FILE)
 

@@ -40,9 +40,9 @@ def restore_or_start() -> None:
 def _warn_of_loss() -> None:
     """Warn, or the sample would be taken for the user's table."""
     st.warning(
-        f"This tab's earlier work is deleted: it is kept for {get_session_store().keep_time_text}, "
-        "or until the server stops. Load your table again. If you saved "
-        "a project file, open it under Project to get your choices back.",
+        "This tab's earlier work has been deleted: work is kept for "
+        f"{get_session_store().keep_time_text}, or until the server stops. Load your table again. "
+        "If you saved a project file, open it under Project to get your choices back.",
         icon=":material/info:",
     )
     with st.container(horizontal=True):

@@ -32,8 +32,8 @@ def check_required_internals() -> None:
         if not holds:
             packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "starlette"))
             raise SettingsError(
-                "The dashboard does not start: privacy depends on the following, which does not "
-                f"hold with {packages}. {claim} Install the versions of constraints.txt."
+                "The dashboard does not start: privacy depends on the following, which is not "
+                f"true of {packages}. {claim} Install the versions from constraints.txt."
             )
 
 
@@ -92,10 +92,10 @@ REQUIRED_INTERNALS: Mapping[str, Callable[[], object]] = {
     "The address of a download depends on its name, which holds a secret.": _check_addresses,
     "Streamlit asks for this machine's outer address by net_util.get_external_ip, which is "
     "switched off.": lambda: callable(net_util.get_external_ip),
-    "What a page says of an exception is elements.exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT.": (
+    "A page's text for an exception is elements.exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT.": (
         lambda: isinstance(exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT, str)
     ),
-    "What a console shows of an exception goes through error_util._print_rich_exception.": (
+    "A console's text for an exception goes through error_util._print_rich_exception.": (
         lambda: callable(error_util._print_rich_exception)
     ),
     "Streamlit knows each option of .streamlit/config.toml.": _check_options,

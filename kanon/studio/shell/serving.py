@@ -24,8 +24,8 @@ GRACE = 30.0  # seconds for which an old address still leads to its file, while 
 
 FAILED = (
     "This page has failed because of an error in kanon. What you have chosen and typed is kept. "
-    "Please report it to the operator: the log says where it happened, without any value of your "
-    "table."
+    "Please report it to the operator: the log says where it happened, without any values from "
+    "your table."
 )
 
 _make_record = logging.getLogRecordFactory()

@@ -34,7 +34,7 @@ STEPS = (
                 "In the released table every record looks like at least k − 1 others in the "
                 "columns that could single a person out. This curve shows how much detail that "
                 "costs for every k. Move the slider below it: the picture, the numbers and the "
-                "table follow.",
+                "table change with it.",
             ),
             (
                 ".st-key-after",
@@ -56,7 +56,7 @@ STEPS = (
                 "[class*='st-key-role-']",
                 "Each column has a role. Identifiers are never released. Others may know the "
                 "quasi-identifiers, so these are generalised. Nobody should learn a person's "
-                "sensitive value. Change a role: the numbers of how exposed the table is follow.",
+                "sensitive value. Change a role: the numbers that show the exposure change too.",
             ),
         ),
     ),
@@ -66,13 +66,14 @@ STEPS = (
         (
             (
                 ".st-key-tree-editor",
-                "A tree says what a value may become: the higher, the less it says. Drag a value "
-                "to another group, or select some and press g to group them; Undo takes it back.",
+                "A tree shows what a value can become: the higher the group, the less it says. "
+                "Drag a value to another group, or select some and press g to group them; Undo "
+                "takes it back.",
             ),
             (
                 "[data-testid=stDataFrame]",
-                "The tree as a table says what a value may become: the higher, the less it "
-                "says. Type over a group to move a value; Undo takes it back.",
+                "This table shows the tree, and what a value can become: the higher the group, "
+                "the less it says. Type over a group to move a value; Undo takes it back.",
             ),
         ),
     ),
@@ -83,7 +84,8 @@ STEPS = (
             (
                 ".st-key-compared",
                 "Here are several metrics, strategies or algorithms at every k. One cursor moves "
-                "in all pictures; the table below says which is best, and where it is undecided.",
+                "in all pictures; the table below says which line is best, and where that is "
+                "undecided.",
             ),
             (
                 ".st-key-compare",
@@ -98,13 +100,14 @@ STEPS = (
         (
             (
                 "[class*='st-key-privacy-known-']",
-                "Large classes are not enough: if everyone in a class has the same illness, it is "
-                "known of each. Pick what an attacker knows, and see which records fit and what "
-                "follows. Also require, on the page Anonymise, adds models that prevent it.",
+                "Large classes are not enough: if everyone in a class has the same illness, "
+                "everyone's illness is known. Choose what an attacker knows, and see which "
+                "records match and what they reveal. Also require, on the Anonymise page, adds "
+                "models that prevent this.",
             ),
             (
                 ".st-key-privacy-run",
-                "Press Anonymise: then you see what can still be found out from the release.",
+                "Press Anonymise to see what can still be found out from the release.",
             ),
         ),
     ),

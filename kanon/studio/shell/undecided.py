@@ -67,7 +67,7 @@ def show_undecided_roles(work: SessionState) -> None:
             key="undecided-leave",
             on_click=_set_roles,
             args=(Role.IDENTIFIER,),
-            help="As an identifier: no release has the column.",
+            help="The column becomes an identifier: no release includes it.",
         )
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 

@@ -1,1 +1,1 @@
-"""The page Utility: what can still be learnt from the release?"""
+"""The Utility page: what can still be learnt from the release?"""

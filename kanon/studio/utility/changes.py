@@ -107,24 +107,24 @@ def describe_most_changed(changes: Changes) -> str:
 def describe_association(changes: Changes) -> str:
     pair = strongest(changes.before, changes.after)
     if pair is None:
-        return "All columns go together as before"
+        return "All columns are associated as before"
     digits = ".2f" if abs(pair.after - pair.before) >= 0.01 else ".4f"
     before, after = f"{pair.before:{digits}}", f"{pair.after:{digits}}"
     if before == after:
-        return "All columns go together as before, to four digits"
+        return "All columns are associated as before, to four digits"
     verb = "less" if pair.after < pair.before else "more"
     values = f"Cramér's V {before} before, {after} after"
-    return f"{pair.one} and {pair.other} tell {verb} of each other: {values}"
+    return f"{pair.one} and {pair.other} say {verb} about each other: {values}"
 
 
 def list_association_notes(changes: Changes) -> str:
     associations, notes = changes.before, []
     if associations.near_unique:
         notes.append(
-            f"Left out, with fewer than {association_change.RECORDS_PER_VALUE} "
+            f"Left out for having fewer than {association_change.RECORDS_PER_VALUE} "
             "records per value on average: "
             f"{_list_some([escape_markdown(name) for name in associations.near_unique])}. "
-            "Nearly unique columns seem to go together with everything."
+            "Nearly unique columns seem to be associated with everything."
         )
     if associations.left_out:
         pairs = [
@@ -132,12 +132,11 @@ def list_association_notes(changes: Changes) -> str:
             for first, second in associations.left_out
         ]
         most = write_count(association_change.MOST_PAIRS)
-        notes.append(f"Left out, with more than {most} pairs of values: {_list_some(pairs)}.")
+        notes.append(f"Left out for having more than {most} pairs of values: {_list_some(pairs)}.")
     if associations.binned:
         notes.append(
-            f"Numbers grouped into {association_change.BINS} bins "
-            "with equally many records of the original table: "
-            f"{_list_some([escape_markdown(name) for name in associations.binned])}."
+            f"Numbers grouped into {association_change.BINS} bins with equal numbers of original "
+            f"records: {_list_some([escape_markdown(name) for name in associations.binned])}."
         )
     if not associations.pairs:
         notes.append("No two columns are left to compare.")

@@ -95,7 +95,7 @@ def build_learning_inputs(work: SessionState) -> LearningInputs:
     if target is None:
         raise PlanError(
             "Every column is a quasi-identifier or an identifier, so there is no column to "
-            "predict; make one sensitive or insensitive on the page Data."
+            "predict; make one sensitive or insensitive on the Data page."
         )
     prepared = prepare(plan_studies(work), work.table.records)
     labels = get_target_labels(prepared, target, work.view(UtilityView).learning.share)
@@ -112,7 +112,7 @@ def parse_typed_ks(text: str, most: int) -> tuple[int, ...]:
     wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
     if wrong:
         raise PlanError(
-            f"{quote(wrong[0])} is not a k; enter whole numbers of at least 2, separated by commas."
+            f"{quote(wrong[0])} cannot be k; enter whole numbers from 2, separated by commas."
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
@@ -246,9 +246,9 @@ def warn_of_chance(
         return ""
     return (
         f"{SCORES[score].title} is only {write_decimals(best, 3)} even on the training table, and "
-        f"guessing by chance reaches {write_decimals(chance, 3)}. {quote(labels.target)} can "
-        "hardly be predicted from these columns, or not by this score. Choose another target or "
-        "score."
+        f"guessing by chance reaches {write_decimals(chance, 3)}. {quote(labels.target)} is hard "
+        "to predict from these columns, at least as measured by this score. Choose another target "
+        "or score."
     )
 
 
@@ -274,8 +274,8 @@ def describe_best_pair(
         f"trained in {training} and validated in {name}": x for (training, name), x in cells.items()
     }
     return (
-        f"By the mean {SCORES[score].title} over {write_count(len(ks))} k, the best training "
-        f"representation is {best_training}, the best validation representation is "
+        f"By the mean {SCORES[score].title} over {write_count(len(ks))} values of k, the best "
+        f"training representation is {best_training}, the best validation representation is "
         f"{best_validation}, and the best pair is {_list_best(pairs)}."
     )
 
@@ -321,14 +321,14 @@ def describe_highest(bands_by_name: Mapping[str, Band], ks: Sequence[int], chanc
     nothing = ", ".join(write_count(k) for k in ks if k not in {k for k, _ in learnt})
     behind = ", ".join(write_count(k) for k, at in learnt if "proportional" not in at)
     if behind:
-        sentence = f"At k = {behind} another representation has a higher mean than proportional."
+        sentence = f"At k = {behind}, another representation has a higher mean than proportional."
     elif nothing:
         sentence = (
             "Wherever anything is learnt, no representation has a higher mean than proportional."
         )
     else:
-        sentence = "No representation has a higher mean than proportional at every k."
-    return f"{sentence} At k = {nothing} nothing is learnt." if nothing else sentence
+        sentence = "At no k does another representation have a higher mean than proportional."
+    return f"{sentence} At k = {nothing}, nothing is learnt." if nothing else sentence
 
 
 def explain_learning(work: SessionState, ground: LearningInputs) -> str:

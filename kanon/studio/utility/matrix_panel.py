@@ -159,7 +159,7 @@ def _show_downloads(result: AnonymisationResult, run: Run, k: int, name: str) ->
     values = count_noun(sum(tree.n_leaves for tree in recoding.hierarchies), "value")
     st.caption(
         f"**The column names of the matrix list all {values} of the hierarchies**, including "
-        "those that the release generalised. If a value alone says something about a person, "
+        "those that the release generalised. If a value by itself says something about a person, "
         "protect the file as you protect the hierarchies."
     )
     if clashes:
@@ -246,8 +246,8 @@ def build_matrix_numbers(recoding: Recoding, matrix: Matrix) -> list[Number]:
         Number(
             "Cells above 0",
             write_percent(100 * filled / cells if cells else 0.0),
-            f"{write_count(filled)} of {write_count(cells)} stored cells; only these use memory. "
-            "More is neither better nor worse.",
+            f"{write_count(filled)} of {write_count(cells)} cells are above 0; only these use "
+            "memory. More is neither better nor worse.",
         ),
     ]
 
@@ -289,8 +289,7 @@ def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) 
     if leak.exact:
         cells = (
             f"**{write_percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
-            "all records of their class have the same original value, and the shares publish it "
-            "again."
+            "all records of their class have the same original value, and the shares give it away."
         )
     else:
         cells = "In no class do all records have the same original value behind a generalised one."
@@ -315,14 +314,16 @@ def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) 
     )
     sentences.append(
         f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
-        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and guesses "
-        f"{right} right. k and the l and t of each class do not show this, as they do not change. "
-        "Not considered: attackers who know more than the quasi-identifiers, and several releases "
-        "combined."
+        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and "
+        f"guesses {right} of them right. k, and the l and t of each class, do not show this, "
+        "because they stay the same. Not considered: attackers who know more than the "
+        "quasi-identifiers, and several releases combined."
     )
     if suppressed:
         records = count_noun(suppressed, "suppressed record")
-        sentences.append(f"{records} counted too; for these, even a certain guess can be wrong.")
+        sentences.append(
+            f"The figures include {records}, for which even a certain guess can be wrong."
+        )
     return " ".join(sentences)
 
 

@@ -153,7 +153,7 @@ def _show_all_measures(result: AnonymisationResult, run: Run, about: str) -> Non
         },
     )
     st.caption(
-        "Click a column header to sort. Blank: not defined for this release. The page Privacy "
+        "Click a column header to sort. Blank: not defined for this release. The Privacy page "
         "shows how well the release protects people."
     )
     draw_data_button(

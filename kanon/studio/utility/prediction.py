@@ -229,12 +229,12 @@ def _describe_best(
         return f"{where}, no agreement could be computed."
     own = table[table["measure"] == best[0]]
     if not (own[column] > 0).all():
-        return f"{where}, no measure ranks them as every classifier does."
+        return f"{where}, no measure agrees with every classifier on which is better."
     numbers, title = _write_interval(own, column), measures[best[0]].title
     if len(best) == 1:
-        return f"{where}, {title} ranks them most like the classifiers do: {numbers}."
+        return f"{where}, {title} comes closest to the classifiers' rankings: {numbers}."
     others = count_noun(len(best) - 1, "other")
-    return f"{where}, {title} and {others} rank them most like the classifiers do: {numbers}."
+    return f"{where}, {title} and {others} come closest to the classifiers' rankings: {numbers}."
 
 
 def _describe_rank(table: pd.DataFrame, column: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Which measure predicts: the part of the page Utility about measures against scores."""
+"""Which measure predicts: the part of the Utility page about measures against scores."""
 
 from dataclasses import replace
 from math import isnan
@@ -68,12 +68,12 @@ def show_predicting(work: SessionState) -> None:
     elif trials.chosen and "predicting" not in work.running:
         st.info(
             "Fewer than three releases have a score so far, so there is nothing to compare. "
-            "Continue, or choose more k or algorithms. If records are suppressed, none may be "
-            "left to learn from."
+            "Continue, or choose more values of k or more algorithms. If records are suppressed, "
+            "none may be left to learn from."
         )
     elif "predicting" not in work.running:
         st.info(
-            "Nothing was trained with these settings yet. Each release gets all measures, and "
+            "Nothing has been trained with these settings yet. Each release gets all measures, and "
             "each classifier learns from it. The result shows which measure predicts how well a "
             "classifier learns from a release."
         )

@@ -1,4 +1,4 @@
-"""What the page Utility shows."""
+"""What the Utility page shows."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -34,8 +34,8 @@ def describe_algorithm(name: str) -> str:
 
 def describe_k_strategy() -> str:
     return (
-        "It is meant for releases that need another model than k-anonymity. A class that alone is "
-        "the smallest is merged at any cost: on Adult, S1 reached a larger k for the same "
+        "It is meant for releases that need a model other than k-anonymity. A class that is the "
+        "only smallest one is merged at any cost: on Adult, S1 reached a larger k for the same "
         "alteration."
     )
 
@@ -137,8 +137,8 @@ def draw_suppression_field(work: SessionState, name: str, usual: str, more: str)
         **attach_widget(
             f"{name}-{work.version}", percentage, "suppression", into=RunSettings, read=_read_share
         ),
-        help="Records in classes that miss the requirements, mostly because they are too small, "
-        f"may be suppressed, up to this share. {more}",
+        help="Records in classes that do not meet the requirements, mostly because they are too "
+        f"small, can be suppressed, up to this share. {more}",
     )
 
 
@@ -149,8 +149,8 @@ def _draw_suppressed_rows(work: SessionState) -> None:
         **attach_widget(
             key, work.settings.keep_suppressed, "keep_suppressed", into=RunSettings, read=bool
         ),
-        help="Otherwise the release leaves them out. In a blanked row every quasi-identifier is at "
-        "its root, all else is empty, and a last column 'suppressed' is 1.",
+        help="Otherwise the release leaves them out. In a blanked row every quasi-identifier is "
+        "at its root, the rest is empty, and a last column 'suppressed' is 1.",
     )
 
 
@@ -181,7 +181,7 @@ def _draw_ties(work: SessionState) -> None:
         placeholder="tree order",
         **attach_widget(key, work.settings.tie_seed, "tie_seed", into=RunSettings),
         help="Often several partners are equally good. Without a seed, the first in tree order is "
-        "taken. A seed picks another one, the same each time; other seeds show how much was "
+        "taken. A seed picks another one, the same each time; other seeds show how much is due to "
         "chance.",
     )
 
@@ -195,8 +195,8 @@ def _draw_seed(work: SessionState) -> None:
         max_value=2**31,
         step=1,
         **attach_widget(key, seed, "seed", into=RunSettings, read=lambda value: int(value or 0)),
-        help="The algorithm draws at random. The same seed draws the same each time; other seeds "
-        "show how much was chance.",
+        help="The algorithm makes random choices. The same seed makes the same ones each time; "
+        "other seeds show how much is due to chance.",
     )
 
 
@@ -207,4 +207,4 @@ def _draw_node(work: SessionState) -> None:
         if levels
         else "none yet"
     )
-    st.markdown(f"**Levels that you picked:** {listed}. Pick them on the page Lattice.")
+    st.markdown(f"**Levels that you picked:** {listed}. Pick them on the Lattice page.")

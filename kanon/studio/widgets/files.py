@@ -22,7 +22,7 @@ from kanon.studio.session.parts import StateSection
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
 
-OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
+OF_PLAN = "It can contain every value of the hierarchies, so it is not for publication."
 
 _MIME = {
     **{kind: form.mime for kind, form in FORMATS.items()},
@@ -93,7 +93,7 @@ def draw_save_button(
 def draw_plan_button(
     plan: str, base_name: str, key: str, label: str = "Plan", **options: Any
 ) -> None:
-    options = {"help": "All that you chose; python -m kanon run repeats it.", **options}
+    options = {"help": "Everything that you chose; python -m kanon run repeats it.", **options}
     options["help"] = f"{options['help']} {OF_PLAN}"
     draw_file_button(
         label, plan, base_name, "json", plan, key, **{"icon": "description", **options}
@@ -124,8 +124,8 @@ def draw_file_button(
         if warned_at == key:
             st.warning(
                 "This file holds original values of your table, perhaps some that only one person "
-                "has. It tells more than a release, and its readers may recognise people. Keep it "
-                "as safe as the table. You are not asked again in this session.",
+                "has. It reveals more than a release, and its readers may recognise people. Keep "
+                "it as safe as the table. You are not asked again in this session.",
                 icon=":material/warning:",
             )
     draw_save_button(label, data, get_file_name(base_name, ending, depends_on), key, **how)
@@ -152,8 +152,8 @@ def draw_neutral_choice(name: str, kind: str = "csv") -> bool:
         "Neutralise formulas",
         key=f"{name}-neutral",
         help="A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
-        "tab). This puts an apostrophe in front of them, which alters those cells; numbers stay. "
-        "In XLSX such cells are always marked as text, and none is altered.",
+        "tab). This puts an apostrophe in front of them, which alters those cells; numbers stay "
+        "as they are. In XLSX such cells are always marked as text, and none is altered.",
     )
 
 
@@ -207,8 +207,8 @@ def draw_publish_choice(key: str, **how: Any) -> list[str]:
         list(PUBLISHABLE_FIGURES),
         format_func=lambda name: PUBLISHABLE_FIGURES[name],
         key=key,
-        help="Each of these tells more about the original table than the release does, and several "
-        "tell more together. Leave this empty to publish none.",
+        help="Each of these reveals more about the original table than the release does, and "
+        "several together reveal even more. Leave this empty to publish none.",
         **how,
     )
 

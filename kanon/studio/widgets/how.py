@@ -131,7 +131,7 @@ def explain_comparison(comparison: Comparison, seconds: float = 0.0) -> str:
         looks = [escape_markdown(SCOPES[scope].summary) for scope in scopes]
         by_values = any(map(needs_sensitive, used))
         if comparison.sensitive and by_values:
-            looks.insert(0, f"l and t are of the column {escape_markdown(comparison.sensitive)}.")
+            looks.insert(0, f"l and t refer to the column {escape_markdown(comparison.sensitive)}.")
         if "table" in scopes and by_values:
             looks.append(
                 "At first many classes have l = 1, and no single merge changes that: then "
@@ -149,7 +149,7 @@ def explain_comparison(comparison: Comparison, seconds: float = 0.0) -> str:
         )
         if comparison.every_k
         else (
-            "**Where an algorithm serves one k, each k is a run of its own**: "
+            "**Where a run of an algorithm serves only one k, each k needs its own run**: "
             f"{len(comparison.ks)} values of k."
         )
     )

@@ -113,7 +113,7 @@ def _draw_model(
     if model in work.unmeetable_models:
         st.error(
             f"{escape_markdown(quote(model.column))} is no longer sensitive. "
-            "Make it sensitive again on the page Data, or remove this model.",
+            "Make it sensitive again on the Data page, or remove this model.",
             icon=":material/error:",
         )
         return

@@ -208,7 +208,7 @@ def draw_bound_button(wanted: Sequence[BoundTask], place: str) -> None:
             on_click=runner.run_request,
             args=(request_bounds, lacking, True),
             help="Searches for a loss that no release with these hierarchies can stay below, "
-            "whatever tool makes it. It changes no release.",
+            "whatever tool makes it. The search does not change any release.",
             key=f"closer-{place}",
         )
         work_to_do = sum(bound.effort for bound in lacking)

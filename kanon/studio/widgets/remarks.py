@@ -59,7 +59,7 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
             if len(remarks_of_kind) > _AT_ONCE:
                 rest = ", ".join(remark.column for remark in remarks_of_kind[_AT_ONCE:])
                 listed.append(
-                    f"- {escape_markdown(f'The same holds, for fewer records, of: {rest}.')}"
+                    f"- {escape_markdown(f'This also applies, for fewer records, to: {rest}.')}"
                 )
             title, advice = KINDS[kind]
             st.markdown(f"**{title}.** {escape_markdown(advice)}")

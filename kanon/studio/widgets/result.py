@@ -93,8 +93,8 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
     title = escape_markdown(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
     if result.solution.curves is None:
         st.caption(
-            f"{title} runs once per k, so there is no slider: this is k = "
-            f"{write_count(k)}. Change k in the line at the top and run again."
+            f"{title} has to run separately for each k, so there is no slider: this is the "
+            f"release for k = {write_count(k)}. Change k in the line at the top and run again."
         )
         return
     st.select_slider(
@@ -105,17 +105,17 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
     )
     if computed_k is not None:
         wanted = min(work.settings.k, n)
-        why = "With other models beside k, the release for each k is completed separately"
+        why = "With other models besides k, the release for each k is completed separately"
         if result.prepared.plan.person is not None:
-            why = "As k counts persons, the release for each k is completed separately"
+            why = "Because k counts persons, the release for each k is completed separately"
         if result.solution.path is None:
-            why = f"{title} runs once per k, and as many as three seconds allow"
+            why = f"{title} runs separately for each k, as often as three seconds allow"
         computed = count_noun(
             len(computed_k),
             "k was computed, nothing in between.",
             "values of k were computed, nothing in between.",
         )
-        lacking = f"k = {write_count(wanted)} is not among them; shown is {write_count(k)}."
+        lacking = f"k = {write_count(wanted)} is not among them, so k = {write_count(k)} is shown."
         st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
 
 
@@ -184,7 +184,7 @@ def _check_run(run: Run) -> CheckedRelease:
     except ReleaseError as error:
         return CheckedRelease("", error.sentence)
     sentence = (
-        "Recounted from the released rows alone, by code that shares nothing with the "
-        f"algorithms: {'; '.join(verdict.sentence for verdict in run.verdicts)}."
+        "A recount from the released rows alone, by code that is independent of the algorithms: "
+        "{'; '.join(verdict.sentence for verdict in run.verdicts)}."
     )
     return CheckedRelease(sentence, None)

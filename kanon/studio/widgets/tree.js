@@ -324,7 +324,7 @@ function editorOf(root) {
     const within = groups ? ` in ${counted(groups, "group", "groups")}` : ", no groups";
     const sum = counted(data.leaves, "value", "values") + within;
     write(part("sum"), selected.size ? `${sum}, ${thin(selected.size)} selected` : sum);
-    const lost = "The last change was not answered; the connection may be lost.";
+    const lost = "The server has not answered the last change; the connection may be lost.";
     const news = heard !== data.answered + data.said;
     const told = waited === 2 ? lost : waited === 1 ? "Saving…" : note || (news ? data.said : "");
     const bad = waited === 2 || (!waited && (note !== "" || (news && data.bad)));

@@ -130,7 +130,7 @@ class _Operation:
         if records is not None:
             raise HierarchyError(
                 f"{{cells}} is a value of {count_noun(records, 'record')} that has no place yet; "
-                "give the group another name.",
+                "choose another name for the group.",
                 [name],
             )
         return name
@@ -228,8 +228,8 @@ def set_levels_table(work: SessionState, column: str, table: pd.DataFrame) -> Se
     if before is not None and tree.weight is not None and (new := find_new_edges(tree, before)):
         notes = (
             (
-                f"New edges (above {list_names(new)}) weigh as much as "
-                "the heaviest one beside them, or 1; please check them."
+                f"New edges (above {list_names(new)}) get the weight of the heaviest edge beside "
+                "them, or 1 if there is none; please check them."
             ),
         )
     return set_tree(work, column, tree, notes)

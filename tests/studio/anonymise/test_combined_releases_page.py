@@ -69,7 +69,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     assert shown["Certain, lined up"] == count_noun(disease.lined_up, "record")
     assert shown["Certain, by classes"] == count_noun(disease.certain, "record")
     assert f"{found.order_sentence}." in ui.captions(at)
-    start = "Together they do not" if found.lined_up else "With all rows lined up, they would not"
+    start = "Together, the releases" if found.lined_up else "With all rows lined up, the releases"
     (warning,) = [text for text in ui.warnings(at) if text.startswith(start)]
     assert "k = 5 (↑ better), required of this release: 10 in" in warning.replace("\\", "")
 
@@ -112,9 +112,9 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
     """Both are 2-anonymous; NCP's classes are NLLM's, LLM's are others."""
     at = ui.anonymised(ui.choose(download(hospital), ui.frame_metric(hospital), metric))
     assert ui.numbers(at)["Smallest group"] == count_noun(size, "record")
-    met = [text for text in ui.captions(at) if text.startswith("Together they still meet")]
+    met = [text for text in ui.captions(at) if text.startswith("Together, the releases still meet")]
     same = [text for text in ui.captions(at) if text.startswith("No group is smaller than")]
-    broken = [text for text in ui.warnings(at) if " not meet the requirements of each" in text]
+    broken = [text for text in ui.warnings(at) if " not meet all their requirements" in text]
     assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
 
 

@@ -92,7 +92,7 @@ def test_the_page_says_that_it_guessed_and_takes_another_kind(start):
     give_role(at, "born", "quasi-identifier")
     key = f"kind-{work(at).version}-0"
     assert at.selectbox(key=key).value == "date DD/MM/YYYY"
-    assert any("a guess: it could also be date MM/DD/YYYY" in one for one in captions(at))
+    assert any("This is a guess; it could also be date MM/DD/YYYY" in one for one in captions(at))
     choose_box(at, key, "date MM/DD/YYYY")
     assert str(work(at).table.kinds["born"]) == "date MM/DD/YYYY"
     assert not any("a guess" in one for one in captions(at))
@@ -100,7 +100,7 @@ def test_the_page_says_that_it_guessed_and_takes_another_kind(start):
 
     table = pd.DataFrame({"born": ["14.03.1981", "2.1.1979", "13.4.1979", "spring"] * 3})
     give_role(upload(at, "p.csv", as_bytes(table, "csv", sep=";")), "born", "quasi-identifier")
-    assert any("1 value has no such pattern: spring (3)" in one for one in captions(at))
+    assert any("1 value fits no such pattern: spring (3)" in one for one in captions(at))
     assert "date DD.MM.YYYY" not in at.selectbox(key=f"kind-{work(at).version}-0").options
 
 

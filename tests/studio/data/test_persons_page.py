@@ -113,6 +113,6 @@ def test_a_line_in_persons_is_not_compared_with_one_in_records():
         with_fields(work, person=None), build_plan(work).to_json().encode(), "mine"
     )
     (pinned,) = kept.kept.configurations
-    assert explain_incomparable(kept, pinned) == "its k counts persons by 'patient'"
+    assert explain_incomparable(kept, pinned) == "its k counts persons, identified by 'patient'"
     assert explain_incomparable(with_fields(kept, person="patient"), pinned) == ""
     assert work.table.roles["patient"] is Role.IDENTIFIER

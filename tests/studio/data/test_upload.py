@@ -92,7 +92,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     with pytest.raises(TableError) as refused:
         open_upload(ignore_progress, content, "people.csv", ReadSettings())
     assert refused.value.sentence == (
-        "'people.csv' needs more memory to be opened than it may take; the most allowed is 50 MB "
+        "'people.csv' needs more memory to be opened than is allowed; the most allowed is 50 MB "
         "(opening_megabytes, see docs/operate/limits.md)."
     )
     small = open_upload(ignore_progress, memoryview(b"a,b\n1,2\n"), "people.csv", ReadSettings())
@@ -113,7 +113,7 @@ def test_a_worker_that_dies_of_a_file_ends_in_the_same_sentence(workers, start):
     assert isinstance(request, JobRequest)
     job = runner.get_jobs().submit(job_functions.die, died=request.death_message)
     assert job.wait(60)
-    assert job.error is not None and "needs more memory to be opened than it may take" in job.error
+    assert job.error is not None and "needs more memory to be opened than is allowed" in job.error
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r"])

@@ -105,7 +105,7 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     for name in ("l", "t"):
         weight(at, name, 0)
     (said,) = warned(at)
-    assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
+    assert said.startswith("All weights are 0, so no concern counts") and not cards(at)
     assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
     ui.press(at, RUN)
     assert not ui.work(at).running and ui.problems(at)[0].startswith("All weights are 0")
@@ -148,7 +148,7 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert describe_advice_limits(ui.work(at)) == "l ≥ 4.5"
     said = [text for text in ui.texts(at) if "l of at least 4.5" in text]
     assert len(said) == 1 and "come first" in said[0]
-    require = "In part 1, press Add as requirements to require them of the next release."
+    require = "In part 1, press Add as requirements to require them for the next release."
     assert require not in ui.captions(at), "the roots have it"
     asked = replace_threshold(context, "t", ChosenThreshold(wanted=0))
     asked = replace_threshold(asked, "l", ChosenThreshold(wanted=50))
@@ -187,7 +187,7 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at = opened()
     at.number_input(key=f"advice-low-{ui.work(at).version}").set_value(2)
     at.number_input(key=f"advice-high-{ui.work(at).version}").set_value(6)
-    assert cards(ui.go(at)) and not [said for said in warned(at) if "was not tried yet" in said]
+    assert cards(ui.go(at)) and not [said for said in warned(at) if "not been tried yet" in said]
     ui.change(at, tie_seed=4)
     assert warned(at) == [
         "Settings have changed since this was made; press Try every configuration to renew it."

@@ -126,7 +126,7 @@ def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     assert "1 value of" in ui.page_text(page) and gone in ui.page_text(page)
     assert "can be used once they have one" in ui.page_text(page)
     ui.press(ui.go(page, ui.ANONYMISE), "Anonymise")
-    assert ui.problems(page) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
+    assert ui.problems(page) == ["'sex' has no usable hierarchy yet; see the Hierarchies page."]
     ui.go(page, ui.HIERARCHIES)
     ui.press(page, "Add 1 value")
     assert "Every value has a place" in ui.page_text(page)

@@ -89,7 +89,7 @@ def test_steppers_and_a_list_choose_a_node(start):
         gone = explored.assessment.suppressed[place]
         assert ui.number(ui.numbers(at)["Suppressed"].split(" (")[0]) == gone
         assert ui.number(ui.numbers(at)["k reached"]) == explored.assessment.reached[place]
-        assert ("Does not satisfy" in ui.page_text(at)) == (gone > 0)
+        assert ("Does not meet" in ui.page_text(at)) == (gone > 0)
     gone = explored.assessment.suppressed[explored.assessment.places[0, 0, 0]]
     assert f"{gone} records would have to be suppressed, but none may be" in ui.page_text(at)
     before, after = at.dataframe[0].value, at.dataframe[1].value
@@ -181,7 +181,7 @@ def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start,
     assert "k reached" in ui.numbers(at), "the chosen node is counted by itself"
     assert len(at.get("plotly_chart")) == 2
     step_to(at, "age", 0)
-    assert "Does not satisfy" in ui.page_text(at)
+    assert "Does not meet" in ui.page_text(at)
 
 
 def test_models_and_suppression_are_said_with_a_way_out(start):

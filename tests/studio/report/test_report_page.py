@@ -148,9 +148,9 @@ def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
 
 
 @pytest.mark.parametrize(("key", "given", "sentence"), [
-    ("reports", "x", "the key reports has to be a list"),
-    ("reports", [3], "the key reports: "),
-    ("reports", [{"settings": {}, "figures": {}}], "the key reports: "),
+    ("reports", "x", "the key 'reports' has to be a list"),
+    ("reports", [3], "the key 'reports': "),
+    ("reports", [{"settings": {}, "figures": {}}], "the key 'reports': "),
     ("words", {"purpos": "x"}, "the key words: the key 'purpos' is unknown; choose from"),
     ("words", {"purpose": 3}, "the key words: purpose has to be text of at most"),
     ("words", ["x"], "the key words has to be an object that holds texts;"),

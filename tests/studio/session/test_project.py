@@ -144,7 +144,7 @@ def test_a_delivery_without_an_identifier_takes_the_project():
     assert people().table.roles["name"] is Role.IDENTIFIER
     nameless = people(PEOPLE.drop(columns="name").to_csv(index=False).encode())
     after = open_project(nameless, project)
-    assert "The table lacks 'name', so no release can have it." in after.message.notice
+    assert "No release can include 'name', which the table lacks." in after.message.notice
     without = people(PEOPLE.drop(columns="zip").to_csv(index=False).encode())
     with pytest.raises(KanonError, match="The project needs 'zip', which this table lacks"):
         open_project(without, project)
@@ -193,10 +193,10 @@ def changed(parts):
     ("content", "sentence"),
     [
         (b"", "The project file is not valid JSON: see line 1, character 1."),
-        (b"\xff\xfe\x00", "The project file is not text in UTF-8."),
+        (b"\xff\xfe\x00", "The project file is not UTF-8 text."),
         (b"[" * 100_000, "The project file is not valid JSON."),
-        (b"[]", 'This is no project file of kanon: it lacks "project": 1.'),
-        (b'{"project": 2}', 'This is no project file of kanon: it lacks "project": 1.'),
+        (b"[]", 'This is not a kanon project file: it lacks "project": 1.'),
+        (b'{"project": 2}', 'This is not a kanon project file: it lacks "project": 1.'),
         (b'{"project": 1, "project": 1}', "The project file names 'project' twice in one place"),
         (
             {"plan__metrics": {"m\ud800": {"intermediate": "levels", "multiplier": "none"}}},
@@ -206,24 +206,24 @@ def changed(parts):
         ({"kept__0__title": "\ud800"}, "is not valid text: it contains half of a character"),
         (
             build_plan(people()).to_json().encode(),
-            "This is a plan, not a project: import it on the page Compare.",
+            "This is a plan, not a project: import it on the Compare page.",
         ),
-        (b'{"project": 1}', "The project file: the key plan has to be an object."),
-        ({"kept": {}}, "The project file: the key kept has to be a list."),
+        (b'{"project": 1}', "The project file: the key 'plan' has to be an object."),
+        ({"kept": {}}, "The project file: the key 'kept' has to be a list."),
         ({"plan__algorithm__name": "magic"}, "Plan key algorithm.name: 'magic' is unknown"),
         ({"plan__columns__age__role": "key"}, "The project file: Plan key columns.age.role"),
         ({"plan__columns__home": {"role": "insensitive"}}, "The project needs 'home', which"),
-        ({"hierarchies__age": []}, "the hierarchy of 'age' has no builder; choose from suppress"),
-        ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' has no builder"),
-        ({"hierarchies__age__builder": {}}, "the hierarchy of 'age' has no builder"),
+        ({"hierarchies__age": []}, "the hierarchy of 'age' names no known builder; choose from"),
+        ({"hierarchies__age__builder": "magic"}, "the hierarchy of 'age' names no known builder"),
+        ({"hierarchies__age__builder": {}}, "the hierarchy of 'age' names no known builder"),
         ({"hierarchies__age__typed": {"secret": "x"}}, "has fields that its builder does not"),
         ({"hierarchies__age__typed": {"widths": 5}}, "has fields that its builder does not"),
         ({"hierarchies__zip__drawn": None}, "'zip' was drawn, but its nodes are missing."),
         ({"hierarchies__zip__drawn": 7}, "the hierarchy of 'zip' has nodes that are not a list."),
         ({"hierarchies__zip__drawn": [{}]}, "the hierarchy of 'zip': Node 1 has no"),
-        ({"compared__compared": "nllm"}, "the key compared.compared has to be a list of names."),
-        ({"compared__strategies": ["s9"]}, "the key compared.strategies: 's9' is unknown"),
-        ({"compared__scopes": [["table"]]}, "the key compared.scopes:"),
+        ({"compared__compared": "nllm"}, "the key 'compared.compared' has to be a list of names."),
+        ({"compared__strategies": ["s9"]}, "the key 'compared.strategies': 's9' is unknown"),
+        ({"compared__scopes": [["table"]]}, "the key 'compared.scopes':"),
         ({"kept__0__title": 7}, "entry 1 of kept has no title."),
         ({"kept__0__title": "x" * 41}, "entry 1 of kept: A saved configuration needs a name of 1"),
         ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "of 'zip' is a separate file"),
@@ -268,7 +268,7 @@ def test_a_wrong_project_loses_nothing_and_is_told_of_on_its_page(start):
     at = start(sample="hospital")
     before = work(at)
     (said,) = {*problems(give(at, "wrong.json", b"{}"))}
-    assert "This is no project file of kanon" in said
+    assert "This is not a kanon project file" in said
     same = ("file", "roles", "choices", "k", "result")
     assert all(value_of(work(at), name) is value_of(before, name) for name in same)
     assert said in problems(go(at)), "drawn again, it is still said"

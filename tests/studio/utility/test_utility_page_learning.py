@@ -49,7 +49,7 @@ def opened(start):
 @pytest.mark.nightly
 def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     at = opened("learning")
-    assert "Nothing was trained" in at.info[-1].value
+    assert "Nothing has been trained" in at.info[-1].value
     assert any("records for training, the other" in text for text in ui.captions(at))
     at = ui.settled(ui.press(at, "Train 2 classifiers"))
     (title,) = ui.chart_titles(at)
@@ -88,7 +88,7 @@ def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     both = with_fields(ui.work(at), learnt={key: (replace(one, dead=True), dead)})
     at.session_state[ui.WORK] = both
     ui.go(at)
-    assert any("No other is left, so all are shown" in text for text in ui.warnings(at))
+    assert any("No live network is left, so all are shown" in text for text in ui.warnings(at))
 
     ui.enter(at, at.number_input(key="learning-seeds"), 5)
     assert "Continue: 3 of 5 to train" in ui.button_labels(at)

@@ -62,12 +62,12 @@ def test_what_changed_in_the_worked_table(start):
     row = table.set_index("Measure").loc["Normalised average class size (C_AVG)"]
     assert (row["After"], row["All at root"]) == (4 / 4, 8 / 4), "as a multiple of the k in use"
     assert any(
-        "Left out, with fewer than 2 records per value on average: disease" in one.value
+        "Left out for having fewer than 2 records per value on average: disease" in one.value
         for one in at.caption
     ), "five diseases of eight records"
     assert "disease" not in charts(at)[2]["layout"]["xaxis"]["ticktext"]
     how = " ".join(ui.texts(at))
-    assert f"= {found['race']:.4f}" in how and "√((φ² − chance) / most)" in how
+    assert f"= {found['race']:.4f}" in how and "√((φ² − chance) / maximum)" in how
     assert "1 000 random counts".replace(" ", "\u202f", 1) in how
     assert not [text for text in ui.texts(at) if "anonymous" in text or " safe" in text]
 
