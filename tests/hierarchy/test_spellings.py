@@ -321,4 +321,4 @@ def test_what_is_found_among_470_job_titles_is_what_the_docs_say():
         mistyped += sum(value != title for value, title in meant.items())
     said = (ROOT / "docs" / "how-to" / "hierarchies.md").read_text("utf-8")
     assert f"{100 * right / mistyped:.0f} % of the mistyped values" in said
-    assert f"{100 * right / proposed:.0f} % of what was proposed" in said
+    assert f"{100 * right / proposed:.0f} % of the proposals" in said
