@@ -47,7 +47,7 @@ def page(found: Findings) -> str:
         guided=guided,
         unguided=unguided,
         refused="\n".join(
-            f"{short_title(name)} is left out here, see *Numbers alone*: “{sentence}”"
+            f"{short_title(name)} is left out here, see *Only numbers*: “{sentence}”"
             for name, sentence in found.adult.refused.items()
         ),
         adult=_losses(found.adult, "## Adult, k = {}"),

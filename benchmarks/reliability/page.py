@@ -287,8 +287,8 @@ def _browser(found: Figures) -> str:
             [who, str(len(took)), seconds(sorted(took)[len(took) // 2]), seconds(max(took))]
             for who, took in measured["clicks, s"].items()
         ]
-        text.append("From a press of the slider to its new heading, of one user, alone and beside a"
-                    " run of another one:")  # fmt: skip
+        text.append("From a press of the slider to its new heading, for one user alone and beside"
+                    " another user's run:")  # fmt: skip
         text.append(table(["", "presses", "median, s", "worst, s"], rows))
     if "beside an advisor, s" in measured:
         rows = [[who, seconds(took)] for who, took in measured["beside an advisor, s"].items()]

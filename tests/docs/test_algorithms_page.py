@@ -190,7 +190,7 @@ def test_the_whole_page_is_ours(adult_path: Path):
         for heading in (f"## Adult, k = {k:,}", f"\nk = {k:,}:"):
             said, ours = (rows_below(each, heading) for each in (text, again))
             assert [row[:-1] for row in said] == [row[:-1] for row in ours]
-    for first, last in (("What loses", "Numbers alone"), ("Improved greedy", "Time of")):
+    for first, last in (("What loses", "Only numbers"), ("Improved greedy", "Time of")):
         said, ours = (
             each[each.index(f"## {first}") : each.index(f"## {last}")] for each in (text, again)
         )

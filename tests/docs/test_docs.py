@@ -284,7 +284,7 @@ def test_the_exposure_in_the_tutorial(census):
     assert f"k is {least}: {unique} of the records, {records} persons" in text
     assert f"There are {classes} classes" in text
     assert min(seen.unique_without, key=seen.unique_without.get) == "age"
-    assert f"without age only {seen.unique_without['age']} persons would be unique" in text
+    assert f"without age, only {seen.unique_without['age']} persons would be unique" in text
 
 
 def test_the_release_in_the_tutorial(census):
@@ -293,9 +293,9 @@ def test_the_release_in_the_tutorial(census):
         assert f"| {label} | {value}" in text, label
     found = done.measures
     for said in (
-        f"distribution is {found['distribution_change']:.3f} ",
-        f"go together {found['association_change']:.3f},",
-        f"off by {found['query_error_percent']:.1f} % in the median",
+        f"distribution is {found['distribution_change']:.3f},",
+        f"go together is {found['association_change']:.3f}.",
+        f"two or three columns is {found['query_error_percent']:.1f} %.",
         plainly(describe_disclosure(done.recoding.released, "health")).split(" Anyone")[0],
         "it is “none”, the most frequent value in the table",
     ):
@@ -355,7 +355,7 @@ def test_l_diversity_in_the_tutorial(census):
         both = [shown(done)[label].split(" of ")[0] for done in (plain, mended)]
         assert f"| {label} | {both[0]} | {both[1]} |" in text, label
     paid = mended.measures["alteration"]["nllm"] - plain.measures["alteration"]["nllm"]
-    assert f"{paid:.1f} points more alteration" in text
+    assert f"{paid:.1f} percentage points more alteration" in text
 
 
 def test_the_commands_of_the_tutorial_say_what_stands_there(tmp_path, monkeypatch, capsys):

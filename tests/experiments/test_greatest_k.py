@@ -210,7 +210,7 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
         said = [int(cell.replace(",", "")) for cell in cells.split(" | ")]
         assert said == [*own[["k", "s1", "k-first"]], found.find_k(float(most))]
     shares = found.curve["way"].value_counts()
-    told = f"{shares['s1']} of the {len(found.curve)} releases on the curve are of S1"
+    told = f"Of the {len(found.curve)} releases on the curve, {shares['s1']} come from S1"
     assert told in page
 
 
