@@ -61,8 +61,8 @@ def update_plan_version(content: Any) -> tuple[Any, str]:
     if not isinstance(content, dict) or content.get("version") != 1:
         return content, ""
     return {**content, "version": VERSION}, (
-        "The plan has version 1, in which an original value counted as one leaf of itself. It now "
-        "counts as 0 lost leaves: nl(leaf) = 0. Figures for NCP, LLM, NLLM, WLLM, WNLLM and "
+        "The plan was made by an earlier version (1), which counted an original value as 1 lost "
+        "leaf; now it counts as 0: nl(leaf) = 0. Figures for NCP, LLM, NLLM, WLLM, WNLLM and "
         "metrics composed of lost leaves may differ, and so may releases made with these."
     )
 

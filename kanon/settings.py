@@ -113,12 +113,12 @@ def describe_exceeded_limit(name: str, finding: str) -> str:
     """Describe an exceeded limit: what was found, what is allowed, and where to change it.
 
     >>> describe_exceeded_limit("kept_sessions", "There are 21 sessions")
-    'There are 21 sessions; the most allowed is 20 (kept_sessions, see docs/operate/limits.md).'
+    'There are 21 sessions; the limit is 20 (kept_sessions, see docs/operate/limits.md).'
     """
     limit = getattr(get_settings(), name)
     most = write_count(limit) if limit >= 1 else f"{limit:g}"
     unit = " MB" if name.endswith("_megabytes") else ""
-    return f"{finding}; the most allowed is {most}{unit} ({name}, see docs/operate/limits.md)."
+    return f"{finding}; the limit is {most}{unit} ({name}, see docs/operate/limits.md)."
 
 
 @lru_cache(maxsize=8)

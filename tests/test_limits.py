@@ -46,7 +46,7 @@ def test_classes(table, limits):
     limits(classes=3)
     with pytest.raises(PlanError) as refused:
         open_source(table(), ROLES, TREES).classes.nodes  # noqa: B018
-    assert "the most allowed is 3 (classes, see docs/operate" in refused.value.sentence
+    assert "the limit is 3 (classes, see docs/operate" in refused.value.sentence
 
 
 def test_distinct_values(tmp_path, limits):
@@ -55,14 +55,14 @@ def test_distinct_values(tmp_path, limits):
     with pytest.raises(TableError) as refused:
         open_stored(Address(str(tmp_path / "people.csv"))).count_column_values("sex")
     assert "Column 'sex'" in refused.value.sentence
-    assert "the most allowed is 2 (distinct_values, see docs/" in refused.value.sentence
+    assert "the limit is 2 (distinct_values, see docs/" in refused.value.sentence
 
 
 def test_files_of_a_folder(tmp_path, limits):
     for place in range(3):
         TABLE.to_parquet(tmp_path / f"{place}.parquet", index=False)
     limits(folder_files=2)
-    with pytest.raises(TableError, match=r"the most allowed is 2 \(folder_files, see docs"):
+    with pytest.raises(TableError, match=r"the limit is 2 \(folder_files, see docs"):
         check_address(Address(str(tmp_path)), {"KANON_TABLES": str(tmp_path)})
 
 
@@ -70,16 +70,16 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path, limits, monkeypatch
     limits(unpacked_megabytes=1)
     (tmp_path / "people.csv").write_bytes(b"a,b\n" + b"1,2\n" * 300_000)
     monkeypatch.setattr("pathlib.Path.read_bytes", lambda path: 1 / 0)
-    with pytest.raises(TableError, match=r"'people.csv' unpacks to 2 MB or more; the most allowed"):
+    with pytest.raises(TableError, match=r"'people.csv' unpacks to 2 MB or more; the limit is"):
         open_address(Address(str(tmp_path / "people.csv")), "memory")
 
 
 @pytest.mark.parametrize(
     ("read", "name", "said"),
     [
-        (Plan.load, "plan.json", "The plan has 100 MB; the most allowed is 1 MB (plan_megabytes"),
-        (read_hierarchy, "age.csv", "file 'age.csv' has 100 MB; the most allowed is 1 MB (hier"),
-        (open_table, "adult.data", "'adult.data' unpacks to 100 MB or more; the most allowed is"),
+        (Plan.load, "plan.json", "The plan has 100 MB; the limit is 1 MB (plan_megabytes"),
+        (read_hierarchy, "age.csv", "file 'age.csv' has 100 MB; the limit is 1 MB (hier"),
+        (open_table, "adult.data", "'adult.data' unpacks to 100 MB or more; the limit is"),
     ],
 )
 def test_a_large_file_that_is_named_by_its_path_takes_no_memory(tmp_path, limits, read, name, said):
@@ -115,14 +115,14 @@ def test_a_pipe_is_not_waited_for(tmp_path, read, name):
 
 def test_a_plan(limits):
     limits(plan_megabytes=1)
-    with pytest.raises(PlanError, match=r"The plan has 2 MB; the most allowed is 1 MB"):
+    with pytest.raises(PlanError, match=r"The plan has 2 MB; the limit is 1 MB"):
         Plan.from_json(" " * 2 * MEGABYTE)
 
 
 def test_many_small_values_of_a_plan_are_refused_before_they_are_made(monkeypatch):
     """50 MB of empty lists took 1.1 GB."""
     monkeypatch.setattr("kanon.base.checked_json._MOST_VALUES", 10)
-    with pytest.raises(PlanError, match=r"The plan has more than 10 values, the most allowed\."):
+    with pytest.raises(PlanError, match=r"The plan exceeds the limit of 10 values\."):
         Plan.from_json("[" + "[]," * 5 + "[]]")
     with pytest.raises(PlanError, match="has to be an object"):
         Plan.from_json("[" + "[]," * 3 + "[]]")

@@ -222,7 +222,7 @@ def test_a_plan_and_its_json_do_the_same(problem, data):
 
 
 def test_a_plan_of_version_1_is_warned_of_once_and_written_as_version_2():
-    with pytest.warns(errors.PlanWarning, match=r"version 1, .* nl\(leaf\) = 0") as told:
+    with pytest.warns(errors.PlanWarning, match=r"version \(1\), .* nl\(leaf\) = 0") as told:
         plan = Plan.from_content(changed("version", to=1))
     assert len(told) == 1
     assert plan == Plan.from_content(plan_with())

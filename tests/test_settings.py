@@ -146,7 +146,7 @@ def test_the_page_on_limits_has_every_limit_with_its_default_and_sentence(monkey
 
 def test_a_limit_below_one_is_told_as_it_is(limits):
     limits(job_minutes=0.01)
-    assert "the most allowed is 0.01 (job_minutes" in describe_exceeded_limit(
+    assert "the limit is 0.01 (job_minutes" in describe_exceeded_limit(
         "job_minutes", "It took more"
     )
 
@@ -155,7 +155,7 @@ def test_samples_are_there_however_small_a_table_may_be(limits):
     limits(rows=150, columns=2, cells=300)
     work = open_sample("census")
     assert work.table.records.n_records == 30_000
-    with pytest.raises(TableError, match="the most allowed is 2 "):
+    with pytest.raises(TableError, match="the limit is 2 "):
         open_uploaded_table(work.table.content, "census.csv", 1)
 
 
@@ -163,9 +163,6 @@ def test_a_limit_that_is_hit_says_what_is_allowed_and_where_that_is_set(limits):
     limits(upload_megabytes=5, rows=1_000)
     assert get_byte_limit("upload_megabytes") == 5 * 2**20
     assert describe_exceeded_limit("upload_megabytes", "The file has 6 MB") == (
-        "The file has 6 MB; the most allowed is 5 MB (upload_megabytes, "
-        "see docs/operate/limits.md)."
+        "The file has 6 MB; the limit is 5 MB (upload_megabytes, see docs/operate/limits.md)."
     )
-    assert "the most allowed is 1\u202f000 (rows, " in describe_exceeded_limit(
-        "rows", "It has more"
-    )
+    assert "the limit is 1\u202f000 (rows, " in describe_exceeded_limit("rows", "It has more")

@@ -56,9 +56,7 @@ def read_json(text: str, file_name: str = "The plan") -> Any:
     """
     _check_size(len(text), file_name)
     if sum(map(text.count, "[{,")) > _MOST_VALUES:  # an empty list has two bytes, and takes 64
-        raise PlanError(
-            f"{file_name} has more than {write_count(_MOST_VALUES)} values, the most allowed."
-        )
+        raise PlanError(f"{file_name} exceeds the limit of {write_count(_MOST_VALUES)} values.")
 
     def check_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content: dict[str, Any] = {}

@@ -58,7 +58,7 @@ def _parse_numbers(option: str, text: str) -> dict[str, float]:
             number_of_name[name] = float(number)
         except ValueError:
             raise PlanError(
-                f"{option}: {quote(part)} is not a name with a number; write utility=1,l=0.5."
+                f"{option}: {quote(part)} is not of the form name=number; write utility=1,l=0.5."
             ) from None
     return number_of_name
 

@@ -44,8 +44,8 @@ CARDS: Mapping[str, Card] = {
         Card(
             "sureness",
             "Mean sureness",
-            "How sure the best guess of a record's sensitive value is for anyone who knows all "
-            "its quasi-identifiers: its share among the matching records, on average.",
+            "How likely the best guess at a record's sensitive value is to be right, for anyone "
+            "who knows all its quasi-identifiers: its share of the matching records, on average.",
             _SOURCE, "share", "lower",
             "no record matches", "every guess is certain",
         ),
@@ -85,7 +85,7 @@ class ShareDisclosure:
     exact: int  # those that :func:`count_exact_cells` counts
     alone: int  # those that :func:`count_alone_cells` counts
     release: Guess | None  # the attack with the release alone
-    # the attack with the shares: only classes count with a share above 0 at the person's value in
+    # the attack with the shares: only classes count with a share above 0 for the person's value in
     # every attribute
     shares: Guess | None
 

@@ -109,7 +109,7 @@ class CombinedModel:
         )
         askers = join_words([names[number - 1] for number in self.releases])
         return (
-            f"{self.model.sentence} ({self.model.card.arrow}), required of {askers}: "
+            f"{self.model.sentence} ({self.model.card.arrow}), required by {askers}: "
             f"{_format_level(self.level_alone)} in the worst class of any single release, "
             f"{_format_level(self.level)} in the worst group of all together{failed}"
         )

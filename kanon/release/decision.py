@@ -312,7 +312,7 @@ class Decision:
             f"for a person and {self._knows}: {met} of {count_noun(n_thresholds, 'threshold')} "
             f"{'is' if met == 1 else 'are'} met."
         )
-        unasked = [f"Nothing was required of {self._unprotected}."] if self._unprotected else []
+        unasked = [f"No threshold protects {self._unprotected}."] if self._unprotected else []
         return (first, *unasked, f"Not considered: {self._caveats}.")
 
     @property

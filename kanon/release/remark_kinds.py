@@ -68,7 +68,7 @@ KINDS: Mapping[Kind, RemarkKind] = {
     "coarsened": RemarkKind(
         "Coarsened sensitive columns",
         "The models protect only the groups of such a column: anyone who learns a person's group "
-        "knows that the value is one of that group.",
+        "knows that the value is one of those in it.",
     ),
     "extremes": RemarkKind(
         "Ranges that show extremes of the table",

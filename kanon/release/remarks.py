@@ -355,10 +355,10 @@ def _check_homogeneity(recoding: Recoding) -> Iterator[Remark]:
         if not records:
             continue
         share = records / released.n_records
-        classes = count_noun(int(one_value.sum()), "class", "classes")
+        classes = count_noun(int(one_value.sum()), "class in which", "classes in each of which")
         text = (
             f"{count_noun(records, 'record')}, {write_percent(100 * share)}, "
-            f"{'is' if records == 1 else 'are'} in {classes} whose records all have the same "
+            f"{'is' if records == 1 else 'are'} in {classes} all records have the same "
             f"{quote(sensitive.name)}: anyone who finds a person's class knows it."
         )
         yield Remark("homogeneous", sensitive.name, share, text)

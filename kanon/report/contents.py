@@ -310,7 +310,7 @@ def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
 _RISKS = {
     "highest": SensitiveMeasure(
         "Highest risk of being found", "%", "lower",
-        "The highest chance with which someone who knows that a person is in the table picks the "
+        "The highest chance that someone who knows that a person is in the table picks the "
         "right record.",
     ),
     "mean": SensitiveMeasure(

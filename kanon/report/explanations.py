@@ -85,7 +85,7 @@ def describe_check_verdict(run: Run, reached: tuple[Guarantee, ...]) -> str:
 
 
 def describe_met_models(run: Run, reached: tuple[Guarantee, ...]) -> str:
-    """What was required and reached, and of which sensitive columns nothing was required."""
+    """What was required and reached, and which sensitive columns no model protects."""
     met = "; ".join(
         f"{_describe_model(model)} (reached: {guarantee.reached})"
         for model, guarantee in zip(run.prepared.plan.models, reached, strict=True)
@@ -96,7 +96,7 @@ def describe_met_models(run: Run, reached: tuple[Guarantee, ...]) -> str:
     if not others:
         return met
     return (
-        f"{met}; nothing was required of {_list_columns(others)}, so everyone in a class might "
+        f"{met}; no model protects {_list_columns(others)}, so everyone in a class might "
         "share one value there"
     )
 

@@ -25,8 +25,8 @@ TERMS: Mapping[str, str] = {
 """What each text is called in a report, in its order; the title stands at its head."""
 
 FIELD_HELP: Mapping[str, str] = {
-    "title": "What is released, as the title of the report, such as “Patients of 2024, for the "
-    "registry”. Without it, the title names the table's file.",
+    "title": "What is released; it becomes the report's title, for example “Patients of 2024, for "
+    "the registry”. Without it, the title names the table's file.",
     "purpose": "What the release is for, in a sentence or two.",
     "responsible": "The person who is responsible for the release and signs the report.",
     "recipient": "The people who get the release; for a publication, where it appears.",

@@ -41,7 +41,7 @@ def check_size(name: str, rows: int, columns: int) -> None:
 
     >>> check_size("t.csv", 3, 2_000_000)
     Traceback (most recent call last):
-    kanon.errors.TableError: 't.csv' has 2...000...000 columns; the most allowed is ...
+    kanon.errors.TableError: 't.csv' has 2...000...000 columns; the limit is ...
     """
     if _IS_OUR_OWN.get():
         return
@@ -99,7 +99,7 @@ def check_room(path: Path, size: int) -> None:
 
     >>> check_room(Path("release.csv"), 10**18)
     Traceback (most recent call last):
-    kanon.errors.TableError: 'release.csv' would take about 953...407 MB; the most allowed is ...
+    kanon.errors.TableError: 'release.csv' would take about 953...407 MB; the limit is ...
     """
     name = quote(path.name)
     takes = f"{name} would take about {_format_bytes(size)}"

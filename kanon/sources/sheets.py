@@ -70,7 +70,7 @@ def check_book(data: bytes, name: str) -> bytes:
         raise TableError(describe_exceeded_limit("unpacked_megabytes", what)) from None
     except TooMany as error:
         raise TableError(
-            f"{quote(name)} has {write_count(error.args[0])} parts; the most allowed is "
+            f"{quote(name)} has {write_count(error.args[0])} parts; the limit is "
             f"{write_count(_MOST_MEMBERS)}."
         ) from None
     return out.getvalue()

@@ -117,7 +117,7 @@ def _describe_cluster_step(
         from_ = f"“{last}”, {'with which the last cluster began' if step.cluster else how}"
         return (
             f"Cluster {number} begins: {label}",
-            f"Records are compared by the cost of merging one of them with one of {from_}. "
+            f"Records are compared by what it would cost to merge each of them with {from_}. "
             f"“{label}” begins the cluster",
         )
     size_before = count_noun(table.size(before[step.cluster]), "record")

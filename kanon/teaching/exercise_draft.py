@@ -241,9 +241,9 @@ def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
 def check_draft(draft: Draft, progress: Progress = ignore_progress) -> ExerciseSet:
     exercises = build_exercise_set(draft)
     size = len(exercises.to_json().encode())
-    if size > MEGABYTES * MEGABYTE:
+    if size > (most := MEGABYTES * MEGABYTE):
         raise ExerciseError(
-            f"The set has {write_count(size)} bytes; the most allowed is {MEGABYTES} MB."
+            f"The set is {write_count(size)} bytes; the limit is {write_count(most)}."
         )
     exercises.check(
         progress, lambda number, question: f"Question {format_question_heading(number, question)}"

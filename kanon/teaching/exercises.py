@@ -150,7 +150,7 @@ def _read_checked_json(source: Path | bytes, kind: str) -> Any:
         raise ExerciseError(f"The {kind} cannot be read; it has to be JSON in UTF-8.") from None
     if size > MEGABYTES * MEGABYTE:
         raise ExerciseError(
-            f"The {kind} has {write_count(size)} bytes; the most allowed is {MEGABYTES} MB."
+            f"The {kind} is {write_count(size)} bytes; the limit is {write_count(_MOST_BYTES)}."
         )
     try:
         return read_json(text, f"The {kind}")

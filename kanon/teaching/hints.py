@@ -93,8 +93,8 @@ def _explain_number(question: NumberQuestion, table: SmallTable) -> str:
             metric = metric_named(question.metric)
             own = get_labels(release, release.original.nodes[table.source.row_class[0]])
             return (
-                "Add up what all records lose, as a share of what they would lose with everything "
-                f"at the root, which is {write_most_cost(release, metric)} here. Record 1, "
+                "Add up what all records lose, and divide it by what they would lose with "
+                f"everything at the root ({write_most_cost(release, metric)} here). Record 1, "
                 f"{format_tuple(own)}, becomes {first_text}: count the steps in each column."
             )
         case "k" | "classes" | "unique":

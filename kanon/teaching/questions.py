@@ -162,7 +162,7 @@ class NumberQuestion(Question):
             return known[0]
         if self.sensitive not in known:
             raise ExerciseError(
-                f"The key sensitive must be one of the sensitive columns ({list_names(known)})."
+                f"The key 'sensitive' must name one of the sensitive columns ({list_names(known)})."
                 if known
                 else "The table has no sensitive column."
             )

@@ -38,7 +38,7 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
     assert "the smallest group that looks alike in all of them has 1 (↑ better)" in lines[0]
     assert lines[1] == "Anyone can line up the rows of all releases"
     assert (
-        "required of age.json and sex.json: 2 in the worst class of any single release, 1"
+        "required by age.json and sex.json: 2 in the worst class of any single release, 1"
         in lines[2]
     )
     assert lines[3].startswith(
@@ -75,7 +75,7 @@ def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
         (folder / name).write_text(json.dumps({**old, "version": 1}), "utf-8")
     assert combine(*NAMES, more=more) == 3
     change, refused = capsys.readouterr().err.splitlines()
-    assert change.startswith("kanon: warning: The plan has version 1, ")
+    assert change.startswith("kanon: warning: The plan was made by an earlier version (1), ")
     assert refused == "kanon: All releases together do not meet what their plans require."
 
 

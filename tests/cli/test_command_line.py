@@ -54,7 +54,7 @@ def test_a_plan_of_version_1_runs_and_one_line_names_what_changed(kanon, folder,
     write_plan(folder, version=1)
     said = kanon(*RUN, *more)
     assert said.status == 0 and (folder / "released.csv").exists()
-    assert said.err.startswith("kanon: warning: The plan has version 1, ")
+    assert said.err.startswith("kanon: warning: The plan was made by an earlier version (1), ")
     assert "nl(leaf) = 0" in said.err and said.err.count("\n") == 1
 
 
@@ -732,7 +732,7 @@ def test_run_warns_of_what_no_model_looks_at(kanon, folder):
     said = kanon(*RUN)
     assert said.status == 0
     (line,) = said.err.splitlines()
-    assert line.startswith("kanon: warning: 4 records, 66.7 %, are in 2 classes whose records all")
+    assert line.startswith("kanon: warning: 4 records, 66.7 %, are in 2 classes in each of which")
     assert line.endswith("require l-diversity of the column too.")
     assert "flu" not in said.err and "cold" not in said.err
 

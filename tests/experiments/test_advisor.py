@@ -276,9 +276,11 @@ def test_an_alternative_that_misses_the_limits_says_so():
     ("limits", "order", "said"),
     [
         ({}, [0, 1, 2], ""),
-        ({"l": 2.4}, [1, 2, 0], "2 of 3 configurations reach l of at least 2.4; they come first."),
+        ({"l": 2.4}, [1, 2, 0],
+         "2 of 3 configurations reach l of at least 2.4; these are listed first."),
         ({"l": 2.4, "t": 0.05}, [2, 0, 1],
-         "1 of 3 configurations reaches l of at least 2.4 and t of at most 0.05; they come first."),
+         "1 of 3 configurations reaches l of at least 2.4 and t of at most 0.05; it is "
+         "listed first."),
         ({"t": 0.04}, [0, 1, 2],
          "No configuration reaches t of at most 0.04. The nearest is way 2, with t = 0.05."),
     ],

@@ -486,7 +486,7 @@ def test_every_cut_of_a_file_is_refused(study):
             read_study(file[:end], study)
     with pytest.raises(StudyError, match="cannot be read"):
         read_study(b"\xff\xfe\x00", study)
-    with pytest.raises(StudyError, match="the most allowed is 1 MB"):
+    with pytest.raises(StudyError, match="the limit is 1\u202f048\u202f576"):
         read_study(file + b" " * 2**20, study)
 
 

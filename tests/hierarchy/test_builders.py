@@ -310,9 +310,7 @@ def test_a_hierarchy_has_no_more_levels_than_the_settings_allow(limits):
     limits(hierarchy_levels=5)
     widths = [5, 10, 20, 40]
     assert intervals(["1", "50"], widths[:3]).height <= 5
-    too_many = (
-        "levels or more; the most allowed is 5 (hierarchy_levels, see docs/operate/limits.md)."
-    )
+    too_many = "levels or more; the limit is 5 (hierarchy_levels, see docs/operate/limits.md)."
     assert too_many in refused(intervals, ["1", "50"], widths)
     chain = [{"name": str(i), "parent": str(i + 1)} for i in range(5)] + [{"name": "5"}]
     assert too_many in refused(parse_nodes, chain)

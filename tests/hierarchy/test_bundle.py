@@ -160,7 +160,7 @@ def test_an_upload_has_one_limit_for_all_its_nodes(limits):
     found = read_bundle(files, ["sex", "age", "zip"])
     assert [one.column for one in found] == ["sex", "age", None]
     assert "'zip.csv' is not read" in found[2].problem
-    assert "the most allowed is 5 (hierarchy_nodes" in found[2].problem
+    assert "the limit is 5 (hierarchy_nodes" in found[2].problem
 
 
 @pytest.mark.parametrize("name", [".", "./.", "a/", "/", "..", "../sex.csv"])
@@ -241,8 +241,7 @@ def test_a_zip_with_too_many_members_is_refused(limits):
     limits(hierarchies_files=3)
     data = zipped({f"{i}.csv": b"" for i in range(4)})
     assert problem_of(read_bundle([("a.zip", data)], [])) == (
-        "'a.zip' has 4 members; the most allowed is 3 (hierarchies_files, "
-        "see docs/operate/limits.md)."
+        "'a.zip' has 4 members; the limit is 3 (hierarchies_files, see docs/operate/limits.md)."
     )
 
 
@@ -251,7 +250,7 @@ def test_a_zip_that_unpacks_to_too_much_is_refused_before_it_does(monkeypatch):
     assert len(data) < 1_000_000
     monkeypatch.setattr("kanon.base.unzipping._read_member", lambda *_: 1 / 0)
     said = problem_of(read_bundle([("a.zip", data)], []))
-    assert said.startswith("With 'a.zip' the upload unpacks to more; the most allowed is 20 MB")
+    assert said.startswith("With 'a.zip' the upload unpacks to more; the limit is 20 MB")
 
 
 def test_a_size_that_is_a_lie_is_damage():
@@ -365,7 +364,7 @@ def test_a_file_with_too_many_nodes_is_refused_before_a_tree_is_built(monkeypatc
     for read, text in refused:
         with pytest.raises(HierarchyError) as caught:
             read(text)
-        assert "the most allowed is 300 (hierarchy_nodes, see" in caught.value.sentence
+        assert "the limit is 300 (hierarchy_nodes, see" in caught.value.sentence
 
 
 @pytest.mark.nightly
@@ -380,4 +379,4 @@ def test_a_file_that_is_too_large_is_not_even_decoded(limits):
     limits(hierarchies_megabytes=1)
     with pytest.raises(HierarchyError) as caught:
         read_hierarchy(b"\xff" * 3_000_000, "age.csv")
-    assert "'age.csv' has 3 MB; the most allowed is 1 MB (hierarchies_" in caught.value.sentence
+    assert "'age.csv' has 3 MB; the limit is 1 MB (hierarchies_" in caught.value.sentence

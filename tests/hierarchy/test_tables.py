@@ -258,4 +258,4 @@ def test_a_cell_that_is_longer_than_allowed_is_refused():
 @pytest.mark.nightly
 def test_too_many_edges_are_refused():
     text = "parent;child\n" + "".join(f"*;{i}\n" for i in range(200_000))
-    assert "the most allowed is 200\u202f000 (hierarchy_nodes" in refused(read_pasted_tree, text)
+    assert "the limit is 200\u202f000 (hierarchy_nodes" in refused(read_pasted_tree, text)

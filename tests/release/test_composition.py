@@ -629,7 +629,7 @@ def test_one_who_holds_all_holds_each() -> None:
     assert (two.level_alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
     assert (three.level_alone, three.level, three.records, three.holds) == (6, 2, 6, False)
     said = found.describe_releases(["one", "other"])[3]
-    assert "k = 3 (↑ better), required of other: 6 in the worst class of any single release" in said
+    assert "k = 3 (↑ better), required by other: 6 in the worst class of any single release" in said
     assert "2 in the worst group of all together; 6 records in groups below it" in said
 
 

@@ -206,7 +206,7 @@ def test_the_context_changes_the_verdict():
     assert met == {"public": ["t"], "research": ["t"], "internal": ["k", "highest_risk"]}
     three = replace_threshold(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
     assert compare_with_thresholds(three, reached).holds
-    assert "Nothing was required of 'ill', so" in compare_with_thresholds(three, reached).sentence
+    assert "No threshold protects 'ill', so" in compare_with_thresholds(three, reached).sentence
 
 
 @pytest.mark.parametrize(
@@ -224,11 +224,11 @@ def test_a_column_that_a_model_of_the_plan_is_about_was_asked(model):
     reached = measure_reached_levels(released(table, sensitive=("ill", "job"), privacy=both))
     said = compare_with_thresholds(Context(release="internal"), reached).sentence
     assert (
-        "Nothing was required of 'job', so everyone in a class might share one value there." in said
+        "No threshold protects 'job', so everyone in a class might share one value there." in said
     )
     one = measure_reached_levels(released(PEOPLE, privacy=both))
     assert (
-        "Nothing was required of"
+        "No threshold protects"
         not in compare_with_thresholds(Context(release="internal"), one).sentence
     )
 

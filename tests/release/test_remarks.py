@@ -313,7 +313,7 @@ def test_one_homogeneous_record_is_said_as_one():
     asked = {"model": "t-closeness", "t": 2, "distance": "norm1"}
     done, _ = released(frame, plan={"privacy": [asked]}, x="qi", ill="s")
     (remark,) = sort_by_kind(done.remarks)["homogeneous"]
-    assert remark.found.startswith("1 record, 33.3 %, is in 1 class whose records")
+    assert remark.found.startswith("1 record, 33.3 %, is in 1 class in which all")
 
 
 def test_l_diversity_leaves_no_homogeneous_class():

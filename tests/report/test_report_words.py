@@ -114,7 +114,7 @@ def test_only_words_that_were_given_are_kept():
     ("more", "met", "required"),
     [
         (
-            [], "(reached: 2); nothing was required of 'disease', so everyone in a class might ",
+            [], "(reached: 2); no model protects 'disease', so everyone in a class might ",
             "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
             "others.",
         ),

@@ -72,12 +72,12 @@ def test_a_bomb_is_refused_in_a_sentence_and_takes_no_memory(tried, name):
 
 def test_what_was_hit_is_said_and_where_it_is_set(tried):
     for name, part in {
-        "two corners.xlsx": "most allowed is 300\u202f000 (cells, see docs/operate/limits.md).",
-        "zeros, its footer a lie.parquet": "most allowed is 20 MB (unpacked_megabytes, see",
-        "many records.csv": "200\u202f001 records; the most allowed is 200\u202f000 (rows",
+        "two corners.xlsx": "limit is 300\u202f000 (cells, see docs/operate/limits.md).",
+        "zeros, its footer a lie.parquet": "limit is 20 MB (unpacked_megabytes, see",
+        "many records.csv": "200\u202f001 records; the limit is 200\u202f000 (rows",
         "a million columns.csv": "1\u202f000\u202f001 columns; the most",
         "packed.csv.gz": "unpack it first",
-        "a text in many cells.xlsx": "unpacks to 500 MB or more; the most allowed is 20 MB",
+        "a text in many cells.xlsx": "unpacks to 500 MB or more; the limit is 20 MB",
         "many texts promised.xlsx": "claims to have 4294967295 texts",
     }.items():
         assert part in tried[name][0], name
@@ -126,7 +126,7 @@ def test_values_that_many_rows_mean_are_read_in_pieces_while_they_fit(limits, ho
         pa.table({"a": cells}), use_dictionary=how == "dictionary", store_schema=False, **encoding
     )
     assert read_table(data, "a.parquet").table["a"].tolist() == cells
-    with pytest.raises(TableError, match="unpacks to 3 MB or more; the most allowed is 2 MB"):
+    with pytest.raises(TableError, match="unpacks to 3 MB or more; the limit is 2 MB"):
         read_table(bombs.parquet(pa.table({"a": cells * 2})), "a.parquet")
 
 
@@ -226,7 +226,7 @@ def test_a_sheet_that_is_large_and_honest_is_read(limits):
     table = pd.DataFrame({f"c{i}": range(990) for i in range(30)})
     found = read_table(table_bytes(table, "xlsx"), "a.xlsx").table
     pd.testing.assert_frame_equal(found, table)
-    with pytest.raises(TableError, match=r"the most allowed is 30.000 \(cells"):
+    with pytest.raises(TableError, match=r"the limit is 30.000 \(cells"):
         read_table(table_bytes(pd.concat([table, table[:20]]), "xlsx"), "a.xlsx")
 
 
@@ -246,10 +246,10 @@ def test_a_sheet_has_no_more_columns_than_its_letters_can_name():
 def test_the_records_and_columns_of_a_sheet_are_limited(limits):
     data = table_bytes(pd.DataFrame({"a": range(9), "b": 1, "c": 2}), "xlsx")
     limits(rows=8)
-    with pytest.raises(TableError, match=r"'a.xlsx' has 9 records; the most allowed is 8"):
+    with pytest.raises(TableError, match=r"'a.xlsx' has 9 records; the limit is 8"):
         read_table(data, "a.xlsx")
     limits(columns=2)
-    with pytest.raises(TableError, match=r"'a.xlsx' has 3 columns; the most allowed is 2"):
+    with pytest.raises(TableError, match=r"'a.xlsx' has 3 columns; the limit is 2"):
         read_table(data, "a.xlsx")
 
 
@@ -270,7 +270,7 @@ def test_a_long_text_beside_many_short_ones_is_read(limits):
     cells = ["x" * 30_000] * 20 + ["short"] * 2_000
     found = read_table(table_bytes(pd.DataFrame({"a": cells}), "xlsx"), "a.xlsx").table
     assert found["a"].tolist() == cells
-    with pytest.raises(TableError, match="unpacks to 2 MB or more; the most allowed is 1 MB"):
+    with pytest.raises(TableError, match="unpacks to 2 MB or more; the limit is 1 MB"):
         read_table(table_bytes(pd.DataFrame({"a": cells[:1] * 40}), "xlsx"), "a.xlsx")
 
 
@@ -301,13 +301,13 @@ def test_a_csv_at_its_limits_is_read(limits):
     ):
         assert len(read_table(text, "a.csv").table) <= 3
     for text, said in (
-        (b"a,b\n1,2\n3,4\n5,6\n7,8\n", "4 records; the most allowed is 3 .rows"),
-        (b"a,b,c\n1,2,3\n", "3 columns; the most allowed is 2 .columns"),
+        (b"a,b\n1,2\n3,4\n5,6\n7,8\n", "4 records; the limit is 3 .rows"),
+        (b"a,b,c\n1,2,3\n", "3 columns; the limit is 2 .columns"),
     ):
         with pytest.raises(TableError, match=said):
             read_table(text, "a.csv")
     limits(cells=5)
-    with pytest.raises(TableError, match=r"6 cells; the most allowed is 5 \(cells"):
+    with pytest.raises(TableError, match=r"6 cells; the limit is 5 \(cells"):
         read_table(b"a,b\n1,2\n3,4\n5,6\n", "a.csv")
 
 
@@ -365,7 +365,7 @@ def test_a_release_larger_than_allowed_is_not_begun(tmp_path, limits, wide, name
     size = 31 if name in ("out.csv", "out.tsv") else 4
     with pytest.raises(TableError) as refused:
         done.write(Address.parse(str(tmp_path / name)))
-    said = f"would take about {size} MB; the most allowed is 1 MB (release_megabytes, see docs/"
+    said = f"would take about {size} MB; the limit is 1 MB (release_megabytes, see docs/"
     assert said in refused.value.sentence
 
 
@@ -387,7 +387,7 @@ def test_a_release_that_grows_beyond_what_is_allowed_is_stopped(
     with pytest.raises(TableError) as refused:
         done.write(Address.parse(str(tmp_path / name)))
     assert "Writing was stopped: 'out" in refused.value.sentence
-    assert "the most allowed is 1 MB (release_megabytes, see docs/" in refused.value.sentence
+    assert "the limit is 1 MB (release_megabytes, see docs/" in refused.value.sentence
     assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
 
 
@@ -395,7 +395,7 @@ def test_a_release_that_grows_beyond_what_is_allowed_is_stopped(
 def test_a_release_from_a_database_is_held_to_the_same(tmp_path, limits, wide, monkeypatch):
     done = wide(rows=20_000, times=10, engine="other")
     limits(release_megabytes=1)
-    with pytest.raises(TableError, match=r"'out.csv' would take about 7 MB; the most allowed is 1"):
+    with pytest.raises(TableError, match=r"'out.csv' would take about 7 MB; the limit is 1"):
         done.write(Address(str(tmp_path / "out.csv")))
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     with pytest.raises(TableError, match=r"Writing was stopped: 'out.csv' had reached"):
@@ -444,7 +444,7 @@ def test_what_fits_exactly_is_written(tmp_path, limits, monkeypatch):
     limits(release_megabytes=1)
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=1 << 20))
     write_whole(b"x" * (1 << 20), tmp_path / "a.csv")
-    with pytest.raises(TableError, match=r"'a.csv' would take about 2 MB; the most allowed is 1"):
+    with pytest.raises(TableError, match=r"'a.csv' would take about 2 MB; the limit is 1"):
         write_whole(b"x" * (1 << 20 | 1), tmp_path / "a.csv")
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=9))
     with pytest.raises(

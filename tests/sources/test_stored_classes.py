@@ -141,7 +141,7 @@ def test_what_needs_every_class_is_refused_in_a_sentence(stored):
             run(plan_of({"name": name}), table)
     with pytest.raises(PlanError, match="looks at more than the cost of a merge"):
         run(plan_of({"name": "gaa", "strategy": "s2", "sensitive": "ill"}), table)
-    with pytest.raises(PlanError, match=r"the most allowed is 600 \(classes"):
+    with pytest.raises(PlanError, match=r"the limit is 600 \(classes"):
         run(plan_of({"name": "gaa", "parts": "1"}), table)
     classes = prepare(plan_of({"name": "optimal"}), table).classes
     for name in ("nodes", "counts", "sensitive", "histograms"):

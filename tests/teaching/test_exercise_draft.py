@@ -232,7 +232,7 @@ def test_what_is_not_right_yet_is_said_with_its_place(draft, said):
 
 def test_a_set_that_no_file_may_hold_is_refused():
     big = "*\n" + "\n".join(f"    {number:0100}" for number in range(9000)) + "\n    cat"
-    with pytest.raises(KanonError, match="the most allowed is 1 MB"):
+    with pytest.raises(KanonError, match="the limit is 1\u202f048\u202f576"):
         check_draft(column("race", tree=big))
 
 

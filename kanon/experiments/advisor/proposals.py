@@ -162,8 +162,8 @@ def describe_limits(ranking: Ranking) -> str:
         more = f", {write_count(larger)} of them with a release for a larger k" if larger else ""
         return (
             f"{write_count(n_meeting)} of {write_count(len(ranking.ways))} configurations "
-            f"{'reaches' if n_meeting == 1 else 'reach'} {limit_texts}{span}{more}; they come "
-            "first."
+            f"{'reaches' if n_meeting == 1 else 'reach'} {limit_texts}{span}{more}; "
+            f"{'it is' if n_meeting == 1 else 'these are'} listed first."
         )
     worst = ranking.worst(nearest)
     reached = join_words(f"{name} = {worst[name]:.{2 * (name != 'k')}f}" for name in sorted(names))

@@ -1,6 +1,6 @@
 """An unfinished study as a file: saved, read strictly and continued.
 
-The file holds areas and fingerprints, no value of the table. Anyone who has it can check a guess of
+The file holds areas and fingerprints, no value of the table. Anyone who has it can check a guess at
 the whole table by its fingerprint, so it may go only where the table may go.
 """
 
@@ -168,8 +168,8 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
         )
     if content.get("version") == 1:
         raise StudyError(
-            f"The {_FILE_TYPE} has version 1, in which alteration was the mean over seven metrics "
-            "and an original value counted as a leaf of itself; start a new study."
+            f"This {_FILE_TYPE} was made by an earlier version (1), which counted alteration "
+            "differently; start a new study."
         )
     try:
         file = _StudyFile.model_validate(content)
@@ -205,7 +205,7 @@ def _read_content(source: Path | bytes) -> Any:
         raise StudyError(f"The {_FILE_TYPE} cannot be read; it has to be JSON in UTF-8.") from None
     if size > most:
         raise StudyError(
-            f"The {_FILE_TYPE} has {write_count(size)} bytes; the most allowed is {MEGABYTES} MB."
+            f"The {_FILE_TYPE} is {write_count(size)} bytes; the limit is {write_count(most)}."
         )
     try:
         return read_json(text, f"The {_FILE_TYPE}")

@@ -30,7 +30,7 @@ _SENTENCES = {
     ),
     r"\b(TIME WITH TIME ZONE|TIMETZ|TIME_NS|time64)\b|:time\b": (
         "A column of {name} holds times of day, which the engine cannot group: convert it to "
-        "text in the database, such as with CAST(its name AS VARCHAR), or leave it out."
+        "text in the database, for example with CAST(its name AS VARCHAR), or leave it out."
     ),
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row must have the same type."

@@ -178,7 +178,7 @@ def _show_entry(place: int, configuration: SavedConfiguration) -> None:
             export_configuration(configuration),
             f"plan-{format_plan_for_file(configuration.plan)}",
             f"kept-plan-{_get_short_hash(configuration.title)}",
-            help="Everything about this configuration; python -m kanon run repeats it.",
+            help="Every setting of this configuration; python -m kanon run repeats the run.",
         )
         st.button(
             "Use",

@@ -259,7 +259,7 @@ def describe_results(work: SessionState, simulation: Simulation) -> str:
         f"Areas for k from {write_count(low)} to {write_count(high)}, guided by "
         f"{escape_markdown(get_metric(work, work.settings.metric).card.title)}, with l "
         f"and t measured in {SCOPES[work.view(SimulatedView).scope].title}. They say what "
-        "to expect of a strategy in general, not for your own column; for that, use Compare."
+        "to expect of a strategy in general, not on your own column; for that, use Compare."
     )
     if len(outcomes) < len(RUNS):
         part = (

@@ -21,11 +21,11 @@ def show_spellings(work: SessionState, column: str) -> None:
     title = f"Values that look like spellings of the same thing: {count_noun(len(groups), 'group')}"
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
-            "Joined values share a new group just above them. Its name is the most frequent "
-            "spelling, with different capitals. The table does not change. Words that differ in "
-            f"one or two letters are proposed where one spelling has at least {TIMES} times as "
-            "many records as the other. Check them: they may be different words. Undo reverses "
-            "the last press."
+            "Joined values share a new group just above them. It is named after the most "
+            "frequent spelling, written so that the name differs from every value. The table does "
+            "not change. Words that differ in one or two letters are proposed where one spelling "
+            f"has at least {TIMES} times as many records as the other. Check them: they may be "
+            "different words. Undo reverses the last press."
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(

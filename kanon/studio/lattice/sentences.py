@@ -97,8 +97,8 @@ def describe_size(ready: LatticeInputs) -> str:
         f"{write_count(round(estimate_largest_height(trees)))}."
     )
     recodings = _write_power_of_ten(compute_cell_recodings_log10(trees, outline.n_records))
-    records = write_records(outline.n_records)
-    return f"{nodes} With a separate level for every cell of {records}: {recodings} recodings."
+    every = f"If every cell of {write_records(outline.n_records)} could have its own level"
+    return f"{nodes} {every}, there would be {recodings} recodings."
 
 
 def _write_power_of_ten(log10: float) -> str:

@@ -120,9 +120,10 @@ def _describe_match(match: Match) -> str:
     if sure == 1:
         same = "" if match.records == 1 else ", and all have the same value"
         return f"{matches}{same}: the attacker is certain of {values}."
+    likely = f"{write_percent(100 * sure)} likely to be right."
     if len(match.guesses) == 1:
-        return f"{matches}; the best guess is {values}, {write_percent(100 * sure)} sure."
-    return f"{matches}; the best guesses are {values}, {write_percent(100 * sure)} sure each."
+        return f"{matches}; the best guess is {values}, {likely}"
+    return f"{matches}; the best guesses are {values}, each {likely}"
 
 
 def count_matches(match: Match) -> str:

@@ -92,7 +92,8 @@ BUILDERS: Mapping[str, Builder] = {
             BuilderField(
                 "prefixes",
                 "Characters kept of the first part",
-                help_text="Counted before the first separator, level by level, such as 3, 2.",
+                help_text="How many characters before the first separator are kept at each level, "
+                "such as 3, 2.",
             ),
             BuilderField(
                 "ranges",
@@ -129,7 +130,7 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "ordered": Builder(
         "Ordered groups",
-        "Puts values into your order; neighbours share a group.",
+        "Puts the values in the order that you give; neighbours share a group.",
         (
             BuilderField("sizes", "Members per group, level by level"),
             BuilderField(

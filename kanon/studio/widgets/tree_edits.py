@@ -129,8 +129,8 @@ class _Operation:
         records = self.work.table.choices[self.column].lacking.get(convert_to_text(name))
         if records is not None:
             raise HierarchyError(
-                f"{{cells}} is a value of {count_noun(records, 'record')} that has no place yet; "
-                "choose another name for the group.",
+                f"{{cells}} is already a value, in {count_noun(records, 'record')}, and it has no "
+                "place in the tree yet; choose another name for the group.",
                 [name],
             )
         return name

@@ -71,7 +71,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     assert f"{found.order_sentence}." in ui.captions(at)
     start = "Together, the releases" if found.lined_up else "With all rows lined up, the releases"
     (warning,) = [text for text in ui.warnings(at) if text.startswith(start)]
-    assert "k = 5 (↑ better), required of this release: 10 in" in warning.replace("\\", "")
+    assert "k = 5 (↑ better), required by this release: 10 in" in warning.replace("\\", "")
 
     (box,) = boxes(at)
     quasi = ", ".join(ui.work(at).table.quasi_identifiers)

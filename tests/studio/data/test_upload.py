@@ -92,7 +92,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     with pytest.raises(TableError) as refused:
         open_upload(ignore_progress, content, "people.csv", ReadSettings())
     assert refused.value.sentence == (
-        "'people.csv' needs more memory to be opened than is allowed; the most allowed is 50 MB "
+        "'people.csv' needs more memory to be opened than is allowed; the limit is 50 MB "
         "(opening_megabytes, see docs/operate/limits.md)."
     )
     small = open_upload(ignore_progress, memoryview(b"a,b\n1,2\n"), "people.csv", ReadSettings())
@@ -127,7 +127,7 @@ def test_a_line_without_an_end_is_refused_before_it_is_looked_at(limits, end, mo
         with pytest.raises(TableError) as refused:
             read_table(content, "people.csv")
         assert refused.value.sentence == (
-            "'people.csv' has a record (a line) that is too long; the most allowed is 1 MB "
+            "'people.csv' has a record (a line) that is too long; the limit is 1 MB "
             "(record_megabytes, see docs/operate/limits.md)."
         )
 

@@ -147,7 +147,7 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     ui.change(at, context=context)
     assert describe_advice_limits(ui.work(at)) == "l ≥ 4.5"
     said = [text for text in ui.texts(at) if "l of at least 4.5" in text]
-    assert len(said) == 1 and "come first" in said[0]
+    assert len(said) == 1 and "listed first" in said[0]
     require = "In part 1, press Add as requirements to require them for the next release."
     assert require not in ui.captions(at), "the roots have it"
     asked = replace_threshold(context, "t", ChosenThreshold(wanted=0))

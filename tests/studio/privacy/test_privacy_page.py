@@ -86,7 +86,7 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
         "“Cold”."
     )
     assert said(at, "**After:**") == (
-        "**After:** 4 records match; the best guess is “Cold”, 50.0 % sure."
+        "**After:** 4 records match; the best guess is “Cold”, 50.0 % likely to be right."
     )
     whole = said(at, "**Everyone in turn")
     assert "2.0 records match before and 4.0 after" in whole
