@@ -321,7 +321,7 @@ def test_attribute_weights_scale_an_attribute():
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
 def test_bad_attribute_weights_are_refused(weight):
-    with pytest.raises(MetricError, match="at least 0"):
+    with pytest.raises(MetricError, match="numbers from 0 to"):
         scale_potentials([np.array([1.0, 0.0])], 10, [weight])
 
 

@@ -84,7 +84,7 @@ class Alternatives:
         if own is None or least >= own or write_percent(least) == write_percent(own):
             return ""
         return (
-            f"{title} loses {write_percent(least)} but this release {write_percent(own)} "
+            f"{title} loses {write_percent(least)} and this release {write_percent(own)} "
             f"({self.metric_title}); both meet the models of the plan."
         )
 

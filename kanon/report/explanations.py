@@ -76,7 +76,7 @@ def describe_check_verdict(run: Run, reached: tuple[Guarantee, ...]) -> str:
     if not run.recoding.n_classes:
         return "Nothing is released: every record is suppressed, so there is no class to check."
     # Persons cannot be counted in rows that no longer name them.
-    persons = " alone" if run.prepared.plan.person is None else ", with persons from the table"
+    persons = " alone" if run.prepared.plan.person is None else ", with persons from the table,"
     order = TABLE_ORDER if run.prepared.plan.order == "table" else ""
     return (
         f"A recount from the released rows{persons} shows that every class meets "

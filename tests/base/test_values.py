@@ -244,7 +244,7 @@ def test_missing_cells_are_not_mixed_with_what_is_called_missing(values, nodes):
     plan, table = one_column(values, {"nodes": nodes}, missing="as-value")
     with pytest.raises(TableError) as caught:
         run(plan, table)
-    check_sentence(caught.value, ["'q'", "'(missing)'", "ename "])
+    check_sentence(caught.value, ["'q'", "'(missing)'", "another name"])
 
 
 def test_a_tree_of_one_node_has_no_place_for_missing_cells():

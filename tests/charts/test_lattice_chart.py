@@ -107,7 +107,7 @@ def test_the_untouched_table_has_lost_nothing(hospital):
     assert one.marker.color[bottom] == 0
     assert "<b>k 1, loss 0.0 %</b>" in one.text[bottom]
     gone = hospital.assessment.suppressed[0]
-    assert gone and f"{gone} records in classes that do not satisfy" in one.text[bottom]
+    assert gone and f"{gone} records in classes that do not meet" in one.text[bottom]
     lost = lattice.build_lattice_table(hospital).loc[0, "loss_suppressed_percent"]
     assert f"if these are suppressed, loss {write_percent(lost)}" in one.text[bottom]
     assert not any("suppressed" in text for text in trace(figure, "satisfies").text)

@@ -780,7 +780,7 @@ def test_levels_are_pinned_for_the_next_table(kanon, folder):
 
 
 def test_an_algorithm_without_levels_pins_none(kanon, folder):
-    check_failure(kanon(*RUN, "--pin", "next.json"), 2, ["--pin", "'gaa'", "each table anew"])
+    check_failure(kanon(*RUN, "--pin", "next.json"), 2, ["--pin", "'gaa'", "anew for each table"])
     assert not (folder / "released.csv").exists() and not (folder / "next.json").exists()
     write_plan(folder, algorithm={"name": "datafly"})
     check_failure(kanon(*RUN, "--pin", "people.csv"), 2, ["different files"])

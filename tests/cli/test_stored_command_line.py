@@ -66,7 +66,7 @@ def test_a_hierarchy_is_checked_against_a_stored_column(kanon, folder, people):
     [
         (["nowhere", *OUT], ["'nowhere' does not exist"]),
         (["data.sqlite#nobody", *OUT], ["no such table", "people"]),
-        (["parts", "--out", "released.xlsx"], ["written by an engine", ".parquet", "folder"]),
+        (["parts", "--out", "released.xlsx"], ["An engine cannot write", ".parquet", "folder"]),
         (["data.sqlite", "--engine", "memory", *OUT], ["cannot be read into memory"]),
         (["people.csv", "--out", "parts"], ["'parts' cannot be written there", "to be empty"]),
         (["people.csv", "--out", "deep/r.csv"], ["cannot be written there", "has to exist"]),

@@ -190,7 +190,7 @@ def test_a_code_lies_in_all_ranges_around_it_from_narrow_to_wide(values, ends):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"separators": ""}, "Give separators"),
+        ({"separators": ""}, "Choose separators"),
         ({"prefixes": [2, 3]}, "shorter from level to level"),
         ({"prefixes": [0]}, "at least 1"),
         ({"prefixes": [2], "ranges": parse_ranges(BLOCKS)}, "up to 3 characters"),
@@ -199,7 +199,7 @@ def test_a_code_lies_in_all_ranges_around_it_from_narrow_to_wide(values, ends):
         ({"ranges": parse_ranges("J00;J50;x\nK00;K50;x")}, "Two ranges of codes are called 'x'"),
         ({"ranges": parse_ranges("J50;J00")}, "'J50–J00' does not"),
         ({"ranges": parse_ranges("J5;J70")}, "of the same length"),
-        ({"ranges": parse_ranges("J45.0;J45.9")}, "have no separator"),
+        ({"ranges": parse_ranges("J45.0;J45.9")}, "cannot contain a separator"),
         ({"ranges": [CodeRange(first="J00", last="J99", name=" ")]}, "has no name"),
         ({"ranges": parse_ranges("J00;J99;J45.0")}, "has the name of a group"),
     ],
@@ -278,7 +278,7 @@ def test_what_is_typed_becomes_a_plan_or_a_sentence():
     assert choice.remarks == ("2 values or groups are outside all ranges and directly under the "
                               "root: 'C10', 'C45'.",)  # fmt: skip
     for wrong, said in (({"prefixes": "1.5"}, "whole numbers"), ({"ranges": "J"}, "Line 1"),
-                        ({"separators": "", "ranges": ""}, "Give separators")):  # fmt: skip
+                        ({"separators": "", "ranges": ""}, "Choose separators")):  # fmt: skip
         choice = build_choice("codes", {**typed, **wrong}, "icd", values)
         assert said in choice.problem and choice.plan is None
 

@@ -161,7 +161,7 @@ def test_every_measure_is_held_to_its_worst_end():
     A new measure of the second kind needs no row.
     """
     for name in WITHOUT_END:
-        assert MEASURES[name].CARD.highest.startswith("no upper end")
+        assert MEASURES[name].CARD.highest.startswith("no upper limit")
     for name in {*MEASURES} - WITHOUT_END:
         module, card = MEASURES[name], MEASURES[name].CARD
         lost = [valued(module, made(determined(3)), 4) for made in (at_root, nothing)]

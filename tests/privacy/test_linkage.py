@@ -107,7 +107,7 @@ def test_what_cannot_be_known_is_refused(animals):
         PlanError, match="'age' is not a quasi-identifier; choose from 'gender', 'race'"
     ):
         find_matches(table, {"age": "39"})
-    with pytest.raises(PlanError, match="'age' is no quasi-identifier"):
+    with pytest.raises(PlanError, match="'age' is not a quasi-identifier"):
         measure_linkage(table, table, ["age"])
     with pytest.raises(PlanError, match="not sensitive"):
         measure_linkage(table, table, ["race"], "name")

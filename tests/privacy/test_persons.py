@@ -156,8 +156,9 @@ def test_the_report_says_that_k_is_in_persons():
         "k-anonymity in persons with k = 5 for 'patient'", "6", "persons",
     )  # fmt: skip
     assert records.reached == "10"
-    assert "the released rows, with persons from the table, every class" in describe_check_verdict(
-        done, (records, persons)
+    assert (
+        "the released rows, with persons from the table, shows that every class"
+        in describe_check_verdict(done, (records, persons))
     )
     assert describe_plainly(done)[0].startswith(
         "For each record, anyone who knows the quasi-identifiers sees at least 5"
@@ -422,7 +423,7 @@ def test_measure_counts_persons(kanon, folder):
     assert "min_persons" not in json.loads(kanon(*asked).out)
     engine = kanon(*asked, "--person", "patient", "--engine", "duckdb")
     assert json.loads(engine.out)["min_persons"] == 1
-    assert "is named by --qi or --sensitive too" in kanon(*asked, "--person", "town").err
+    assert "is also named by --qi or --sensitive" in kanon(*asked, "--person", "town").err
     assert "no column 'nobody'" in kanon(*asked, "--person", "nobody").err
 
 

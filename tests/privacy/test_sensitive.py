@@ -175,7 +175,7 @@ def test_missing_cells_beside_cells_that_say_so_are_an_error():
     with pytest.raises(TableError) as caught:
         source_of(columns, list("abc"))
     assert caught.value.sentence == (
-        "Column 'ill' has missing cells, and cells that hold '(missing)'; rename those."
+        "Column 'ill' has missing cells, and cells that hold '(missing)'. Rename the latter."
     )
     # Cells that say so are no trouble where none is missing.
     found = source_of({"ill": ["flu", "flu", MISSING_LABEL]}, list("abc")).classes.sensitive[0]

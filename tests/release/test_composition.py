@@ -630,7 +630,7 @@ def test_one_who_holds_all_holds_each() -> None:
     assert (three.level_alone, three.level, three.records, three.holds) == (6, 2, 6, False)
     said = found.describe_releases(["one", "other"])[3]
     assert "k = 3 (↑ better), required by other: 6 in the worst class of any single release" in said
-    assert "2 in the worst group of all together; 6 records in groups below it" in said
+    assert "2 in the worst group of all together; 6 records in groups that do not meet it" in said
 
 
 def in_both_orders(*wanted: Plan) -> list[CombinedReleases]:
@@ -672,11 +672,12 @@ def test_rows_that_no_other_row_looks_like_are_matched_without_the_order() -> No
 @pytest.mark.parametrize(
     ("model", "level", "records", "said"),
     [
-        (KAnonymity(3), 2, 1, "2 in the worst group of all together; 1 record in groups below it"),
+        (KAnonymity(3), 2, 1, "2 in the worst group of all together; 1 record in groups "
+         "that do not meet it"),
         (KAnonymity(3), 4, 0, "4 in the worst group of all together"),
         (KAnonymity(3), None, 0, "no class in the worst group of all together"),
         (TCloseness(0.2, "ill"), 0.5, 2, "0.5 in the worst group of all together; 2 records in "
-         "groups above it"),
+         "groups that do not meet it"),
     ],
 )  # fmt: skip
 def test_a_model_says_its_better_side_and_whether_it_is_met(

@@ -254,7 +254,9 @@ def test_too_many_choices_are_refused():
     with pytest.raises(PlanError) as caught:
         measure_reached_levels(done, known=7)
     assert math.comb(14, 7) > decisions.MOST_CHOICES
-    assert caught.value.sentence.startswith("There are 3\u202f432 choices of 7 of 14 quasi-ident")
+    assert caught.value.sentence.startswith(
+        "There are 3\u202f432 ways to choose 7 of 14 quasi-ident"
+    )
 
 
 def test_the_numbers_and_the_table_say_the_same():

@@ -104,7 +104,7 @@ def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
     ]
     assert set(plan) == {"version", "columns", "privacy", "suppressed", "order", "read"}
     assert "name" in plan["columns"], "said in README.txt, as the report names it too"
-    assert "names of its\ncolumns, including identifiers that were left out." in (
+    assert "names of\nits columns, including identifiers that were left out." in (
         tmp_path / "README.txt"
     ).read_text("utf-8")
 

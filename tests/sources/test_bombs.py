@@ -484,4 +484,4 @@ def test_what_is_spilled_is_limited(tmp_path, limits, monkeypatch):
     with pytest.raises(duckdb.Error) as refused:
         counted()
     said = explain_duckdb_error(Address(str(tmp_path)), str(refused.value))
-    assert said is not None and "at most 1 MB (scratch_megabytes, see docs/" in said
+    assert said is not None and "up to 1 MB (scratch_megabytes, see docs/" in said

@@ -550,7 +550,7 @@ def test_a_release_is_a_new_table_of_a_database(people, tmp_path):
     with pytest.raises(TableError, match="is open in another program or page"):
         done.write(target)
     again.opened.rows.expression.get_backend().disconnect()
-    with pytest.raises(TableError, match=r"already has a table .*: give another name"):
+    with pytest.raises(TableError, match=r"already has a table .*: choose another name"):
         done.write(target)
     done.write(Address(target.place, "second"))
     assert open_stored(Address(target.place, "second")).n_records == len(AS_WRITTEN)
@@ -582,7 +582,7 @@ def test_values_without_a_place_are_counted(people):
     content = json.loads(plan.to_json())
     nodes = [{"name": "*"}, {"name": "7", "parent": "*"}]
     content["columns"]["zip"]["hierarchy"] = {"nodes": nodes}
-    with pytest.raises(CoverageError, match=r"lacks 3 distinct values .* of 8 records"):
+    with pytest.raises(CoverageError, match=r"lacks 3 distinct values .* in 8 records"):
         prepare(Plan.from_content(content), table)
     with pytest.raises(PlanError, match="has no hierarchy"):
         open_source(table, Schema({"zip": Role.QUASI_IDENTIFIER}), {})

@@ -531,7 +531,7 @@ def path(session, typed):
     at.text_input(key=key).set_value(typed)
     ui.settled(ui.press(ui.go(at), "Open the table"))
     assert at.text_input(key=key).value == typed
-    return {"Place", "job", "request"}
+    return {"TablePlace", "job", "request"}
 
 
 def text_of_report(session, name, text):

@@ -335,7 +335,7 @@ TREES = [
     Case("JSON that breaks off", TreeFile("sex.json", b'{"nodes": ['), 'hierarchy valid'),
     Case("JSON within JSON within JSON, without end", TreeFile("sex.json", b"[" * 100_000), 'hierarchy valid'),
     Case("JSON of another kind", TreeFile("sex.json", b"[1, 2]"), 'hierarchy object'),
-    Case("A key twice", TreeFile("sex.json", b'{"nodes": [], "nodes": []}'), 'twice stands'),
+    Case("A key twice", TreeFile("sex.json", b'{"nodes": [], "nodes": []}'), 'twice key'),
     Case("No nodes", TreeFile("sex.json", nodes()), 'hierarchy nodes'),
     Case("A node without a name", TreeFile("sex.json", b'{"nodes": [{"parent": "*"}]}'), '1'),
     Case("A node with an empty name", TreeFile("sex.json", nodes(("*",), (" ", "*"))), 'node empty'),
@@ -545,7 +545,7 @@ LIST = Never("columns are chosen from those of the table")
 
 COUNTS = [
     Case("A column that the table lacks", Measure("age,zip"), 'zip name age', app=LIST),
-    Case("No column", Measure(" , "), 'measure exposure', app=LIST),
+    Case("No column", Measure(" , "), 'measuring exposure', app=LIST),
     Case("A column twice", Measure("age,age"), Never("a column twice counts once"), command='--qi', app=LIST),
     Case("A column as quasi-identifier and sensitive", Measure("age", "age"), Never("the library counts both"), command='age', app=LIST),
 ]

@@ -409,7 +409,7 @@ def test_answers_to_another_set_are_told_and_stop_nobody_else(by_hand):
     assert table["student"].tolist() == ["Chi", "Chi", ""]
     assert table["problem"].tolist()[0] == ""
     assert "another exercise set" in table["problem"][1]
-    assert "no answer file" in table["problem"][2]
+    assert "not an answer file" in table["problem"][2]
     assert table["points"].isna().tolist() == [False, True, True]
 
 
@@ -466,7 +466,7 @@ def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, 
     assert run(files, "chi.json", "chi.json") == 2
     assert "named for two purposes" in capsys.readouterr().err
     assert run(files, "bad.json", "chi.json") == 2
-    assert "no exercise file" in capsys.readouterr().err
+    assert "not an exercise file" in capsys.readouterr().err
     assert run(files, "set.json", "chi.json", out="chi.json") == 2
     assert run(files, "set.json", "chi.json", out="no/such.csv") == 2
     assert not (files / "scores.csv").exists()

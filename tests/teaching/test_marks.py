@@ -91,7 +91,7 @@ def test_one_name_twice_is_flagged_however_it_is_typed():
         ({"log": None, "fingerprint": None, "version": 1}, "The log and the fingerprint"),
         ({"fingerprint": None}, "The log and the fingerprint"),
         ({"log": [{"at": 1, "question": "k"}]}, "no answer to question 5"),
-        ({"log": [{"at": 9, "question": "k"}, {"at": 8, "question": "partner"}]}, "back in time"),
+        ({"log": [{"at": 9, "question": "k"}, {"at": 8, "question": "partner"}]}, "go backwards"),
     ],
 )
 def test_an_exam_that_the_page_did_not_write_is_flagged(keys, part):

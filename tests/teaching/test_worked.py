@@ -186,11 +186,11 @@ def test_a_hint_says_where_values_meet():
     recode, _, k, smallest, partner = exercises.questions
     table = exercises.made["t"]
     assert get_hint(recode, table, "no answer") == (
-        "Every class needs 2 records: (Lion) has 1. "
-        "Of (Lion): in race, Lion meets Cat lowest, at Felid."
+        "Every class needs at least 2 records: (Lion) has 1. "
+        "For (Lion): in race, Lion first meets Cat, at Felid."
     )
     assert "(Lion) meets (Cat) at (Felid), (Dog) at (Mammal)." in get_hint(partner, table, None)
-    assert "the records 1 and 2" in get_hint(k, table, None)
+    assert "records 1 and 2" in get_hint(k, table, None)
     assert "fewest records" in get_hint(smallest, table, None) and "Lion" not in get_hint(
         smallest, table, None
     )

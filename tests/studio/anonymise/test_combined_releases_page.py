@@ -81,7 +81,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     box.uncheck()
     ui.go(at)
     assert told(at).endswith(
-        "once in this session; 0 of these count. No other release was given out."
+        "once in this session; 0 of them count. No other release was given out."
     )
     assert "Smallest group" not in ui.numbers(at)
     boxes(at)[0].check()

@@ -247,5 +247,6 @@ def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():
     walk = explored.walk("datafly")
     assert walk.steps[-1].suppressed > explored.limit == 0, "it may leave out k records"
     said = describe_step(explored, walk, None)
-    assert f"stops and suppresses {count_noun(walk.steps[-1].suppressed, 'record')}, as pub" in said
+    left_out = count_noun(walk.steps[-1].suppressed, "record")
+    assert f"It stops here and suppresses {left_out}, as published" in said
     assert "suppresses" not in describe_step(explored, explored.walk("samarati"), None)

@@ -63,7 +63,7 @@ def test_records_that_drop_out_do_not_count(missing):
 def test_cells_that_say_that_they_are_missing_are_refused():
     table = pd.DataFrame({"zip": ["1", "2", "3"], "ill": ["(missing)", None, "cold"]})
     work = open_uploaded_table(as_bytes(table, "csv"), "ill.csv", 1)
-    with pytest.raises(TableError, match="rename"):
+    with pytest.raises(TableError, match="Rename the latter"):
         build_table_class(set_role(work, "ill", Role.SENSITIVE))
 
 

@@ -240,7 +240,7 @@ def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
     work = tree_edits.set_tree(work, "animal", without)
     choice = work.table.choices["animal"]
     assert choice.lacking == {"Dog": 4, "Owl": 4} and choice.plan is None
-    assert "lacks 2 distinct values ('Dog', 'Owl') of 8 records" in choice.problem
+    assert "lacks 2 distinct values ('Dog', 'Owl') found in 8 records" in choice.problem
     with pytest.raises(Exception, match="'animal' has no usable hierarchy yet"):
         build_plan(work)
     mended = tree_edits.add_missing_values(work, "animal", "*")
