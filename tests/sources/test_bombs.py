@@ -75,7 +75,7 @@ def test_what_was_hit_is_said_and_where_it_is_set(tried):
         "two corners.xlsx": "limit is 300\u202f000 (cells, see docs/operate/limits.md).",
         "zeros, its footer a lie.parquet": "limit is 20 MB (unpacked_megabytes, see",
         "many records.csv": "200\u202f001 records; the limit is 200\u202f000 (rows",
-        "a million columns.csv": "1\u202f000\u202f001 columns; the most",
+        "a million columns.csv": "1\u202f000\u202f001 columns; the limit",
         "packed.csv.gz": "unpack it first",
         "a text in many cells.xlsx": "unpacks to 500 MB or more; the limit is 20 MB",
         "many texts promised.xlsx": "claims to have 4294967295 texts",

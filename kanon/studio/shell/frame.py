@@ -258,7 +258,7 @@ def _draw_line(work: SessionState) -> None:
     if weights:
         listed = ", ".join(f"{trim_title(name)} × {weight:g}" for name, weight in weights.items())
         facts.append(f"counts: {escape_markdown(listed)}")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="frame"):
         title = f"Table: {escape_markdown(trim_title(work.table.title))}"
         with open_closing_popover(title, f"frame-table-{work.version}", type="tertiary"):
             sample = work.table.origin if work.table.origin in SAMPLES else None
