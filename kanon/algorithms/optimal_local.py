@@ -98,7 +98,7 @@ def check(task: Task) -> None:
         raise PlanError(
             f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} "
             f"different records, and at most {write_count(MOST_WORK)} if multiplied by the nodes "
-            f"of the lattice. This table has {write_count(size)}, and {count_noun(nodes, 'node')}. "
+            f"of the lattice. Here: {write_count(size)} different records, {count_noun(nodes, 'node')}. "
             "Use 'lattice-sweep' with effort 'closest', or choose fewer quasi-identifiers."
         )
 

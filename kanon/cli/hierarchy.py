@@ -45,5 +45,6 @@ def execute(args: argparse.Namespace) -> None:
     check_coverage(args.column, column.counts, tree)
     unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
     print(
-        f"The tree has every value; {count_noun(unused, 'leaf', 'leaves')} not in the table (fine)."
+        f"The tree has every value; {count_noun(unused, 'leaf is', 'leaves are')} not in the table "
+        "(fine)."
     )

@@ -56,8 +56,8 @@ _SEARCH_CARDS = (
     ),
     Card(
         "k-first", "k first, S1",
-        "The smallest classes are merged first, up to some k, then those that do not meet a model, "
-        "each with the cheapest partner. A plan that requires both works this way.",
+        "The smallest classes are merged first, until all reach some k; then those that do not "
+        "meet a model, each with the cheapest partner. A plan that requires both works this way.",
         "Mauger, Le Mahec, Dequen 2023, Algorithm 1",
     ),
 )  # fmt: skip
@@ -100,8 +100,8 @@ def prepare_greatest_k(prepared_run: PreparedRun) -> Task:
     task = prepared_run.task().for_k(1)
     if all(isinstance(model, KInPersons) for model in task.models):
         raise PlanError(
-            "The reverse looks for the greatest k that is possible with another model, but the "
-            "plan requires only k-anonymity; add a model, such as entropy-l-diversity."
+            "The search for the greatest k needs another model, but the plan requires only "
+            "k-anonymity; add one, such as entropy-l-diversity."
         )
     task.check()
     return task

@@ -283,7 +283,7 @@ def dates(
     beyond = [level for level in levels if level not in possible]
     if beyond:
         raise HierarchyError(
-            f"The values do not have the {beyond[0]}; choose from {', '.join(possible)}."
+            f"The values contain no {beyond[0]}; choose from {', '.join(possible)}."
         )
     clock = form is not None and form.name == "time"
     return tree_of_paths(

@@ -46,7 +46,7 @@ def parse_graphml(text: str) -> Hierarchy:
         )
     check_number("nodes", (sum(1 for _ in _NODE_OR_EDGE.finditer(text)) + 1) // 2)
     if text.count("<") > _MOST_TAGS * (get_settings().hierarchy_nodes + 1):
-        raise HierarchyError("The GraphML file has far more than nodes and edges. Save only those.")
+        raise HierarchyError("The GraphML file has much besides nodes and edges. Save only those.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about features that hierarchies ignore, such as ports

@@ -20,15 +20,15 @@ SCORES: Mapping[str, Card] = {
         ),
         Card(
             "accuracy", "Accuracy",
-            "The share of the records whose label is predicted.",
+            "The share of the records whose label is predicted correctly.",
             "Viton, Mauger, Dequen, Guérin, Le Mahec 2021", "", "higher",
             "0: every prediction is wrong", "1: every prediction is right",
         ),
         Card(
             "f1", "F1",
-            "The harmonic mean of two shares: how many predictions of a label are right, and how "
-            "many of its records are found. With two labels, the rarer one counts; with more, it "
-            "is the mean over all.",
+            "The harmonic mean of two shares: of the predictions of a label, those that are "
+            "right; of its records, those that are found. With two labels, the rarer one "
+            "counts; with more, it is the mean over all.",
             "van Rijsbergen 1979", "", "higher",
             "0: no record of the label is found", "1: all are found, and nothing else",
         ),

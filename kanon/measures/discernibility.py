@@ -10,8 +10,8 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="discernibility",
     title="Discernibility (DM)",
-    summary="The number of records that look like each record, itself included, summed over "
-    "records; a suppressed record could be any record of the table.",
+    summary="For each record, the number of records that look like it (itself included), summed "
+    "over all records; a suppressed record could be any record of the table.",
     source="Bayardo, Agrawal 2005",
     unit="records",
     direction="lower",

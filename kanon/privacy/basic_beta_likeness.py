@@ -16,7 +16,7 @@ CARD = Card(
     name="basic-beta-likeness",
     title="Basic beta-likeness",
     summary="In every class the share of a sensitive value exceeds its share in the whole table by "
-    "at most beta times the latter.",
+    "at most beta times that share.",
     source="Cao, Karras 2012",
     unit="relative gain",
     direction="lower",

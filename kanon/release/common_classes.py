@@ -139,7 +139,7 @@ def check_record_numbers(releases: Sequence[Release]) -> None:
         if size != sizes[0]:
             raise PlanError(
                 f"Release 1 is of a table with {count_noun(sizes[0], 'record')}, but release "
-                f"{number} of a table with {write_count(size)}: only releases of the same table "
+                f"{number} is of a table with {write_count(size)}: only releases of the same table "
                 "can be combined."
             )
 

@@ -108,7 +108,7 @@ def check_minimality(recoding: Recoding, models: Sequence[Model], k: int) -> Ite
         )
     if result.n_without_conclusion:
         unreckoned = count_noun(result.n_without_conclusion, "class", "classes")
-        sentences.append(f"What minimality reveals was not computed for {unreckoned}.")
+        sentences.append(f"For {unreckoned}, what a minimality attack reveals was not computed.")
     if result.n_needless:
         others = count_noun(result.n_needless, "other class", "other classes")
         sentences.append(f"In {others} such a conclusion is wrong: a split there meets the models.")
@@ -127,8 +127,8 @@ def check_range_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
             small = float(counts[counts <= 3].sum() / max(counts.sum(), 1))
             text = (
                 f"{quote(column)} shows the lowest and the highest value of each class beside its "
-                f"mean. In classes of at most 3 records, {write_percent(100 * small)} of the "
-                "release, these are all or nearly all values."
+                f"mean. In classes of at most 3 records ({write_percent(100 * small)} of the "
+                "release), these numbers give away all or nearly all original values."
             )
             yield Remark("means-beside", column, small, text)
         rare = dict(_find_rare_extremes(tree, get_original_cells(recoding)[j], k))

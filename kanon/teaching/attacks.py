@@ -39,7 +39,8 @@ ATTACKS: Mapping[str, Card] = {
         ),
         Card(
             "minimality", "Minimality",
-            "Values are raised only as far as needed. If k needed less, another model needed more.",
+            "Values are raised only as far as needed. If k-anonymity alone needed less than "
+            "this, another model must have required the rest.",
             "Wong, Fu, Wang, Pei 2007",
         ),
         Card(

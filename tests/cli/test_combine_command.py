@@ -42,7 +42,8 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
         in lines[2]
     )
     assert lines[3].startswith(
-        "'ill': records whose value no single release reveals, but all do together: 4 "
+        "'ill': no single release reveals the value of these records, but all releases together "
+        "do: 4 records if all rows can be lined up, "
     )
     assert len(lines) == 4
     assert said.err == "kanon: All releases together do not meet what their plans require.\n"

@@ -724,7 +724,7 @@ def test_releases_of_different_tables_are_refused() -> None:
     release = Release.from_run(run(kept(CLEAR), SICK))
     longer = Release.from_run(run(kept(CLEAR), pd.concat([SICK, SICK])))
     assert sentence_of([release, longer]) == (
-        "Release 1 is of a table with 6 records, but release 2 of a table with 12: only "
+        "Release 1 is of a table with 6 records, but release 2 is of a table with 12: only "
         "releases of the same table can be combined."
     )
     for other in (

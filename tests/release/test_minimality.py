@@ -82,7 +82,7 @@ def test_classes_of_models_for_two_columns_are_counted_alone():
     roles = {"job": {"role": "sensitive"}}
     _, (remark,) = remarks_of(privacy=both, columns={"job": list("abcabab")}, roles=roles)
     assert "for 'ill' and Distinct l-diversity with l = 2 for 'job'" in remark.found
-    assert "What minimality reveals was not computed for 1 class." in remark.found
+    assert "For 1 class, what a minimality attack reveals was not computed." in remark.found
     assert "instead of" not in remark.found
 
 
@@ -113,4 +113,4 @@ def test_what_is_not_reckoned_is_said(monkeypatch):
     )
     monkeypatch.setattr(minimality, "_MOST_PLACES", 1)
     (remark,) = check_minimality(release, models, 2)
-    assert remark.found == "What minimality reveals was not computed for 2 classes."
+    assert remark.found == "For 2 classes, what a minimality attack reveals was not computed."

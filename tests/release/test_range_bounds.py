@@ -139,8 +139,8 @@ def test_least_greatest_and_mean_of_three_records_are_all_values():
     middle = [round(3 * 22.33 - 21 - 24), 3 * 45 - 41 - 49, 3 * 63 - 60 - 66]
     assert middle == [22, 45, 63]
     assert (
-        "In classes of at most 3 records, 100.0 % of the release, these are all or nearly all "
-        "values" in told
+        "In classes of at most 3 records (100.0 % of the release), these numbers give away all or "
+        "nearly all original values" in told
     )
     assert "`ranges` to `centroid`" in told
 

@@ -90,7 +90,7 @@ def test_whole_numbers_are_never_rounded_or_cut(tmp_path, declared):
 )
 def test_cells_of_several_types_are_refused(tmp_path, declared, cells, said):
     address = in_sqlite(tmp_path, f"a {declared}", *((cell,) for cell in cells))
-    with pytest.raises(TableError, match=f"changes its type: {said}") as raised:
+    with pytest.raises(TableError, match=f"mixes types: {said}") as raised:
         open_stored(address)
     assert "SECRET" not in raised.value.sentence
 

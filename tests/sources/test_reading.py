@@ -66,7 +66,7 @@ def test_settings_are_filled_in():
     assert rows(again) == rows(file) == [["1", None]]
     assert again.found[0] == "Separator ';' and encoding UTF-8 were given."
     half = read_table(b"a;b\n1;NA\n", "t.csv", ReadSettings(separator=";"))
-    assert half.found[0] == "Separator ';' was given, encoding UTF-8 was found."
+    assert half.found[0] == "Separator ';' was given, and encoding UTF-8 was found."
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

@@ -88,7 +88,7 @@ class Advice:
         tried = (
             f"{count_noun(len(ks), 'k', 'k')} from {write_count(ks[0])} to {write_count(ks[-1])}"
         )
-        return f"It is the best at {write_count(times)} of {tried}, alone or tied."
+        return f"It is best, alone or tied, at {write_count(times)} of {tried}."
 
     @property
     def about_ties(self) -> str:

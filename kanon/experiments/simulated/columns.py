@@ -29,7 +29,7 @@ DISTRIBUTIONS: Mapping[Distribution, Card] = {
     "normal": Card(
         "normal",
         "Normal",
-        "Values in the middle are frequent, those at both ends are rare.",
+        "Values in the middle are frequent, and those at both ends are rare.",
         f"{_SOURCE}; its bins are kanon's",
     ),
 }  # fmt: skip

@@ -86,8 +86,8 @@ def create_study(prepared_run: PreparedRun) -> Study:
     highest, of = classes.highest_k, classes.of
     if highest < LEAST_RECORDS:
         raise Unsatisfiable(
-            f"The simulated study takes areas over k from {_LOW} on, so it needs at least "
-            f"{LEAST_RECORDS} {of}, but the table has {count_noun(highest, of[:-1])}."
+            f"The simulated study takes the area under each curve from k = {_LOW} on, so it needs "
+            f"at least {LEAST_RECORDS} {of}, but the table has {count_noun(highest, of[:-1])}."
         )
     most = task.for_k(min(_HIGH, highest))
     study = Study(most, prepared_run.plan.metric, prepared_run.attribute_weights)

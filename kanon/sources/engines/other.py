@@ -211,7 +211,7 @@ def _find_type(kinds: set[str], exact: bool, where: str) -> str:
     if len(kinds) > 1:
         several = " and ".join(_NAMES[kind] for kind in sorted(kinds))
         raise TableError(
-            f"{where} changes its type: its cells are {several}. Every row must have the same type."
+            f"{where} mixes types: its cells are {several}. Every row must have the same type."
         )
     return _TYPES[next(iter(kinds), "text")]
 

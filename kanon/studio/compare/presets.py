@@ -68,7 +68,7 @@ PRESETS: Mapping[str, BoardPreset] = {
     "everything": BoardPreset(
         "Everything side by side",
         "The seven published metrics, one line each, on nine panels: two cost matrices, "
-        "alteration, l, t and minimum k.",
+        "alteration, generalised, at root, l, t, minimum k, and privacy against alteration.",
         (
             *_MATRICES,
             *_SIX,

@@ -43,7 +43,7 @@ _AT_ONCE = 8  # so many sets are on screen; the file has all of them
 
 
 def show_singling(work: SessionState) -> None:
-    title = "Which columns single people out together?"
+    title = "Which columns together single people out?"
     open_now = "singling" in work.running or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
         st.markdown(

@@ -243,7 +243,7 @@ class Job:
                     error=self._death_message
                     or (
                         "The worker process ended unexpectedly; perhaps the memory ran out. The "
-                        "next calculation gets a fresh one."
+                        "next calculation starts a new process."
                     ),
                     by=worker,
                 )

@@ -110,8 +110,8 @@ def show_node_numbers(lattice: Exploration, counts: Assessment, node: Node) -> N
     suppressed, n = int(counts.suppressed[place]), lattice.n_records
     loss, highest = write_percent(float(counts.loss[place])), len(lattice.per_height) - 1
     about_loss = (
-        f"{loss} of all that could be lost is lost, as the metric counts it; suppressed records "
-        "count as a total loss."
+        f"The release loses {loss} of all that it could lose, as the metric counts it; suppressed "
+        "records count as a total loss."
     )
     if not counts.satisfying[place]:
         about_loss = (

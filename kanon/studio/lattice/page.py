@@ -127,7 +127,7 @@ def show_left_out_columns(work: SessionState, lattice: Exploration) -> None:
     if not work.view(LatticeView).columns:
         sentence += f", so that at most {write_count(MOST_DRAWN_NODES)} nodes are drawn"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{sentence}. A release needs a level for each.", width="content")
+        st.caption(f"{sentence}. A release needs a level for all of them.", width="content")
         st.button(
             "Include all",
             type="tertiary",

@@ -173,7 +173,7 @@ def _choose_attacker(
                     into=partial(apply_view, "attack", person=person_place), read=tuple,
                 ),
                 placeholder="Nothing",
-                help="A neighbour may know that a person does not have a disease.",
+                help="A neighbour may know that a person does not have a particular disease.",
                 width=260,
             )  # fmt: skip
         _draw_step_buttons(view)

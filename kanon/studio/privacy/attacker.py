@@ -104,7 +104,7 @@ def describe_attack(
         sentences.append("The record of such a person was suppressed: it is not in the release.")
     if baseline is not None and baseline.sureness is not None:
         sentences.append(
-            "**Without either:** anyone who knows how frequent each value is in the table guesses "
+            "**Without facts about the person:** anyone who knows the share of each value guesses "
             f"{_list_guesses(baseline)} and is {write_percent(100 * baseline.sureness)} sure."
         )
     return sentences

@@ -154,8 +154,9 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
         others = int(alike.count[alike.value != usual].sum())
         commonest = escape_markdown(trim_title(sensitive.values[usual]))
         where = (
-            f"In {count_noun(classes, 'class', 'classes')} with {write_records(records)} "
-            f"({write_percent(100 * records / released.n_records)} of all), "
+            f"In {'each of ' * (classes > 1)}{count_noun(classes, 'class', 'classes')} with "
+            f"{write_records(records)} in all "
+            f"({write_percent(100 * records / released.n_records)} of the release), "
             f"everyone has the same {escape_markdown(column)}."
         )
         place = "that class" if classes == 1 else "one of these classes"

@@ -359,7 +359,7 @@ def _plan_dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarch
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
         raise HierarchyError(
-            f"Periods are {', '.join(DATE_LEVELS)}, separated by commas, not "
+            f"Periods must be {', '.join(DATE_LEVELS)}, separated by commas, not "
             f"{quote(unknown[0] if unknown else '')}."
         )
     return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
@@ -444,4 +444,4 @@ def _parse_number(subject: str, text: object) -> float | None:
     try:
         return float(str(text))
     except ValueError:
-        raise HierarchyError(f"{subject} is a number or left empty, not {quote(text)}.") from None
+        raise HierarchyError(f"{subject} must be a number or empty, not {quote(text)}.") from None

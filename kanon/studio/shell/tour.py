@@ -89,8 +89,8 @@ STEPS = (
             ),
             (
                 ".st-key-compare",
-                "Press Compare: several metrics, strategies or algorithms run, and all of "
-                "them are shown at every k.",
+                "Press Compare: it tries several metrics, strategies or algorithms and shows "
+                "all of them at every k.",
             ),
         ),
     ),

@@ -135,7 +135,7 @@ def list_association_notes(changes: Changes) -> str:
         notes.append(f"Left out for having more than {most} pairs of values: {_list_some(pairs)}.")
     if associations.binned:
         notes.append(
-            f"Numbers grouped into {association_change.BINS} bins with equal numbers of original "
+            f"Numeric columns in {association_change.BINS} bins with equal numbers of original "
             f"records: {_list_some([escape_markdown(name) for name in associations.binned])}."
         )
     if not associations.pairs:
@@ -190,7 +190,7 @@ def build_change_numbers(run: Run, changes: Changes) -> list[Number]:
 
 
 # --- the table of all measures ----------------------------------------------------------------
-WAY = "Of the way to all at root"  # sorts measures with different units
+WAY = "Share of the way to the root"  # sorts measures with different units
 
 
 def build_overview(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:

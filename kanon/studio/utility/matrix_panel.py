@@ -89,7 +89,7 @@ def _choose_representation(work: SessionState) -> None:
     draw_segments(
         "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
         "utility-representation", representation, "representation", UtilityView,
-        help="The numbers in the matrix that a learner gets.",
+        help="The numbers in the matrix that a learning algorithm gets.",
     )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
     ranges = (recoding.nodes[visible.classes] > tree.root).any() and bool(recoding.ranged)
     classes = count_noun(len(visible.classes), "class", "classes")
     sentences = [
-        f"{classes} of {write_count(recoding.n_classes)}; a learner "
+        f"{classes} of {write_count(recoding.n_classes)}; a learning algorithm "
         "gets the row of a class once for each of its records.",
         "Outlined: the released value, or the smallest group that covers a released range."
         if ranges
