@@ -30,7 +30,9 @@ def test_it_is_said_in_sentences_and_nothing_is_written(folder, capsys):
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert said.err == "" and lines[0].startswith("1. ")
-    assert "No configuration loses less: " in lines[0] and "the best at " in lines[0]
+    assert (
+        "No configuration loses less: " in lines[0] and "It is best, alone or tied, at " in lines[0]
+    )
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
 
 

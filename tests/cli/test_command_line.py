@@ -448,7 +448,7 @@ def test_check_says_whether_a_column_is_covered(kanon, folder):
     (folder / "sex.csv").write_text("F;*\nM;*\nX;*\n", "utf-8")
     said = kanon("hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "sex")
     assert (said.status, said.err) == (0, "")
-    assert "1 leaf not in the table" in said.out
+    assert "1 leaf is not in the table" in said.out
 
 
 def test_check_does_not_take_a_group_for_a_value(kanon, folder):
@@ -456,7 +456,7 @@ def test_check_does_not_take_a_group_for_a_value(kanon, folder):
     (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\n", "utf-8")
     (folder / "t.csv").write_text("race;n\nFelid;1\nCat;2\n", "utf-8")
     said = kanon("hierarchy", "check", "race.csv", "--table", "t.csv", "--column", "race")
-    assert "1 leaf not in the table" in said.out
+    assert "1 leaf is not in the table" in said.out
 
 
 def test_every_bundled_hierarchy_is_checked(capsys):
