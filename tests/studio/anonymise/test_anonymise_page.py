@@ -374,7 +374,7 @@ def test_details_are_part_of_the_settings(start):
     assert ui.OUTDATED in ui.warnings(at)[0] and "Details: seed 7" in popovers(at)
     ui.anonymised(at)
     assert not ui.warnings(at) and build_plan(ui.work(at)).algorithm.tie_seed == 7
-    assert any("tie seed 7" in one for one in ui.texts(at))
+    assert any("Tie seed 7" in one for one in ui.texts(at))
     ui.enter(at, tie_seed(at), None)
     assert ui.work(at).settings.tie_seed is None and ui.OUTDATED in ui.warnings(at)[0]
     ui.choose(at, "run-gaa-parts", "2")

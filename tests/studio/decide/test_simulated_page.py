@@ -152,7 +152,7 @@ def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
     before = ui.work(at)
     loaded(at, write_study(changed, invented()))
     (said,) = ui.problems(at)
-    assert said.startswith("The study file was made with another table and another seed; a study")
+    assert said.startswith("The study file was made with another table and another seed; choose")
     assert ui.work(at).findings.simulations is before.findings.simulations
     loaded(at, b"{")
     assert ui.problems(at) == ["The study file is not valid JSON: see line 1, character 2."]
