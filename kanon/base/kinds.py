@@ -129,7 +129,7 @@ class ColumnKind:
         return resolutions[max("DMQY".index(mark) for mark in marks)]
 
     def number(self, text: str) -> float | None:
-        """A text as a number without its unit; None if it is no number of this kind."""
+        """A text as a number without its unit; None if it is not a number of this kind."""
         return self._read_bare_number(_split_unit(text)[0])
 
     def _read_bare_number(self, text: str) -> float | None:

@@ -103,8 +103,8 @@ class CombinedModel:
 
     def describe_model(self, names: Sequence[str]) -> str:
         """The requirement, what single releases reach, and what all reach together."""
-        failed = f"; {count_noun(self.records, 'record')} in groups that do not meet it"
-        failed = failed if self.records else ""
+        in_groups = f"{count_noun(self.records, 'record')} in groups that do not meet it"
+        failed = f"; {in_groups}" if self.records else ""
         askers = join_words([names[number - 1] for number in self.releases])
         return (
             f"{self.model.sentence} ({self.model.card.arrow}), required by {askers}: "

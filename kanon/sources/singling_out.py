@@ -188,9 +188,7 @@ class SinglingOut:
             "its values" if self.of == "records" else "the values of one of the person's records"
         )
         many = count_noun(len(self.sets), "smallest set") if self.sets else "No set"
-        verb, end = (
-            ("single", ":") if len(self.sets) > 1 else ("singles", ":" * len(self.sets) or ".")
-        )
+        verb, end = "single" if len(self.sets) > 1 else "singles", ":" if self.sets else "."
         lines = [
             f"{definition} {values}.",
             f"{many} of up to {count_noun(self.size, 'column')} {verb} out at least "

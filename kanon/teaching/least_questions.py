@@ -94,7 +94,7 @@ class RecodeQuestion(LeastQuestion):
         return (
             f"Make this table {self.k}-anonymous with the least alteration, "
             f"{self._describe_metric()}: raise values in their trees. Records that look the same "
-            "stay together, and no record is left out."
+            "stay together, and none is left out."
         )
 
     def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:

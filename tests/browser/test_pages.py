@@ -242,9 +242,10 @@ def test_by_keyboard_only(server, page):
     keys.press("Enter")
     by.wait_for_result(page)
     by.tab_to(page, page.get_by_role("slider"))
-    keys.press("ArrowRight")
-    keys.press("ArrowRight")
-    expect(page.get_by_role("heading", name="What does k = 4 cost?")).to_be_visible()
+    for k in (3, 4):  # a page drawn again takes away the file that a download button still asks for
+        keys.press("ArrowRight")
+        expect(page.get_by_role("heading", name=f"What does k = {k} cost?")).to_be_visible()
+        by.idle(page)
     by.idle(page)
     by.tab_to(page, by.button(page, "Released table"))
     with page.expect_download() as coming:

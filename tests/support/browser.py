@@ -260,10 +260,7 @@ def _note(visitor: Visitor, message) -> None:
     where = urlsplit(message.location.get("url", "")).path
     # Opened at /data, Streamlit first looks for itself under /data/_stcore.
     searching = where.count("/") > 2 and "/_stcore/" in where
-    # A download button asks for its file's head; a page drawn anew meanwhile has replaced the file.
-    # Whether a download arrives is for the test that presses the button.
-    outrun = where.startswith("/media/") or "Download Button source error" in message.text
-    if message.type == "error" and not (searching or outrun):
+    if message.type == "error" and not searching:
         visitor.complaints.append(f"console: {message.text} ({where})")
 
 
