@@ -424,8 +424,8 @@ class Plan(Strict):
         role = self.roles.roles.get(self.person)
         problem = "is not among the columns" if role is None else f"has the role {role}"
         raise PlanError(
-            f"The plan's key 'person': {quote(self.person)} {problem}. The column that identifies "
-            "the person needs the role identifier."
+            f"Plan key person: {quote(self.person)} {problem}. The column that identifies the "
+            "person needs the role identifier."
         )
 
     def _check_levels(self) -> None:

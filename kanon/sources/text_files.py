@@ -68,7 +68,7 @@ def _describe_form(separator: str | None, encoding: str, settings: ReadSettings)
     how = ["found" if s is None else "given" for s in (settings.separator, settings.encoding)]
     if how[0] == how[1]:
         return f"{first} and {second} were {how[0]}."
-    return f"{first} was {how[0]}, and {second} was {how[1]}."
+    return f"{first} was {how[0]}, {second} was {how[1]}."
 
 
 def _read_records(content: bytes, separator: str) -> Any:
@@ -156,8 +156,8 @@ def _find_first_fault(content: bytes, separator: str, name: str, width: int | No
             line = reader.line_num + 1
     except csv.Error:
         return TableError(
-            f"Line {line} of {quote(name)} has an unclosed quote at the end of a cell:"
-            ' inside quotes, write a quote twice ("").'
+            f"Line {line} of {quote(name)} has a quote that is not closed where its cell ends:"
+            ' inside quotes, a quote is written twice ("").'
         )
     return _build_length_error(name)
 

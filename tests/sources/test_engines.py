@@ -299,7 +299,7 @@ def test_blanks_after_separators_are_skipped_where_all_have_them(tmp_path):
         ("age;zip\n1;2\n" + "3;4\n" * 499_998 + "5\n", "Line 500001 of 'broken.csv' has 1 cell"),
         (
             'age;zip\n1;2\n3;"4\n',
-            "Line 3 of 'broken.csv' has an unclosed quote at the end of a cell",
+            "Line 3 of 'broken.csv' has a quote that is not closed where its cell ends",
         ),
         ("age;age\n1;2\n", "more than one column called 'age'"),
         ("name;age\nAna;1\nSecretPerson;2;3\n", "Line 3 of 'broken.csv' has 3 cells where"),

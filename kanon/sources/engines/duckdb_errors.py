@@ -78,7 +78,7 @@ def _explain_csv_line(where: str, message: str) -> str:
         return f"{where} cannot be read in its encoding: convert the file to UTF-8."
     if "quote" in message:
         return (
-            f"{where} has an unclosed quote at the end of a cell: inside quotes, write a quote "
-            'twice ("").'
+            f"{where} has a quote that is not closed where its cell ends: inside quotes, a quote "
+            'is written twice ("").'
         )
     return f"{where} cannot be read as a record."
