@@ -153,9 +153,9 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
         alike = sensitive.only(np.flatnonzero(certain))
         others = int(alike.count[alike.value != usual].sum())
         commonest = escape_markdown(trim_title(sensitive.values[usual]))
+        place = "1 class" if classes == 1 else f"each of {write_count(classes)} classes"
         where = (
-            f"In {'each of ' * (classes > 1)}{count_noun(classes, 'class', 'classes')} with "
-            f"{write_records(records)} in all "
+            f"In {place} with {write_records(records)} in all "
             f"({write_percent(100 * records / released.n_records)} of the release), "
             f"everyone has the same {escape_markdown(column)}."
         )
