@@ -96,7 +96,7 @@ class KanonError(Exception):
         self.cells = tuple(cells)
 
     def __str__(self) -> str:
-        return self._sentence.replace("{cells}", _WITHHELD)
+        return self._sentence.replace("({cells})", _WITHHELD).replace("{cells}", _WITHHELD)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"

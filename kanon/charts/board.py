@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import join_words, write_count
+from kanon.base.old_names import keep_old_name
 from kanon.charts.comparison_measures import (
     format_axis_title,
     format_measure,
@@ -386,3 +387,6 @@ def draw_small_multiples(comparison: Comparison, criterion: str, k: int | None =
     )  # fmt: skip
     margin = {"l": 52, "r": 16, "t": _HEAD, "b": _FOOT}
     return figure.update_layout(margin=margin, hovermode="closest")
+
+
+small_multiples = keep_old_name(draw_small_multiples, "small_multiples")

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import join_words, write_count, write_percent
+from kanon.base.old_names import keep_old_name
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     format_axis_title,
@@ -231,3 +232,8 @@ def build_scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
                 columns[f"{name}_high"] = values[place].max(axis=0)
         parts.append(pd.DataFrame({**columns, "on_front": on[:, place]}))
     return pd.concat(parts, ignore_index=True)
+
+
+privacy_against_alteration = keep_old_name(
+    draw_privacy_against_alteration, "privacy_against_alteration"
+)

@@ -9,6 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, join_words, write_count
+from kanon.base.old_names import keep_old_name
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
@@ -242,9 +243,12 @@ def set_log_k_axis(
     ticks = [k for k in at if k <= largest]
     figure.update_xaxes(
         type="log",
-        title=f"k, {of} per class at least (log scale)",
+        title=f"k, minimum {of} per class (log scale)",
         tickvals=ticks,
         ticktext=[write_count(k) for k in ticks],
         tickangle=0,
     )
     return figure
+
+
+escaped = keep_old_name(escape_label, "escaped")

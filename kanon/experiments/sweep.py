@@ -12,6 +12,7 @@ import pandas as pd
 from kanon.algorithms.catalogue import algorithm_named, check_task, serves_every_k, uses
 from kanon.algorithms.solution import finish_for_models, run_for_every_k
 from kanon.algorithms.task import Task
+from kanon.base.old_names import keep_old_name
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError, quote
@@ -259,3 +260,7 @@ def _measure_run(
 
     finished = run_for_every_k(progress, run.algorithm, task, ks)
     return measure_points({k: convert(recoding) for k, recoding in finished.items()}, metrics)
+
+
+configurations = keep_old_name(combine_configurations, "configurations")
+solve_sweep = keep_old_name(run_sweep, "solve_sweep")

@@ -108,7 +108,7 @@ def recount(
 MEASURES = (
     ClassMeasure(
         "alpha", CARD, each, 6,
-        heading="surest guess, % ↓",
+        heading="best guess, % ↓",
         title="Largest share of one value",
         unit="%",
         meaning="How often the best guess of a person's value is right in the worst class.",

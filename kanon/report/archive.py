@@ -18,6 +18,7 @@ from types import ModuleType
 import kanon.privacy
 from kanon import __version__
 from kanon.base.checked_json import write_json
+from kanon.base.old_names import keep_old_name
 from kanon.cards import parts_of
 from kanon.privacy.plans import RECOUNTS
 from kanon.release import cell_values
@@ -123,3 +124,6 @@ def build_archive_file(
             entry.external_attr = 0o644 << 16
             zip_file.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+archive = keep_old_name(build_archive_file, "archive")

@@ -590,7 +590,7 @@ def test_chosen_levels_are_released_or_refused(search, data):
             levels.anonymise(task)
         gone = len(lattice.suppressed(node))
         assert f"{write_count(gone)} record" in caught.value.sentence
-        assert f"{write_count(limit)} may be" in caught.value.sentence
+        assert f"but the limit is {write_count(limit)};" in caught.value.sentence
 
 
 # --- What cannot be done, and the smallest there is ---------------------------------------------

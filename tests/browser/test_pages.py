@@ -146,7 +146,7 @@ def test_what_was_typed_at_the_top_does_not_come_back(server, page):
     by.open_start(page, server)
     heading = page.get_by_role("heading", level=1)
     page.get_by_role("button", name="k = 5", exact=True).click()
-    field = page.get_by_role("spinbutton", name="k, records per class at least")
+    field = page.get_by_role("spinbutton", name="k, minimum records per class")
     field.fill("10")
     field.press("Enter")
     expect(heading).to_have_text("What does k = 10 cost?")

@@ -100,7 +100,7 @@ def test_what_privacy_says(start, table):
     report = collect_report(build_plan(ui.work(at)), ui.work(at).table.records, date=day)
     risks = {one.level.title: (one.before, one.after) for one in report.risks}
     axes = {figure.layout.xaxis.title.text for part in report.curves for figure in part.figures}
-    assert axes == {"k, persons per class at least (log scale)"}
+    assert axes == {"k, minimum persons per class (log scale)"}
     assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
 

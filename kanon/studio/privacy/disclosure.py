@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
-from kanon.base.how_texts import Sections
+from kanon.base.formatting import choose_plural, write_count, write_percent
+from kanon.base.own_files import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import (
     describe_best_guess,
@@ -172,12 +172,12 @@ def describe_disclosure(released: EquivalenceClasses, column: str) -> str:
                 f"is not “{commonest}”, the most frequent value in the table."
             )
         return f"{where} {certainly} {which}"
-    # The surest guess; among equally sure ones, in the largest class.
+    # The best guess; among equally sure ones, in the largest class.
     position = int(np.lexsort((-released.counts, -surest))[0])
     size = int(released.counts[position])
     most = int(sensitive.only(np.array([position])).count.max())
     return (
-        "No class gives the value away for certain. The surest guess is in a class where "
+        "No class gives the value away for certain. The best guess is in a class where "
         f"{write_count(most)} of {write_count(size)} records have the same "
         f"{escape_markdown(column)}: anyone who knows that a person is in it "
         f"is {write_percent(100 * float(surest[position]))} sure of this value."
@@ -197,7 +197,7 @@ def build_attribute_numbers(run: Run, column: str) -> list[Number]:
             f"{write_count(fewest)} of {write_count(values)}",
             describe_distinct_l(fewest, values, escape_markdown(column)),
         ),
-        Number("Surest guess ↓ better", write_percent(100 * surest), describe_best_guess(surest)),
+        Number("Best guess ↓ better", write_percent(100 * surest), describe_best_guess(surest)),
     ]
 
 
@@ -293,7 +293,7 @@ def build_population_numbers(
 
 # --- how it is computed -----------------------------------------------------------------------
 def explain_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
-    """l, t and the surest guess of one class, with at most ``most`` terms written out."""
+    """l, t and the best guess of one class, with at most ``most`` terms written out."""
     sensitive = released.sensitive_named(column)
     of_class = sensitive.only(np.array([position]))
     counts, size, n = of_class.dense()[0], int(of_class.sizes[0]), int(sensitive.total.sum())

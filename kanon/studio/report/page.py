@@ -216,9 +216,9 @@ def show_report_choices(work: SessionState, fresh: bool) -> None:
         draw_segments("Form", FORMS, "report-public", public, "public", ReportView)
         most = max(2, work.table.records.n_records)
         st.number_input(
-            "k, records per class at least"
+            "k, minimum records per class"
             if work.table.person is None
-            else "k, persons per class at least",
+            else "k, minimum persons per class",
             min_value=2,
             max_value=most,
             **attach_widget(

@@ -284,7 +284,7 @@ def _draw_line(work: SessionState) -> None:
         with st.popover(f"k = {write_count(work.settings.k)}", type="tertiary"):
             most, k = max(2, work.table.records.n_records), work.settings.k
             st.number_input(
-                f"k, {'records' if work.table.person is None else 'persons'} per class at least",
+                f"k, minimum {'records' if work.table.person is None else 'persons'} per class",
                 min_value=2,
                 max_value=most,
                 **attach_widget(f"frame-k-{k}", min(k, most), "k", into=RunSettings, read=int),

@@ -55,12 +55,12 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     assert any("After, at least 6 people alike" in one.value for one in at.subheader)
     assert build_plan(ui.work(at)).person == "patient"
 
-    assert axes_of_k(at) == ["k, persons per class at least (log scale)"]
+    assert axes_of_k(at) == ["k, minimum persons per class (log scale)"]
 
     ui.go(ui.give_role(ui.go(at, ui.DATA), "disease", "sensitive"), PRIVACY)
     ui.go(ui.anonymised(ui.go(at, "pages/anonymise.py")), PRIVACY)
     assert ui.numbers(at)["Highest risk"] == "16.7 %"
-    assert axes_of_k(at) == ["k, persons per class at least (log scale)"] * 2
+    assert axes_of_k(at) == ["k, minimum persons per class (log scale)"] * 2
     assert any("is the number of its persons" in one.value for one in at.markdown)
 
 

@@ -56,7 +56,7 @@ def test_worst_classes_come_first():
     assert order.tolist() == [1, 2, 0, 3]
     assert table["records"].tolist() == [2, 4, 4, 4]
     assert table["most frequent"].tolist() == ["c", "a", "a", "a"]
-    assert table["surest guess, % ↓"].tolist() == [100, 100, 75, 25]
+    assert table["best guess, % ↓"].tolist() == [100, 100, 75, 25]
     assert table["zip"].tolist() == ["z1", "z2", "z0", "z3"]
     assert table["l ↑"].tolist() == [1, 1, 1.75, 4], "1.754765, rounded down"
 

@@ -53,7 +53,7 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
     found = ui.numbers(at)
     # Of four records two have the same disease: l = exp(1.5 ln 2) = 2.83 of at most 5.04.
     assert found["Worst l, disease"].startswith("2.82 of ")
-    assert found["Surest guess"] == "50.0 %"
+    assert found["Best guess"] == "50.0 %"
     assert found["Different values"] == "3 of 5"
     assert found["Highest risk"] == found["Mean risk"] == "25.0 %"
     assert found["Risk above 1/5"] == "100.0 %" and found["Unique records"] == "0, before 0"
@@ -108,7 +108,7 @@ def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
 def test_a_table_without_a_sensitive_column(start):
     at = ui.go(ui.anonymised(start(sample="animals-v21")), PRIVACY)
     assert [one.value for one in at.info if NOT_SENSITIVE in one.value]
-    assert "Highest risk" in ui.numbers(at) and "Surest guess" not in ui.numbers(at)
+    assert "Highest risk" in ui.numbers(at) and "Best guess" not in ui.numbers(at)
     assert not at.get("plotly_chart") and not at.dataframe
     assert "match" in said(at, "**Before:**")
     assert "best guess" not in said(at, "**Everyone in turn")
@@ -180,7 +180,7 @@ def test_a_release_is_made_looked_at_and_outdated(start):
     ui.give_role(ui.go(at, ui.DATA), "disease", "insensitive")
     ui.go(at, PRIVACY)
     assert any(ui.OUTDATED in text for text in ui.warnings(at)), "it has to be run anew"
-    assert "Surest guess" not in ui.numbers(at)
+    assert "Best guess" not in ui.numbers(at)
     ui.settled(ui.press(at, "Anonymise"))
     assert not ui.warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
 
