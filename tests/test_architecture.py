@@ -1,6 +1,7 @@
 """The shape of the code: who may import whom, where Streamlit may be, what every part carries."""
 
 import ast
+import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -334,3 +335,18 @@ def test_an_algorithm_that_serves_every_k_equals_its_single_runs(name):
     for k in range(1, 12):
         alone = ALGORITHMS[name].anonymise(small_task(k), ignore_progress)
         assert np.array_equal(path.at(k).targets, alone.targets)
+
+
+def test_code_in_texts_imports_what_exists():
+    """What other processes run is a text, in which no type check finds a name that changed."""
+    imports = re.compile(r"from (kanon[\w.]*) import ([\w, ]+)")
+    lacking = [
+        (name_of(path), name)
+        for path in MODULES
+        for node in ast.walk(parse_modules()[path])
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for module, names in imports.findall(node.value)
+        for name in names.replace(" ", "").split(",")
+        if not hasattr(importlib.import_module(module), name)
+    ]
+    assert lacking == []

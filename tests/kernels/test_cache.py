@@ -17,10 +17,10 @@ KERNELS = Path(kanon.kernels.__file__).parent
 PACKAGE = KERNELS.parent
 CALL = """
 import numpy as np
-from kanon.kernels.mondrian import common_ancestors
+from kanon.kernels.mondrian import find_common_ancestors
 parents, nodes, starts = (np.array(each) for each in ([2, 2, -1], [0, 1], [0]))
-found = common_ancestors(parents, nodes, starts)
-print(found, sum(common_ancestors.dispatcher.stats.cache_hits.values()))
+found = find_common_ancestors(parents, nodes, starts)
+print(found, sum(find_common_ancestors.dispatcher.stats.cache_hits.values()))
 """
 
 
@@ -146,7 +146,9 @@ def test_a_damaged_file_is_compiled_and_written_anew(root, damage):
 @pytest.mark.nightly
 def test_a_folder_in_the_place_of_a_lock_ends_no_run(root):
     said(start(root, CALL))
-    (index,) = (root / "kanon" / "kernels" / "__pycache__").glob("mondrian.common_ancestors*.nbi")
+    (index,) = (root / "kanon" / "kernels" / "__pycache__").glob(
+        "mondrian.find_common_ancestors*.nbi"
+    )
     index.unlink()
     Path(f"{index}.lock").unlink(missing_ok=True)
     Path(f"{index}.lock").mkdir()
@@ -155,7 +157,7 @@ def test_a_folder_in_the_place_of_a_lock_ends_no_run(root):
 
 COUNT = """
 from kanon.kernels.ancestors import lca
-print(*(sum(each.dispatcher.stats.cache_misses.values()) for each in (common_ancestors, lca)))
+print(*(sum(each.dispatcher.stats.cache_misses.values()) for each in (find_common_ancestors, lca)))
 """
 
 
@@ -167,8 +169,8 @@ def test_two_processes_at_once_compile_each_function_once(root):
 
 
 TOLD = """
-from kanon.base.progress import preparation_told
-with preparation_told(lambda fraction, text: print(text, flush=True)):
+from kanon.base.progress import report_preparation
+with report_preparation(lambda fraction, text: print(text, flush=True)):
 """ + CALL.replace("\n", "\n    ")
 
 
@@ -176,7 +178,7 @@ with preparation_told(lambda fraction, text: print(text, flush=True)):
 def test_who_waits_is_told_while_another_process_compiles(root):
     cache = root / "kanon" / "kernels" / "__pycache__"
     said(start(root, CALL))
-    (index,) = cache.glob("mondrian.common_ancestors*.nbi")
+    (index,) = cache.glob("mondrian.find_common_ancestors*.nbi")
     index.unlink()
     with FileLock(f"{index}.lock"):
         waiting = start(root, TOLD)

@@ -165,8 +165,8 @@ getattr(os, "nice", int)(10)
 # The pipe closes with the server, however that ends.
 threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
 time.sleep(5)  # the browser is drawing the first result
-from kanon.warm import warm_rest
-warm_rest()
+from kanon.warm import load_remaining_kernels
+load_remaining_kernels()
 """
 
 
