@@ -408,7 +408,7 @@ def test_a_table_of_a_database_takes_no_more_than_is_allowed(tmp_path, limits, w
     """The parts that it is made from are small; what is made of them is not."""
     wide(rows=1_000, times=1_000).write(Address(str(tmp_path / "there.duckdb"), "first"))
     done = wide(rows=200_000, times=10)
-    monkeypatch.setattr("kanon.sources.stored_source.growing", lambda progress, *_: progress)
+    monkeypatch.setattr("kanon.sources.stored_source.limit_growth", lambda progress, *_: progress)
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     limits(release_megabytes=1)
     for name in ("new.duckdb", "there.duckdb"):
