@@ -26,7 +26,6 @@ from kanon.studio.jobs.configurations import (
     PlannedLine,
     RunInputs,
     apply_configuration_to_plan,
-    build_compared_plan,
     describe_requirement,
     get_metric_identity,
     get_metric_phases,
@@ -34,7 +33,12 @@ from kanon.studio.jobs.configurations import (
 )
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
-from kanon.studio.session.run_plan import hash_comparison_inputs, list_models
+from kanon.studio.session.run_plan import (
+    build_plan,
+    drop_unmeetable_models,
+    hash_comparison_inputs,
+    list_models,
+)
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
@@ -54,7 +58,7 @@ def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest 
     todo = list_missing_runs(
         work, lines, also=work.settings.k, at_some=needs_single_k_measures(work)
     )
-    plan = build_compared_plan(work)
+    plan = build_plan(drop_unmeetable_models(work))
     settings = hash_comparison_inputs(work, plan, [line.guide.name for line in lines])
     job = plan_comparison_job(work, lines, todo)
     before = work.findings.comparison if what_if else None
@@ -419,7 +423,7 @@ def has_outdated_comparison(work: SessionState) -> bool:
         return False
     guides = [line.guide.name for line in compared.comparison.lines]
     try:
-        plan = build_compared_plan(work)
+        plan = build_plan(drop_unmeetable_models(work))
         if hash_comparison_inputs(work, plan, guides) != compared.settings:
             return True
     except KanonError:

@@ -106,38 +106,36 @@ def list_compared_strategies(work: SessionState) -> list[str]:
     return strategies if strategies or not work.compare.strategies else ["s1"]
 
 
-def build_compared_plan(work: SessionState) -> Plan:
-    """The plan of all lines; with k only, models that no run can meet are left out."""
-    return build_plan(drop_unmeetable_models(work) if work.compare.k_only else work)
+def list_compared_models(work: SessionState) -> tuple[SensitiveModel, ...]:
+    """What every line meets beside k: what Anonymise requires and a run can meet."""
+    return () if work.compare.k_only else drop_unmeetable_models(work).settings.models
 
 
 def describe_requirement(work: SessionState) -> str:
     """What every line meets or leaves out, in a sentence; empty where only k is required."""
-    if not work.settings.models:
-        return ""
-    models = join_words(_lower_first(model.sentence) for model in work.settings.models)
-    if work.compare.k_only:
-        return f"Lines meet k only; Anonymise also requires {models}."
-    return f"Every line meets {models}."
+    met = list_compared_models(work)
+    missing = [model for model in work.settings.models if model not in met]
+    parts = [f"Every line meets {_join_models(met)}" if met else "Lines meet k only"]
+    parts += [f"Anonymise also requires {_join_models(missing)}"] if missing else []
+    return f"{'; '.join(parts)}." if work.settings.models else ""
 
 
 def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> str:
     """What the plan of a saved configuration requires, if its line meets something else."""
-    current = () if work.compare.k_only else work.settings.models
     own = [model for model in saved.plan.models if isinstance(model, SensitiveModel)]
-    if set(own) == set(current):
+    if set(own) == set(list_compared_models(work)):
         return ""
-    models = join_words(_lower_first(model.sentence) for model in own) or "k only"
-    return f"its plan requires {models}; here it meets what all lines meet"
+    return f"its plan requires {_join_models(own) or 'k only'}; here it meets what all lines meet"
 
 
-def _lower_first(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def _join_models(models: Iterable[SensitiveModel]) -> str:
+    sentences = (model.sentence for model in models)
+    return join_words(sentence[:1].lower() + sentence[1:] for sentence in sentences)
 
 
 def list_planned_lines(work: SessionState, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
     """The product of metrics, strategies, scopes and algorithms, and the saved configurations."""
-    whole = build_compared_plan(work)
+    whole = build_plan(drop_unmeetable_models(work))
     required = [] if work.compare.k_only else whole.privacy
     ours = _get_run_inputs(work, whole, work.table.trees, required)
     names = dict.fromkeys([*list_compared_metrics(work), *also])

@@ -192,7 +192,7 @@ def get_algorithm_options(work: SessionState, algorithm: str) -> dict[str, Any]:
 
 
 def drop_unmeetable_models(work: SessionState) -> SessionState:
-    """Leave out models that no run can meet."""
+    """Leave out models that no run can meet; pages that do so say it."""
     models = tuple(model for model in work.settings.models if model not in work.unmeetable_models)
     return work.replace_sections(replace(work.settings, models=models))
 
