@@ -169,7 +169,8 @@ def build_comparison(work: SessionState, lines: Sequence[PlannedLine]) -> Compar
             measured_lines.append(own)
             ks |= own_ks
         else:
-            left_out[line.title] = next(filter(None, map(own.explain_lack, PAPER_K)), "")
+            points = (run for run in own.runs.values() if isinstance(run, Points))
+            left_out[line.title] = next(why for run in points for why in run.refused.values())
     comparison = Comparison(
         tuple(measured_lines),
         tuple(metrics),

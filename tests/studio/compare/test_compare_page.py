@@ -214,13 +214,11 @@ def test_the_page_says_what_lines_meet_and_k_only_changes_it(start, downloads):
     told = ui.told_to_cursor(at)
     at_two = told["headlines"][told["ks"].index(2)]
     assert at_two.startswith("k = 2: ") and at_two.endswith(f". {met}")
-    assert any(one.startswith("Area under") or met in one for one in ui.captions(at))
-    for key in ("data-curves", "data-areas"):
-        (name,) = [name for name in downloads if name.startswith(key)]
-        file = pd.read_csv(io.StringIO(downloads[name][1]()), skipinitialspace=True)
+    assert any(one.startswith("NAUC is") and met in one for one in ui.captions(at))
+    for key in ("curves-data", "areas-data"):
+        file = pd.read_csv(io.BytesIO(downloads[key][1]()))
         assert set(file["requirement"]) == {met}
-    k_only = ui.enter(at, at.toggle(key="compare-k-only"), True)
-    ui.settled(k_only)
+    ui.settled(ui.enter(at, at.toggle(key="compare-k-only"), True))
     assert ui.work(at).compare.k_only and not ui.problems(at) and not ui.warnings(at)
     left_out = "Lines meet k only; Anonymise also requires distinct l-diversity with l = 2"
     assert any(left_out in one for one in ui.captions(at))
