@@ -11,7 +11,7 @@ from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
-from kanon.errors import Unsatisfiable
+from kanon.errors import KanonError, Unsatisfiable
 from kanon.measures.along import Curves, Points, measure_curves, measure_points
 from kanon.metrics import Metric
 from kanon.privacy.conjunction import find_broken
@@ -125,9 +125,16 @@ def finish_for_models(
 
 
 def run_for_every_k(
-    progress: Progress, algorithm: str, task: Task, ks: Sequence[int]
+    progress: Progress,
+    algorithm: str,
+    task: Task,
+    ks: Sequence[int],
+    refused: dict[int, str] | None = None,
 ) -> dict[int, Recoding]:
-    """The releases for several k: from one run where that serves them all, else a run per k."""
+    """The releases for several k: from one run where that serves them all, else a run per k.
+
+    ``refused`` takes every k that has no release, and why; without it, that is an error.
+    """
     module = algorithm_named(algorithm)
     if serves_every_k(algorithm):
         path = module.merge_path(task.for_k(max(ks)), progress)
@@ -138,4 +145,12 @@ def run_for_every_k(
             task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
         )
 
-    return {k: solve_alone(place, k) for place, k in enumerate(ks)}
+    recodings = {}
+    for place, k in enumerate(ks):
+        try:
+            recodings[k] = solve_alone(place, k)
+        except KanonError as error:
+            if refused is None:
+                raise
+            refused[k] = error.sentence
+    return recodings

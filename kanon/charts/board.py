@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.base.formatting import join_words, write_count
+from kanon.base.formatting import write_count
 from kanon.base.old_names import keep_old_name
 from kanon.charts.comparison_measures import (
     format_axis_title,
@@ -59,7 +59,7 @@ from kanon.charts.style import (
     hide_axes,
     set_common_look,
 )
-from kanon.experiments.comparison import Comparison
+from kanon.experiments.comparison import Comparison, join_titles
 from kanon.experiments.titles import is_guided
 from kanon.hierarchy.cost_matrices import CostMatrix
 from kanon.measures.comparing import Standing, rank_configurations, round_to_digits
@@ -242,10 +242,12 @@ def _build_cursor_column(comparison: Comparison, measure: str, numeral: str) -> 
     values = sign * round_to_digits(runs_by_line, get_digits(card))
     marks = np.zeros(values[:, 0].shape, dtype=int)
     if card.direction and len(comparison.lines) > 1:
+        lacks = np.array([~line.knows(comparison.ks) for line in comparison.lines])
         # A measure known at some k only has no best line where one of them is unknown.
+        compared = np.where(lacks, np.inf, values[:, 0])
         among = np.minimum if measure in comparison.further else np.fmin
-        best = values[:, 0] == among.reduce(values[:, 0])
-        marks += best & ~best.all(axis=0)
+        best = ~lacks & (compared == among.reduce(compared))
+        marks += best & ~(best | lacks).all(axis=0)
     if card.direction and comparison.has_bands:
         low, value, high = (
             pd.DataFrame(bounds.T) for bounds in
@@ -270,22 +272,27 @@ def _format_headlines(comparison: Comparison) -> list[str]:
         for line in comparison.lines
     )
     by = ("guided by", "by") if plain else ("with", "with")
-    return [
-        f"k = {write_count(k)}: {_describe_extremes(titles, means, k, by)}" for k in comparison.ks
-    ]
+    headlines = []
+    for k in comparison.ks:
+        more = [comparison.describe_lacks([k], reasons=False), comparison.requirement]
+        headline = f"k = {write_count(k)}: {_describe_extremes(titles, means, k, by)}"
+        headlines.append(f"{headline}. {' '.join(filter(None, more))}" if any(more) else headline)
+    return headlines
 
 
 def _describe_extremes(titles: list[str], means: Standing, k: int, by: tuple[str, str]) -> str:
     values, undecided = means.values.loc[k].to_numpy(), means.undecided
+    known = ~np.isnan(values)  # a line may have no release for this k
+    values, titles = values[known], [titles[place] for place in np.flatnonzero(known)]
     if undecided is not None and means.low is not None and means.high is not None:
-        is_open = undecided.loc[k].to_numpy()
+        is_open = undecided.loc[k].to_numpy()[known]
         if is_open.any():
-            low, high = (ends.loc[k].to_numpy()[is_open] for ends in (means.low, means.high))
+            low, high = (ends.loc[k].to_numpy()[known][is_open] for ends in (means.low, means.high))
             between = f"{low.min():.1f} to {high.max():.1f} % is lost {_MEAN}"
             if is_open.all():
                 return f"ties decide which loses least: {between}"
             names = [title for title, is_tied in zip(titles, is_open, strict=True) if is_tied]
-            return f"ties decide between {_join_titles(names)}: {between}"
+            return f"ties decide between {join_titles(names)}: {between}"
     texts = [f"{value:.1f}" for value in values]
     least, most = f"{values.min():.1f}", f"{values.max():.1f}"
     if len(titles) == 1:
@@ -294,22 +301,12 @@ def _describe_extremes(titles: list[str], means: Standing, k: int, by: tuple[str
         whichever = "whichever metric guides" if by[0] == "guided by" else "whichever is chosen"
         return f"{whichever}, {least} % is lost {_MEAN}"
     best, worst = (
-        _join_titles([title for title, text in zip(titles, texts, strict=True) if text == end])
+        join_titles([title for title, text in zip(titles, texts, strict=True) if text == end])
         for end in (least, most)
     )
     first = f"{by[0]} {best}, releases lose least: {least} % {_MEAN}"
     # With bands, ties may decide the last place too, which was not looked at.
     return first if undecided is not None else f"{first}; {by[1]} {worst}, most: {most} %"
-
-
-def _join_titles(names: list[str]) -> str:
-    """Names as one says them; of many, the first two.
-
-    >>> _join_titles(["A"]), _join_titles(["A", "B"]), _join_titles(["A", "B", "C", "D"])
-    ('A', 'A and B', 'A, B and 2 more')
-    """
-    names = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
-    return join_words(names)
 
 
 _MOST_COLUMNS, _PANEL, _HEAD, _FOOT = 5, 150, 66, 56  # pixels of height
@@ -333,18 +330,22 @@ def draw_small_multiples(comparison: Comparison, criterion: str, k: int | None =
     set_common_look(
         figure, escape_label(f"{format_axis_title(card)}: each against all others", 90), height
     )
-    shape = "vh" if comparison.every_k else "linear"
+    own = [np.flatnonzero(line.knows(ks)) for line in lines]
     # All lines as one trace, parted by gaps.
     behind = {
-        "x": [*ks, None] * len(lines),
-        "y": np.column_stack([values[:, 0], np.full(len(lines), np.nan)]).ravel(),
+        "x": [k for places in own for k in [*np.asarray(ks)[places].tolist(), None]],
+        "y": np.concatenate(
+            [np.append(runs[0, places], np.nan) for runs, places in zip(values, own, strict=True)]
+        ),
     }
     traces: list[dict[str, object]] = []
-    dots = comparison.every_k and bool(np.isnan(values).any())  # known at some k: nothing between
-    number = get_hover_format(card)
-    for place, (line, runs) in enumerate(zip(lines, values, strict=True)):
-        look = looks[line.name]
-        mode = "markers" if dots else "lines"
+    number, every_k = get_hover_format(card), comparison.every_k
+    for place, (line, places) in enumerate(zip(lines, own, strict=True)):
+        look, x, runs = looks[line.name], np.asarray(ks)[places], values[place][:, places]
+        shape = "vh" if line.every_k else "linear"
+        # Known at some k: nothing is drawn between.
+        dots = bool(np.isnan(values if every_k else runs).any()) and line.every_k
+        mode = "markers" if dots else "lines" if len(x) > 1 else "lines+markers"
         common = {"type": "scatter", **get_panel_axes(place), "mode": mode}
         quiet = {"shape": shape, "width": 1, "color": _GREY}
         small = {"size": 4, "color": _GREY}
@@ -352,13 +353,13 @@ def draw_small_multiples(comparison: Comparison, criterion: str, k: int | None =
         if comparison.has_bands and not dots:
             for edge, fill in ((runs.min(axis=0), "none"), (runs.max(axis=0), "tonexty")):
                 traces.append(
-                    {**common, "x": ks, "y": edge, "line": {"shape": shape, "width": 0},
+                    {**common, "x": x, "y": edge, "line": {"shape": shape, "width": 0},
                      "fill": fill, "fillcolor": add_opacity(look.colour, 0.2),
                      "hoverinfo": "skip"}
                 )  # fmt: skip
         own_line = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
         traces.append(
-            {**common, "x": ks, "y": runs[0], "line": own_line,
+            {**common, "x": x, "y": runs[0], "line": own_line,
              "marker": {"size": 7, "color": look.colour}, "name": escape_label(line.title),
              "customdata": round_for_hover(runs[0], card),
              "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}

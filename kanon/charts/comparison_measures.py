@@ -37,12 +37,15 @@ def list_privacy_cards(comparison: Comparison) -> Mapping[str, Card]:
 
 def build_measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
     """A row per configuration, tie seed and k, with the value of one measure."""
-    ks, parts = comparison.ks, []
-    for line, runs in zip(comparison.lines, comparison.at(measure, ks), strict=True):
+    parts = []
+    for line in comparison.lines:
+        ks = comparison.list_ks(line)
+        runs = line.at(measure, ks, comparison.sensitive)
         for seed, values in zip(line.runs, runs, strict=True):
             about = {"configuration": line.name, "tie_seed": seed}
             parts.append(pd.DataFrame({**about, "k": ks, get_file_column(measure): values}))
-    return pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+    table = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+    return comparison.add_requirement(table)
 
 
 def get_file_column(measure: str) -> str:

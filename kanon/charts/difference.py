@@ -31,6 +31,9 @@ _OPEN = "#9AA3AB"
 
 def describe_differences(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
     """Which of two lines is better at k and by how much: a sentence per criterion."""
+    both = comparison.only([first, second], bands=True)
+    if k not in both.shared_ks:
+        return [both.describe_lacks([k])]
     titles = {name: comparison.line(name).title for name in (first, second)}
     sentences = []
     for name in comparison.in_points:
@@ -78,6 +81,7 @@ def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> 
     finding = f"k = {write_count(k)}: {describe_differences(comparison, first, second, k)[0]}"
     set_common_look(figure, escape_label(finding, longest=120), 90 + _ROW_HEIGHT * rows)
     differences = [comparison.difference(name, first, second) for name in names]
+    is_stairs = comparison.only([first, second], bands=True).every_k
     reach = 1.05 * max(1.0, *(_find_largest_difference(gap) for gap in differences))
     n = comparison.n_records
     set_log_k_axis(figure, n, [2, *(10**power for power in range(1, 10) if 10**power <= n)])
@@ -86,9 +90,7 @@ def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> 
     figure.update_xaxes(title="k (log scale)", row=rows)
     figure.update_yaxes(range=[-reach, reach], zeroline=True, zerolinecolor=INK)
     for place, gap in enumerate(differences):
-        _draw_difference_panel(
-            figure, gap, comparison.every_k, k, place // columns + 1, place % columns + 1
-        )
+        _draw_difference_panel(figure, gap, is_stairs, k, place // columns + 1, place % columns + 1)
     figure.update_annotations(font={"size": 14})
     return figure.update_layout(margin={"t": 70, "b": 50})
 
@@ -121,7 +123,7 @@ def _draw_difference_panel(
 
 def _find_largest_difference(gap: Difference) -> float:
     ends = [bound for bound in (gap.values, gap.low, gap.high) if bound is not None]
-    return float(max(np.abs(bound).max() for bound in ends))
+    return float(max(np.abs(bound).max(initial=0.0) for bound in ends))
 
 
 def _format_difference(value: float) -> str:
@@ -143,7 +145,7 @@ def build_difference_table(comparison: Comparison, first: str, second: str) -> p
         which = {"criterion": name, "first": first, "second": second, "k": gap.ks}
         ahead = [gap.find_leader(k) for k in gap.ks]
         parts.append(pd.DataFrame({**which, "difference": gap.values, **bands, "ahead": ahead}))
-    return pd.concat(parts, ignore_index=True)
+    return comparison.add_requirement(pd.concat(parts, ignore_index=True))
 
 
 def describe_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:

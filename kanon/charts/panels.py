@@ -121,34 +121,35 @@ class CurvePanel:
         if card.name == "min_k":
             traces.append(_create_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
                                  line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
-        # A staircase where every k is known: the release is the same up to the k it reaches.
-        shape = "vh" if comparison.every_k else "linear"
         number = get_hover_format(card)
-        for place, (line, runs) in enumerate(zip(comparison.lines, values_by_line, strict=True)):
-            look = scene.looks[line.name]
-            if comparison.every_k and np.isnan(runs[0]).any():
-                traces.append(_draw_dots(scene, line.title, look, ks, runs, card))
+        for place, line in enumerate(comparison.lines):
+            look, own_ks = scene.looks[line.name], comparison.list_ks(line)
+            runs = values_by_line[place][:, line.knows(ks)]
+            # A staircase where every k is known: the release is the same up to the k it reaches.
+            shape = "vh" if line.every_k else "linear"
+            if line.every_k and np.isnan(runs[0]).any():
+                traces.append(_draw_dots(scene, line.title, look, own_ks, runs, card))
                 continue
             if comparison.has_bands:
                 traces += [
-                    _create_trace(scene, x=ks, y=edge, mode="lines", hoverinfo="skip", fill=fill,
-                           line={"shape": shape, "width": 0},
+                    _create_trace(scene, x=own_ks, y=edge, mode="lines", hoverinfo="skip",
+                           fill=fill, line={"shape": shape, "width": 0},
                            fillcolor=add_opacity(look.colour, 0.18))
                     for edge, fill in ((runs.min(axis=0), None), (runs.max(axis=0), "tonexty"))
                 ]  # fmt: skip
-            mode = "lines" if comparison.every_k else "lines+markers"
+            mode = "lines" if line.every_k else "lines+markers"
             curve = _create_trace(
-                scene, x=ks, y=runs[0], mode=mode, name=escape_label(line.title), meta="line",
+                scene, x=own_ks, y=runs[0], mode=mode, name=escape_label(line.title), meta="line",
                 marker=create_marker(look, 7), hovertemplate=number,
                 customdata=round_for_hover(runs[0], card),
                 line={"color": look.colour, "width": look.width, "shape": shape,
                       "dash": look.dash},
             )  # fmt: skip
             traces.append(curve)
-            if comparison.every_k and scene.marked():
-                at = _choose_marker_places(len(ks), place, len(comparison.lines))
+            if line.every_k and scene.marked():
+                at = _choose_marker_places(len(own_ks), place, len(comparison.lines))
                 traces.append(
-                    _create_trace(scene, x=[ks[i] for i in at], y=runs[0][at], mode="markers",
+                    _create_trace(scene, x=[own_ks[i] for i in at], y=runs[0][at], mode="markers",
                            marker=create_marker(look, 8), hoverinfo="skip")
                 )  # fmt: skip
         scene.figure.add_traces(traces)
@@ -279,17 +280,22 @@ class ScatterPanel:
         )  # fmt: skip
         traces = []
         for line, x, y in zip(comparison.lines, costs[:, 0], privacy_values[:, 0], strict=True):
-            look = scene.looks[line.name]
+            look, own = scene.looks[line.name], line.knows(comparison.ks)
             traces.append(
-                _create_trace(scene, x=x, y=y, mode="lines", hoverinfo="skip",
+                _create_trace(scene, x=x[own], y=y[own], mode="lines", hoverinfo="skip",
                        line={"color": add_opacity(look.colour, 0.3), "width": 1.5,
                              "dash": look.dash})
             )  # fmt: skip
         scene.figure.add_traces(traces)
         fronts_by_k = find_fronts(comparison, card.name)
-        titles = [line.title for line in comparison.lines]
+        knows = np.array([line.knows(comparison.ks) for line in comparison.lines]).T
         sentences = [
-            describe_front(titles, line_flags, card) for line_flags in fronts_by_k.tolist()
+            describe_front(
+                [line.title for line, known in zip(comparison.lines, at_k, strict=True) if known],
+                flags[at_k].tolist(),
+                card,
+            )
+            for flags, at_k in zip(fronts_by_k, knows, strict=True)
         ]
         sentences = [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
         bands = {}
@@ -366,13 +372,12 @@ class ClassesPanel:
 
     def _compute_size_shares(self, scene: PanelContext) -> tuple[list[int], np.ndarray]:
         comparison = scene.comparison
-        runs = [next(iter(line.runs.values())) for line in comparison.lines]
         class_counts = np.array(
-            [run.get_class_sizes(comparison.ks) for run in runs], dtype=np.float64
+            [line.get_class_sizes(comparison.ks) for line in comparison.lines], dtype=np.float64
         )
         n_records = comparison.n_records
         if comparison.of == "persons":  # a person may have several records, all in classes
-            n_records = int(class_counts.sum(axis=2).max())
+            n_records = int(np.nanmax(class_counts.sum(axis=2)))
         edges = class_sizes.compute_bin_ends(n_records).tolist()
         return edges, 100 * class_counts.cumsum(axis=2) / n_records
 
@@ -386,7 +391,9 @@ class ClassesPanel:
             [[line.name for line in comparison.lines], comparison.ks, edges],
             names=["configuration", "k", "class_size_up_to"],
         )
-        return pd.DataFrame({"records_percent": shares.ravel()}, index=index).reset_index()
+        table = pd.DataFrame({"records_percent": shares.ravel()}, index=index)
+        table = table.dropna().reset_index()  # a line may have no release for a k
+        return comparison.add_requirement(table)
 
 
 KINDS: Mapping[str, PanelKind] = {

@@ -84,8 +84,9 @@ def draw_privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
     """A point per configuration at k, the front of the best, and each one's path over k."""
-    card = list_privacy_cards(comparison)[privacy]
-    lines, looks = comparison.lines, choose_looks(comparison)
+    card, looks = list_privacy_cards(comparison)[privacy], choose_looks(comparison)
+    comparison = comparison.select_lines_at([k])
+    lines = comparison.lines
     titles = [escape_label(line.title) for line in lines]
     costs, privacy_values = (
         comparison.at(measure, [k])[..., 0] for measure in (COST.name, privacy)
@@ -223,15 +224,17 @@ def build_scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
     ks = comparison.ks
     values_by_measure = {measure: comparison.at(measure, ks) for measure in (COST.name, privacy)}
     for place, line in enumerate(comparison.lines):
-        columns: dict[str, object] = {"configuration": line.name, "k": ks}
+        own = line.knows(ks)
+        columns: dict[str, object] = {"configuration": line.name, "k": np.asarray(ks)[own]}
         for measure, values in values_by_measure.items():
             name = get_file_column(measure)
-            columns[name] = values[place, 0]
+            runs = values[place][:, own]
+            columns[name] = runs[0]
             if comparison.has_bands:
-                columns[f"{name}_low"] = values[place].min(axis=0)
-                columns[f"{name}_high"] = values[place].max(axis=0)
-        parts.append(pd.DataFrame({**columns, "on_front": on[:, place]}))
-    return pd.concat(parts, ignore_index=True)
+                columns[f"{name}_low"] = runs.min(axis=0)
+                columns[f"{name}_high"] = runs.max(axis=0)
+        parts.append(pd.DataFrame({**columns, "on_front": on[own, place]}))
+    return comparison.add_requirement(pd.concat(parts, ignore_index=True))
 
 
 privacy_against_alteration = keep_old_name(

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import CountedUnit
+from kanon.base.formatting import CountedUnit, join_words, write_count
 from kanon.cards import Card
+from kanon.errors import PlanError
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.sweep import Configuration
 from kanon.experiments.titles import create_titles, is_guided, name_configuration
@@ -70,8 +71,43 @@ class Line:
         object.__setattr__(self, "name", self.name or name_configuration(self.configuration))
         object.__setattr__(self, "title", self.title or self.guide.card.title)
 
+    @property
+    def every_k(self) -> bool:
+        return all(isinstance(run, Curves) for run in self.runs.values())
+
+    def knows(self, ks: Sequence[int]) -> np.ndarray:
+        """Which of several k it has a release for, under every tie seed. Shape (len(ks),)."""
+        return np.logical_and.reduce([run.knows(ks) for run in self.runs.values()])
+
+    def explain_lack(self, k: int) -> str:
+        """Why it has no release for a k, in a sentence; empty if that was not tried."""
+        refusals = (run.refused.get(k, "") for run in self.runs.values() if isinstance(run, Points))
+        return next(filter(None, refusals), "")
+
     def at(self, criterion: str, ks: Sequence[int], sensitive: str) -> np.ndarray:
-        """A criterion under every tie seed, its own first. Shape (seeds, len(ks))."""
+        """A criterion under every tie seed, its own first; NaN where it has no release.
+
+        Shape (seeds, len(ks)).
+        """
+        known = self.knows(ks)
+        if known.all():
+            return self._read(criterion, ks, sensitive)
+        values = np.full((len(self.runs), len(ks)), np.nan)
+        if known.any():
+            values[:, known] = self._read(criterion, np.asarray(ks)[known].tolist(), sensitive)
+        return values
+
+    def get_class_sizes(self, ks: Sequence[int]) -> np.ndarray | None:
+        """The records by size of their class, a row per k; NaN where it has no release."""
+        run, known = next(iter(self.runs.values())), self.knows(ks)
+        sizes = run.get_class_sizes(np.asarray(ks)[known].tolist()) if known.any() else None
+        if sizes is None:
+            return None
+        rows = np.full((len(ks), sizes.shape[1]), np.nan)
+        rows[known] = sizes
+        return rows
+
+    def _read(self, criterion: str, ks: Sequence[int], sensitive: str) -> np.ndarray:
         columns = list(self.best_l)
         if criterion in get_further_cards():
             column = name_measure(criterion, sensitive, columns)
@@ -88,6 +124,16 @@ class Line:
         if criterion == SUPPRESSED_CARD.name:
             return np.array([run.get_suppressed(ks) for run in self.runs.values()])
         return np.array([numbers[criterion] for numbers in criteria], dtype=float)
+
+
+def join_titles(titles: Sequence[str]) -> str:
+    """Titles as one says them; of many, the first two.
+
+    >>> join_titles(["A"]), join_titles(["A", "B"]), join_titles(["A", "B", "C", "D"])
+    ('A', 'A and B', 'A, B and 2 more')
+    """
+    titles = titles if len(titles) <= 3 else [*titles[:2], f"{len(titles) - 2} more"]
+    return join_words(titles)
 
 
 def get_percent_factor(criterion: str) -> float:
@@ -118,9 +164,12 @@ class Comparison:
     lines: tuple[Line, ...]  # the configurations, each with a name of its own
     metrics: tuple[Metric, ...]  # the metrics that every release was measured in
     n_records: int  # n
-    ks: tuple[int, ...]  # the k that can be shown, rising
+    ks: tuple[int, ...]  # the k that can be shown, rising; a line may have no release for some
     sensitive: str = ""  # the sensitive column whose l and t are shown
     of: CountedUnit = "records"  # what k counts, and the minimum k that was reached
+    # what its lines meet beside k or leave out, in a sentence; empty where only k is required
+    requirement: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)  # lines without any release, and why
 
     @property
     def has_bands(self) -> bool:
@@ -128,7 +177,41 @@ class Comparison:
 
     @property
     def every_k(self) -> bool:
-        return all(isinstance(run, Curves) for line in self.lines for run in line.runs.values())
+        return all(line.every_k for line in self.lines)
+
+    @property
+    def shared_ks(self) -> tuple[int, ...]:
+        """The displayed k for which every line has a release."""
+        known = np.logical_and.reduce([line.knows(self.ks) for line in self.lines])
+        return tuple(np.asarray(self.ks)[known].tolist())
+
+    def list_ks(self, line: Line) -> list[int]:
+        """The displayed k for which a line has a release."""
+        ks: list[int] = np.asarray(self.ks)[line.knows(self.ks)].tolist()
+        return ks
+
+    def select_lines_at(self, ks: Sequence[int]) -> Comparison:
+        """The comparison with only the lines that have a release for each of these k."""
+        lines = tuple(line for line in self.lines if line.knows(ks).all())
+        return self if len(lines) == len(self.lines) else replace(self, lines=lines)
+
+    def describe_lacks(self, ks: Sequence[int], reasons: bool = True) -> str:
+        """Which lines have no release for one of these k; empty if all have."""
+        titles_by_lack: dict[tuple[int, str], list[str]] = {}
+        for line in self.lines:
+            for k in np.asarray(ks)[~line.knows(ks)].tolist()[:1]:
+                why = line.explain_lack(k) if reasons else ""
+                titles_by_lack.setdefault((k, why), []).append(line.title)
+        sentences = []
+        for (k, why), titles in titles_by_lack.items():
+            have = "has" if len(titles) == 1 else "have"
+            lack = f"{join_titles(titles)} {have} no value at k = {write_count(k)}"
+            sentences.append(f"{lack}: {why}" if why else f"{lack}.")
+        return " ".join(sentences)
+
+    def add_requirement(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table with what its lines meet as the last column, where more than k is required."""
+        return table.assign(requirement=self.requirement) if self.requirement else table
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -183,20 +266,24 @@ class Comparison:
         return replace(self, lines=tuple(lines))
 
     def add_k(self, k: int) -> Comparison:
-        if k in self.ks or not self.every_k or not 2 <= k <= self.n_records:
+        """The comparison with another k, if a line has a release for it."""
+        is_known = any(line.knows([k])[0] for line in self.lines)
+        if k in self.ks or not 2 <= k <= self.n_records or not is_known:
             return self
         return replace(self, ks=tuple(sorted({*self.ks, k})))
 
-    def nearest(self, k: int) -> int:
-        """The displayed k that is nearest to k by ratio; of two, the smaller."""
-        return min(self.ks, key=lambda shown_k: (abs(math.log(shown_k / k)), shown_k))
+    def nearest(self, k: int, line: Line | None = None) -> int:
+        """The displayed k (of a line) that is nearest to k by ratio; of two, the smaller."""
+        ks = self.ks if line is None else self.list_ks(line)
+        return min(ks, key=lambda shown_k: (abs(math.log(shown_k / k)), shown_k))
 
     @property
     def interval(self) -> tuple[int, int] | None:
         """The first of the proposed intervals, or as much of it as is known; None for one k."""
         low, high = INTERVALS[0]
-        inside = [k for k in self.ks if low <= k <= high]
-        usable = inside if len(inside) > 1 else self.ks
+        shared_ks = self.shared_ks
+        inside = [k for k in shared_ks if low <= k <= high]
+        usable = inside if len(inside) > 1 else shared_ks
         return (usable[0], usable[-1]) if len(usable) > 1 else None
 
     def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
@@ -210,40 +297,58 @@ class Comparison:
         ]
 
     def compare_alterations(self, k: int, digits: int | None = _DECIMALS) -> Standing:
+        """The alteration by every metric at k, of the lines that have a release for it."""
+        known = self.select_lines_at([k])
         rows = {
-            metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
+            metric.name: known.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
             for metric in self.metrics
         }
-        return self._compute_standing(rows, digits=digits)
+        return known._compute_standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
-        """Every criterion in percent at k, t 100 times: a row each, a column per line, by name."""
-        names = self._list_percentages()
-        rows = {name: get_percent_factor(name) * self.at(name, [k])[:, :, 0] for name in names}
-        return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
+        """Every criterion in percent at k, t 100 times: a row each, a column per line, by name.
+
+        Lines without a release for k are left out.
+        """
+        known, names = self.select_lines_at([k]), self._list_percentages()
+        rows = {name: get_percent_factor(name) * known.at(name, [k])[:, :, 0] for name in names}
+        return known._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def compare_means(self) -> Standing:
         values = self.at("mean_alteration", self.ks)
         return self._compute_standing({k: values[:, :, place] for place, k in enumerate(self.ks)})
 
-    def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
+    def list_area_ks(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> list[int]:
+        """The k between which the curves of an area are straight, the same for all lines."""
         check_interval(low, high, self.n_records)
-        ks = sorted({low, high, *(k for k in points if low < k < high)})
+        return sorted({low, high, *(k for k in points if low < k < high)})
+
+    def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
+        """The areas of the lines that have a release for every k that they are taken over."""
+        ks = self.list_area_ks(low, high, points)
+        known = self.select_lines_at(ks)
+        if not known.lines:
+            ends = " to ".join(map(write_count, self.interval or ()))
+            hint = f" Choose another interval, such as {ends}." if ends else ""
+            raise PlanError(f"No line has a value at every k of this area.{hint}")
 
         def compute_area(values: np.ndarray) -> float:
             return nauc(ks, values, low, high, self.n_records)
 
         names = self._list_percentages()
         rows = {
-            name: get_percent_factor(name) * np.apply_along_axis(compute_area, 2, self.at(name, ks))
+            name: get_percent_factor(name)
+            * np.apply_along_axis(compute_area, 2, known.at(name, ks))
             for name in names
         }
-        return self._compute_standing(rows, [self._is_higher_better(name) for name in names])
+        return known._compute_standing(rows, [self._is_higher_better(name) for name in names])
 
     def difference(self, criterion: str, first: str, second: str) -> Difference:
-        """The first of two lines minus the second at every displayed k; of t, 100 times."""
+        """The first of two lines minus the second at every k that both have; of t, 100 times."""
+        both = self.only([first, second], bands=True)
+        ks = both.shared_ks
         first_values, second_values = (
-            get_percent_factor(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
+            get_percent_factor(criterion) * both.line(name).at(criterion, ks, self.sensitive)
             for name in (first, second)
         )
         low = high = None
@@ -251,7 +356,7 @@ class Comparison:
             low = first_values.min(axis=0) - second_values.max(axis=0)
             high = first_values.max(axis=0) - second_values.min(axis=0)
         return Difference(
-            self.ks,
+            ks,
             first_values[0] - second_values[0],
             low,
             high,
@@ -263,7 +368,7 @@ class Comparison:
         privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
         alteration_names = {f"{_ALTERATION}{metric.name}" for metric in self.metrics}
         for line in self.lines:
-            config = line.configuration
+            config, ks = line.configuration, self.list_ks(line)
             about = {
                 "configuration": line.name,
                 "metric": config.metric if is_guided(config) else None,
@@ -271,16 +376,17 @@ class Comparison:
                 "scope": config.scope,
                 "algorithm": config.algorithm,
             }
-            shares = {name: line.at(name, self.ks, self.sensitive) for name in privacy}
+            shares = {name: line.at(name, ks, self.sensitive) for name in privacy}
             for place, (seed, run) in enumerate(line.runs.items()):
                 numbers = {
                     name: values
-                    for name, values in convert_to_total_variation(run.at(self.ks)).items()
+                    for name, values in convert_to_total_variation(run.at(ks)).items()
                     if not name.startswith(_ALTERATION) or name in alteration_names
                 }
                 more = {name: values_by_seed[place] for name, values_by_seed in shares.items()}
                 parts.append(build_numbers_table({**about, "tie_seed": seed, **numbers, **more}))
         table = pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+        table = self.add_requirement(table)
         return table if self.has_bands else table.drop(columns="tie_seed")
 
     @property
@@ -341,8 +447,8 @@ def compare_before_and_after(before: Comparison, after: Comparison, k: int) -> p
             continue
         row: dict[str, float] = {}
         for when, comparison in (("before", before), ("after", after)):
-            near = comparison.nearest(k)
             measured_line = comparison.line(line.name)
+            near = comparison.nearest(k, measured_line)
             for column, criterion in (
                 ("own", f"{_ALTERATION}{guide}"),
                 ("mean", "mean_alteration"),

@@ -44,6 +44,9 @@ class PlannedRun:
     task: Task  # its own k is not used
     # the hierarchies that releases are measured in, per quasi-identifier; None for their own
     measuring_hierarchies: tuple[Hierarchy, ...] | None = None
+    ks: tuple[int, ...] | None = None  # its own k; None for those of the sweep
+    # whether a k without a release is noted in the results; else it is an error
+    may_fail: bool = False
 
 
 def sweep(
@@ -234,7 +237,13 @@ def _measure_run(
     metrics: Sequence[Metric],
     also_at: Sequence[int] | None,
 ) -> Curves | Points:
-    module, task = algorithm_named(run.algorithm), run.task
+    module, task, ks = algorithm_named(run.algorithm), run.task, run.ks or ks
+    refused: dict[int, str] | None = {} if run.may_fail else None
+    if run.may_fail:
+        try:
+            check_task(run.algorithm, task)
+        except PlanError as error:
+            return measure_points({}, metrics, dict.fromkeys(ks, error.sentence))
 
     def convert(recoding: Recoding) -> Recoding:
         if run.measuring_hierarchies is None:
@@ -258,8 +267,9 @@ def _measure_run(
         measured_ks = None if also_at is None else [k for k in also_at if k <= path.k_max]
         return measure_curves(measured_path, metrics, measured_ks, lambda k: convert(path.at(k)))
 
-    finished = run_for_every_k(progress, run.algorithm, task, ks)
-    return measure_points({k: convert(recoding) for k, recoding in finished.items()}, metrics)
+    finished = run_for_every_k(progress, run.algorithm, task, ks, refused)
+    measured = {k: convert(recoding) for k, recoding in finished.items()}
+    return measure_points(measured, metrics, refused)
 
 
 configurations = keep_old_name(combine_configurations, "configurations")

@@ -43,6 +43,10 @@ class Curves:
     # the k at which the measures are known that are not running sums
     measured_at: tuple[int, ...] = ()
 
+    def knows(self, ks: Sequence[int]) -> np.ndarray:
+        """Which of several k have a release: all up to the last ``min_k``. Shape (len(ks),)."""
+        return np.asarray(ks) <= self.min_k[-1]
+
     def get_further(self, name: str, ks: Sequence[int]) -> np.ndarray:
         """A further measure for several k; NaN where it is unknown."""
         return get_known_at(self.further, name, self._find_rows(ks), ks)
@@ -95,6 +99,12 @@ class Points:
     suppressed: np.ndarray | None = None  # per k the suppressed records, in percent
     # per further measure a number per k: see :mod:`kanon.measures.extended_measures`
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
+    # per k that was tried without a release, why, in a sentence
+    refused: Mapping[int, str] = field(default_factory=dict)
+
+    def knows(self, ks: Sequence[int]) -> np.ndarray:
+        """Which of several k have a release. Shape (len(ks),)."""
+        return np.isin(ks, self.numbers["k"])
 
     def get_further(self, name: str, ks: Sequence[int]) -> np.ndarray:
         rows = self._find_rows(ks)
@@ -192,7 +202,13 @@ def convert_to_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def measure_points(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
+def measure_points(
+    recodings: Mapping[int, Recoding],
+    metrics: Sequence[Metric],
+    refused: Mapping[int, str] | None = None,
+) -> Points:
+    if not recodings:
+        return Points({"k": np.zeros(0, dtype=int)}, refused=refused or {})
     rows, further = [], []
     for k, recoding in recodings.items():
         numbers = measure_release(recoding, metrics, k)
@@ -220,6 +236,7 @@ def measure_points(recodings: Mapping[int, Recoding], metrics: Sequence[Metric])
         sizes,
         np.array(suppressed) if any(suppressed) else None,
         {name: np.array([row[name] for row in further]) for name in further[0]},
+        refused or {},
     )
 
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kanon.charts.board import draw_board
+from kanon.charts.comparison_measures import build_measure_table
 from kanon.charts.difference import (
     build_difference_table,
     describe_differences,
@@ -15,6 +17,7 @@ from kanon.charts.difference import (
     draw_difference,
     draw_what_if,
 )
+from kanon.charts.scatter import build_scatter_table
 from kanon.errors import PlanError
 from kanon.experiments.comparison import (
     INTERVALS,
@@ -185,6 +188,77 @@ def test_including_a_k_adds_it(problem, data):
     assert more.add_k(k).ks == more.ks
     assert fewer.add_k(len(problem.rows) + 1) is fewer
     assert more.compare_alterations(k).values.equals(comparison.compare_alterations(k).values)
+
+
+def test_lines_with_k_of_their_own_by_hand():
+    """One line knows k = 2, 4 and 6, the other 2 and 6: 4 is shown, and compared by none."""
+    found = compared(line("ncp", [1, 5, 9]), line("llm", [3, 6], ks=(2, 6)))
+    values = found.at("mean_alteration", [2, 4, 6])[:, 0]
+    assert values[0].tolist() == [1, 5, 9] and values[1][[0, 2]].tolist() == [3, 6]
+    assert np.isnan(values[1][1])
+    assert found.shared_ks == (2, 6) and found.interval == (2, 6)
+    assert found.compare_alterations(4).ranks.columns.tolist() == ["ncp"]
+    assert found.places(2).values.columns.tolist() == ["ncp", "llm"]
+    assert found.describe_lacks([2, 6]) == ""
+    assert found.describe_lacks([2, 4]) == "LLM has no value at k = 4."
+    # Trapezoids: (1 + 5) + (5 + 9) over 4, and the ends alone where 4 is not among the points.
+    assert found.areas(2, 6, points=(4,)).values.iloc[0].to_dict() == {"ncp": 5.0}
+    assert found.areas(2, 6, points=()).values.iloc[0].to_dict() == {"ncp": 5.0, "llm": 4.5}
+    with pytest.raises(PlanError, match=r"No line has a value .* such as 2 to 6"):
+        found.areas(3, 5)
+    gap = found.difference("mean_alteration", "ncp", "llm")
+    assert (gap.ks, gap.values.tolist()) == ((2, 6), [-2.0, 3.0])
+    assert describe_differences(found, "ncp", "llm", 4) == ["LLM has no value at k = 4."]
+    assert draw_difference(found, "ncp", "llm", 4).layout.title.text.endswith("no value at k = 4.")
+    table = found.table().groupby("configuration")["k"].agg(list)
+    assert table.to_dict() == {"ncp": [2, 4, 6], "llm": [2, 6]}
+    board = draw_board(found)
+    assert board.cursor["headlines"][1] == (
+        "k = 4: guided by NCP, 5.0 % is lost on average over the seven metrics. "
+        "LLM has no value at k = 4."
+    )
+    (mean, *_) = board.cursor["columns"]
+    assert mean["shown"] == [["1.0", "5.0", "9.0"], ["3.0", "–", "6.0"]]
+    assert mean["marks"] == [[1, 0, 0], [0, 0, 1]], "alone, a line is not the best"
+    drawn = [list(trace.x) for trace in board.figure.data if trace.meta == "line"][:2]
+    assert drawn == [[2, 4, 6], [2, 6]]
+    only = compare_before_and_after(found, found, 4)
+    assert only["k_before"].to_dict() == {"ncp": 4, "llm": 6}
+
+
+def test_what_lines_meet_stands_in_every_file():
+    found = replace(both(), requirement="Every line meets it.")
+    first, second = (one.name for one in found.lines)
+    for table in (
+        found.table(),
+        build_measure_table(found, "l_percent"),
+        build_scatter_table(found, "l_percent"),
+        build_difference_table(found, first, second),
+    ):
+        assert set(table["requirement"]) == {"Every line meets it."}
+    assert "requirement" not in both().table().columns
+
+
+@examples(20)
+@given(problems(), st.data())
+def test_a_line_is_the_same_beside_another_with_fewer_k(problem, data):
+    assume(len(problem.rows) >= 3)
+    full = real(problem)
+    ks = data.draw(st.sets(st.sampled_from(full.ks), min_size=1).map(sorted))
+    whole, part = full.lines
+    fewer = replace(part, runs={None: Points(part.runs[None].at(ks))})
+    mixed = replace(full, lines=(whole, fewer))
+    assert mixed.shared_ks == tuple(ks) and mixed.list_ks(whole) == list(full.ks)
+    known = np.isin(full.ks, ks)
+    for name in CRITERIA:
+        alone, beside = full.at(name, full.ks), mixed.at(name, full.ks)
+        assert np.array_equal(alone[0], beside[0])
+        assert np.array_equal(alone[1][:, known], beside[1][:, known])
+        assert np.isnan(beside[1][:, ~known]).all()
+    k = data.draw(st.sampled_from(full.ks))
+    places = mixed.places(k)
+    assert len(places.values.columns) == (2 if k in ks else 1)
+    assert np.isfinite(places.values).all(axis=None)
 
 
 def test_characteristics_are_means_over_the_metrics_that_share_them():

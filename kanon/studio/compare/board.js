@@ -201,6 +201,7 @@ export default function (component) {
     profile(svg, panel, at, across, up, box) {
       panel.lines.forEach((number, one) => {
         const look = data.lines[number], shares = panel.profiles[one][at];
+        if (shares[0] === null) return; // it has no release for this k
         const d = panel.grid.map((edge, step) => {
           const x = Math.min(across(edge, panel.across), box.right);
           return step ? `H${x}V${up(shares[step])}` : `M${box.left},${up(0)}H${x}V${up(shares[0])}`;

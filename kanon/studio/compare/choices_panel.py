@@ -29,6 +29,7 @@ from kanon.studio.jobs.comparison import (
     request_comparison,
 )
 from kanon.studio.jobs.configurations import (
+    describe_requirement,
     list_compared_algorithms,
     list_compared_strategies,
     list_offered_algorithms,
@@ -78,7 +79,7 @@ def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
 
 def show_hints(work: SessionState, status: ComparisonOutlook) -> None:
     show_status(work, status)
-    show_ignored_settings(work)
+    show_requirements(work, status)
 
 
 def build_chip_styles(work: SessionState, status: ComparisonOutlook) -> str:
@@ -92,7 +93,7 @@ def build_chip_styles(work: SessionState, status: ComparisonOutlook) -> str:
         styles = build_stripes("compare-metrics", map(get_metric_colour, list_usable_metrics(work)))
     if status.comparison is not None and work.kept.configurations:
         looks = choose_looks(status.comparison)
-        own = {line.title: looks[line.name].colour for line in status.lines if line.kept}
+        own = {line.title: looks[line.name].colour for line in status.comparison.lines if line.kept}
         styles += build_stripes(
             "compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.configurations]
         )
@@ -201,6 +202,15 @@ def show_row_below(work: SessionState, status: ComparisonOutlook) -> None:
         disabled="comparison" in work.running,
         width="content",
     )
+    if work.settings.models:
+        st.toggle(
+            "k only",
+            **attach_widget("compare-k-only", work.compare.k_only, set_k_only),
+            help="Off: every line meets what Anonymise requires, so the ranking is that of "
+            "releases that you can use. On: lines meet k only, as in the papers.",
+            disabled="comparison" in work.running,
+            width="content",
+        )
     show_saved_panel(work, status.lines)
     if "comparison" in work.running and status.lacking:
         st.caption(count_new_runs(status), width="content")
@@ -208,12 +218,18 @@ def show_row_below(work: SessionState, status: ComparisonOutlook) -> None:
 
 def set_bands(value: bool) -> None:
     state.update_sections(replace(state.get_session().compare, bands=bool(value)))
+    if value:
+        start_lacking_runs()
+
+
+def set_k_only(value: bool) -> None:
+    state.update_sections(replace(state.get_session().compare, k_only=bool(value)))
+    start_lacking_runs()
+
+
+def start_lacking_runs() -> None:
     work = state.get_session()
-    if (
-        work.findings.comparison is not None
-        and work.compare.bands
-        and describe_comparison(work).lacking
-    ):
+    if work.findings.comparison is not None and describe_comparison(work).lacking:
         runner.run_request(request_comparison)
 
 
@@ -261,15 +277,13 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
         )
 
 
-def show_ignored_settings(work: SessionState) -> None:
-    """Say which requirements are not part of the comparison."""
-    if work.settings.models:
-        models = escape_markdown("; ".join(model.sentence for model in work.settings.models))
-        are = "is" if len(work.settings.models) == 1 else "are"
-        st.caption(
-            f"Lines run with k only. {models} {are} required on Anonymise but not here; the "
-            "resulting l and t are shown instead."
-        )
+def show_requirements(work: SessionState, status: ComparisonOutlook) -> None:
+    """Say what lines meet, which lines are left out, and how many records Datafly suppresses."""
+    if requirement := describe_requirement(work):
+        st.caption(escape_markdown(requirement))
+    if status.comparison is not None:
+        for title, why in status.comparison.left_out.items():
+            st.caption(escape_markdown(f"{title} is left out: {why}"))
     if "datafly" in list_compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
             "Anonymise sets no limit on suppressed records. So Datafly can suppress up to k "

@@ -13,6 +13,7 @@ from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import choose_table, show_chosen_table
 from kanon.studio.jobs.comparison import describe_comparison
 from kanon.studio.session import state
+from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.frame import draw_page_head, show_classes_in_engine, show_unready
 from kanon.studio.widgets.how import explain_comparison
@@ -50,6 +51,12 @@ def draw_curves(
             f"computed; the numbers are for k = {write_count(k)}, "
             f"the nearest. Press Compare to compute k = {write_count(work.settings.k)}."
         )
+    elif lacks := comparison.describe_lacks([k]):
+        untried = any(
+            not line.knows([k])[0] and not line.explain_lack(k) for line in comparison.lines
+        )
+        hint = f" Press Compare to compute k = {write_count(k)}." if untried else ""
+        st.caption(escape_markdown(f"{lacks}{hint}"))
     draw_data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from kanon.experiments.titles import get_full_title
 from kanon.studio.jobs.configurations import (
     PlannedLine,
+    describe_own_requirement,
     explain_incomparable,
     list_measuring_hierarchies,
 )
@@ -56,11 +57,15 @@ def show_saved_chips(work: SessionState) -> None:
 
 
 def show_left_out(work: SessionState) -> None:
-    """Say which saved configurations are left out of the comparison, and why."""
+    """Say which saved configurations are left out, and which meet other models here."""
     for configuration in work.kept.configurations:
-        if configuration.shown and (why := explain_incomparable(work, configuration)):
+        if not configuration.shown:
+            continue
+        if why := explain_incomparable(work, configuration):
             sentence = f"★ {configuration.title} is left out: {why}. It stays saved."
             st.caption(escape_markdown(sentence))
+        elif own := describe_own_requirement(work, configuration):
+            st.caption(escape_markdown(f"★ {configuration.title}: {own}."))
 
 
 def _set_visible(titles: Any) -> None:

@@ -97,7 +97,8 @@ def _show_searches_result(searches: Searches, about: str) -> None:
         "long as Datafly and much less time than Samarati. **On this table:**"
     )
     st.markdown("\n".join([f"{claim}\n", *(f"- {line}" for line in describe_claims(searches))]))
-    st.caption(describe_search_limit(searches))
+    k_only = " The searches meet k only." if state.get_session().settings.models else ""
+    st.caption(f"{describe_search_limit(searches)}{k_only}")
     if searches.lacking:
         left_out = "The experiment over the number of quasi-identifiers is left out."
         st.info(escape_markdown(f"{left_out} {searches.lacking}"))

@@ -1,6 +1,6 @@
 """The numbers behind the curves, one table at a time."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -121,12 +121,16 @@ def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about:
     except KanonError as error:
         st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
-    st.caption(f"{describe_nauc(low, high)} {explain_colours(comparison)}")
+    _show_caption(
+        f"{describe_nauc(low, high)} {explain_colours(comparison)}",
+        comparison,
+        comparison.list_area_ks(low, high, points),
+    )
     about = f"{about}|{work.compare.k_preset}"
     show_standings(
         ranks, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.k_preset
     )
-    guides = [line.guide for line in comparison.lines]
+    guides = [comparison.line(name).guide for name in ranks.values.columns]
     configurations = [line.configuration for line in comparison.lines]
     if (
         len({configuration.algorithm for configuration in configurations}) > 1
@@ -143,7 +147,7 @@ def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about:
         st.table(build_grouped_table(groups, get_criterion_titles(comparison)))
         draw_data_button(
             "Data by characteristic",
-            lambda: groups.reset_index().assign(from_k=low, to_k=high),
+            lambda: comparison.add_requirement(groups.reset_index().assign(from_k=low, to_k=high)),
             "characteristics",
             f"{about}|{low}|{high}",
         )
@@ -196,7 +200,7 @@ def show_places(
     work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
 ) -> None:
     sentence = f"Every criterion at k = {write_count(k)}, in percent."
-    st.caption(f"{sentence} {explain_colours(comparison)}")
+    _show_caption(f"{sentence} {explain_colours(comparison)}", comparison, [k])
     standing = state.get_or_compute("places", (key, k), lambda: comparison.places(k))
     show_standings(standing, comparison, "criteria", about, k=k)
 
@@ -208,7 +212,7 @@ def show_alterations(
         f"Alteration at k = {write_count(k)}, % ↓ better: the share that was lost of all that "
         "could be lost, as each metric counts it."
     )
-    st.caption(f"{sentence} {explain_colours(comparison)}")
+    _show_caption(f"{sentence} {explain_colours(comparison)}", comparison, [k])
     st.toggle(
         "Rank whole percentages, as the paper does",
         **attach_widget(
@@ -234,7 +238,18 @@ def show_standings(
     if comparison.has_bands:
         with st.expander("The bands in numbers"):
             st.table(build_bands_table(ranks, rows, columns, is_wide))
-    draw_data_button(DATA[name], lambda: ranks.table(**fields), name, f"{about}|{fields}")
+    draw_data_button(
+        DATA[name],
+        lambda: comparison.add_requirement(ranks.table(**fields)),
+        name,
+        f"{about}|{fields}",
+    )
+
+
+def _show_caption(sentence: str, comparison: Comparison, ks: Sequence[int] = ()) -> None:
+    """A caption, with what lines meet beside k, and which have no release for one of these k."""
+    more = escape_markdown(f"{comparison.requirement} {comparison.describe_lacks(ks)}".strip())
+    st.caption(f"{sentence} {more}".strip())
 
 
 def explain_colours(comparison: Comparison) -> str:
@@ -277,14 +292,15 @@ def show_difference(
                 format_func=lambda name: escape_markdown(titles[name]),
                 width=260,
             )
-        st.caption(
+        _show_caption(
             ":blue[Blue]: the first line is better; :orange[brown]: the second is. In percentage "
             "points; t in hundredths. "
             + (
                 "Grey: the range over all tie seeds. If it includes 0, nothing is decided."
                 if comparison.has_bands
                 else "Switch on “Show what ties decide” to see whether it is more than luck."
-            )
+            ),
+            comparison,
         )
     figure_and_verdicts = state.get_or_compute(
         "difference",
@@ -349,11 +365,13 @@ def show_closeness(
         return
     wanted = [line.bound_wanted for line in lines]
     find_quick_bounds(wanted, most=_ASKED_FOR)
-    st.caption(
+    _show_caption(
         f"Each line's loss at k = {write_count(k)}, as its own metric counts it. No release with "
         "the same hierarchies can lose less than the least possible loss. For a line that keeps "
         "all records, this applies only to releases that keep all records. The last column says "
-        "by how much the line can exceed the least possible loss."
+        "by how much the line can exceed the least possible loss.",
+        comparison,
+        [k],
     )
     st.table(_build_bounds_table(lines).set_index("Configuration"))
     if any(line.loss is None for line in lines):
@@ -364,7 +382,10 @@ def show_closeness(
     draw_bound_button(wanted, "compare")
     gaps = [gap for line in lines if (gap := line.gap) is not None]
     draw_data_button(
-        "Data of the bounds", lambda: _list_bounds(lines, k), "bounds", f"{about}|{k}|{gaps}"
+        "Data of the bounds",
+        lambda: comparison.add_requirement(_list_bounds(lines, k)),
+        "bounds",
+        f"{about}|{k}|{gaps}",
     )
     for gap in gaps[:1]:
         st.caption(explain_bound(gap))
@@ -376,7 +397,8 @@ def _find_bounds(
     """Every line with its hierarchies, metric and k, on which its bound depends."""
     grounds: dict[str, PreparedRun] = {}
     rows = []
-    for line in status.lines:
+    known_names = {line.name for line in comparison.select_lines_at([k]).lines}
+    for line in (line for line in status.lines if line.name in known_names):
         ground = line.ground
         if ground.digest not in grounds:
             grounds[ground.digest] = prepare(ground.plan, work.table.records)

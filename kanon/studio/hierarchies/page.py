@@ -360,6 +360,11 @@ def show_what_if(work: SessionState) -> None:
             get_start_state(work, "comparison"), after, work.settings.k
         ),
     )
+    if before.requirement != after.requirement:
+        then, now = (part.requirement or "Lines meet k only." for part in (before, after))
+        st.caption(escape_markdown(f"Before: {then} After: {now}"))
+    elif after.requirement:
+        st.caption(escape_markdown(after.requirement))
     st.caption(
         "Each percentage is a share of the most that could be lost with its own hierarchies, so "
         "the two scales differ where a tree has changed. Other changes in between, such as to "

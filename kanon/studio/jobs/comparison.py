@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.errors import KanonError, PlanError, quote
@@ -24,18 +26,26 @@ from kanon.studio.jobs.configurations import (
     PlannedLine,
     RunInputs,
     apply_configuration_to_plan,
+    describe_requirement,
     get_metric_identity,
     get_metric_phases,
     list_planned_lines,
 )
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
-from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models, hash_comparison_inputs
+from kanon.studio.session.run_plan import (
+    build_plan,
+    drop_unmeetable_models,
+    hash_comparison_inputs,
+    list_models,
+)
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
+    add_problem,
     add_run_cancelled_notice,
-    list_comparison_k,
+    list_run_k,
+    list_slider_k,
     list_usable_metrics,
 )
 
@@ -78,6 +88,8 @@ def _store_comparison(
     )
     seconds = work.running["comparison"].job.seconds if curves else 0.0
     comparison = build_comparison(work, lines)
+    if not comparison.lines:
+        return add_problem(work, _explain_no_line(comparison))
     compared = ComparisonResult(comparison, settings, seconds, hash_comparison(lines, comparison))
     both = None if before is None else (before, compared)
     return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
@@ -141,34 +153,49 @@ def build_comparison(work: SessionState, lines: Sequence[PlannedLine]) -> Compar
         runs[run.line.name][run.seed] = work.findings.runs[run.key]
     measured = [past_run for by_seed in runs.values() for past_run in by_seed.values()]
     n_records = min(past_run.n_records for past_run in measured)
-    alone = [
-        {int(k) for k in past_run.numbers.numbers["k"]}
-        for past_run in measured
-        if isinstance(past_run.numbers, Points)
-    ]
-    ks = set.intersection(*alone) if alone else set(_list_ks(lines, n_records, work.settings.k))
+    measured_lines, left_out, ks = [], {}, set()
+    for line in lines:
+        own = Line(
+            line.configuration,
+            line.guide,
+            {seed: past_run.numbers for seed, past_run in runs[line.name].items()},
+            line.name,
+            line.title,
+            line.kept,
+            next(iter(runs[line.name].values())).best_l,
+        )
+        own_ks = _list_known_ks(own, n_records, work.settings.k)
+        if own_ks:
+            measured_lines.append(own)
+            ks |= own_ks
+        else:
+            points = (run for run in own.runs.values() if isinstance(run, Points))
+            left_out[line.title] = next(why for run in points for why in run.refused.values())
     comparison = Comparison(
-        tuple(
-            Line(
-                line.configuration,
-                line.guide,
-                {seed: past_run.numbers for seed, past_run in runs[line.name].items()},
-                line.name,
-                line.title,
-                line.kept,
-                next(iter(runs[line.name].values())).best_l,
-            )
-            for line in lines
-        ),
+        tuple(measured_lines),
         tuple(metrics),
         n_records,
         tuple(sorted(ks)),
         of="records" if lines[0].ground.plan.person is None else "persons",
+        requirement=describe_requirement(work),
+        left_out=left_out,
     )
     shared = comparison.sensitive_columns
     return replace(
         comparison, sensitive=work.focus if work.focus in shared else next(iter(shared), "")
     )
+
+
+def _list_known_ks(line: Line, n_records: int, also: int) -> set[int]:
+    """All k of a slider that a line has a release for; those of its runs where each is alone."""
+    alone = [run.numbers["k"].tolist() for run in line.runs.values() if isinstance(run, Points)]
+    tried = sorted({k for ks in alone for k in ks}) or list_slider_k(n_records, also)
+    return set(np.asarray(tried)[line.knows(tried)].tolist())
+
+
+def _explain_no_line(comparison: Comparison) -> str:
+    """Why no line of a comparison has a release, in a sentence."""
+    return next(iter(comparison.left_out.values()), "")
 
 
 class ComparisonOutlook(NamedTuple):
@@ -190,6 +217,8 @@ def describe_comparison(work: SessionState) -> ComparisonOutlook:
     if todo or not lines:
         return ComparisonOutlook(lines, number, len(todo))
     comparison = build_comparison(work, lines)
+    if not comparison.lines:
+        return ComparisonOutlook(lines, number, 0, problem=_explain_no_line(comparison))
     return ComparisonOutlook(lines, number, 0, comparison, hash_comparison(lines, comparison))
 
 
@@ -206,7 +235,8 @@ def hash_comparison(lines: Sequence[PlannedLine], comparison: Comparison) -> str
         for run in line.runs.values()
     ]
     keys = [run.key for run in _list_runs(lines)]
-    return compute_fingerprint(titles, keys, metrics, comparison.sensitive, comparison.ks, at)
+    shown = comparison.sensitive, comparison.ks, comparison.requirement
+    return compute_fingerprint(titles, keys, metrics, *shown, at)
 
 
 class ComparisonJob(NamedTuple):
@@ -244,8 +274,7 @@ def plan_comparison_job(
         return ready[id(ground)]
 
     highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
-    ks = _list_ks(lines, highest, work.settings.k)
-    runs, written = [], []
+    runs, written, refusals = [], [], {}
     for run in todo:
         line = run.line
         ground = prepared_for(line.ground)
@@ -254,14 +283,18 @@ def plan_comparison_job(
         band = None if run.seed == line.configuration.tie_seed else run.seed
         plan = apply_configuration_to_plan(ground.plan.model_copy(update=own), led, seed=band)
         task = replace(ground, plan=plan).task()
+        ks = _list_ks(line, highest, work.settings.k)
         task.for_k(max(ks)).check()
-        check_task(plan.algorithm.name, task)
+        try:
+            check_task(plan.algorithm.name, task)
+        except PlanError as error:
+            refusals[run.key] = error
         measure = None
         if line.measuring_inputs is not None:
             other = prepared_for(line.measuring_inputs).classes
             by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
             measure = tuple(by_name[name] for name in ground.classes.attributes)
-        runs.append(PlannedRun(plan.algorithm.name, task, measure))
+        runs.append(PlannedRun(plan.algorithm.name, task, measure, tuple(ks), may_fail=True))
         best = {
             column.name: entropy_l_diversity.of_whole(column) for column in ground.classes.sensitive
         }
@@ -271,11 +304,14 @@ def plan_comparison_job(
         later = Points({})  # the numbers
         written.append(MeasuredRun(later, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
+    if refusals.keys() >= {run.key for run in _list_runs(lines)}:  # no line is left to compare
+        raise next(iter(refusals.values()))
+    all_ks = sorted({k for run in runs for k in run.ks or ()})
     also_at: list[int] = []
     if needs_single_k_measures(work):  # the papers' k, the one that is looked at, and the last
-        looked_at = {*PAPER_K, work.settings.k, ks[-1]}
-        also_at = sorted({min(k, ks[-1]) for k in looked_at})
-    return ComparisonJob(runs, ks, list(metrics.values()), keys, written, also_at)
+        looked_at = {*PAPER_K, work.settings.k, all_ks[-1]}
+        also_at = sorted({min(k, all_ks[-1]) for k in looked_at})
+    return ComparisonJob(runs, all_ks, list(metrics.values()), keys, written, also_at)
 
 
 def merge_compared_runs(
@@ -322,6 +358,7 @@ class LineInputs:
     seed: int | None
     node: Mapping[str, int] | None
     options: Mapping[str, Any]
+    models: tuple[Mapping[str, Any], ...]  # What each release meets beside k
     guide: str | None
     yardstick: str | None
     drawn: str | None  # The drawn weights, which measure too
@@ -341,6 +378,7 @@ class LineInputs:
             algorithm.seed if uses(led.algorithm, "seed") else None,
             algorithm.node if uses(led.algorithm, "node") else None,
             algorithm.options,
+            tuple(part.model_dump() for part in list_models(line.ground.plan)),
             get_metric_identity(line.guide, line.ground.trees) if is_guided(led) else None,
             None if line.measuring_inputs is None else line.measuring_inputs.digest,
             get_metric_identity(METRICS["custom"], trees) if all_drawn else None,
@@ -365,18 +403,19 @@ def _is_usable(
         if at_some and not past_run.numbers.measured_at:
             return False
         return int(past_run.numbers.min_k[-1]) >= past_run.n_records
-    there = {int(k) for k in past_run.numbers.numbers["k"]}
+    there = {int(k) for k in past_run.numbers.numbers["k"]} | set(past_run.numbers.refused)
     required_k = {k for k in PAPER_K if k <= past_run.n_records}
     return there >= required_k | ({min(also, past_run.n_records)} if also is not None else set())
 
 
-def _list_ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
-    """The k of a comparison, with n where only some of the algorithms run to the end."""
-    names = dict.fromkeys(line.configuration.algorithm for line in lines)
-    once = [name for name in names if not serves_every_k(name)]
-    ks = list_comparison_k((once or list(names))[0], n_records, also)
-    mixed = len(once) not in (0, len(names))
-    return sorted({*ks, n_records}) if mixed else ks
+def _list_ks(line: PlannedLine, n_records: int, also: int) -> list[int]:
+    """The k that a line is run for, and n where one run goes on to the end."""
+    if not serves_every_k(line.configuration.algorithm):
+        return list_run_k(n_records, also)
+    plan = line.ground.plan
+    if list_models(plan) or plan.person is not None:  # each release is finished for them
+        return sorted({*list_run_k(n_records, also), n_records})
+    return list_slider_k(n_records, also)
 
 
 def has_outdated_comparison(work: SessionState) -> bool:
@@ -384,9 +423,9 @@ def has_outdated_comparison(work: SessionState) -> bool:
     if compared is None:
         return False
     guides = [line.guide.name for line in compared.comparison.lines]
-    able = drop_unmeetable_models(work)
     try:
-        if hash_comparison_inputs(able, build_plan(able), guides) != compared.settings:
+        plan = build_plan(drop_unmeetable_models(work))
+        if hash_comparison_inputs(work, plan, guides) != compared.settings:
             return True
     except KanonError:
         return True

@@ -1,12 +1,12 @@
 """The configurations that a session compares, and what their runs share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon.algorithms.catalogue import algorithms, uses
 from kanon.base.fingerprint import compute_fingerprint
-from kanon.base.formatting import write_count
+from kanon.base.formatting import join_words, write_count
 from kanon.errors import PlanError, list_names, quote
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.experiments.sweep import Configuration
@@ -14,6 +14,8 @@ from kanon.experiments.titles import combine_settings, create_titles, name_confi
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan, build_composed_metrics
+from kanon.privacy.model import SensitiveModel
+from kanon.privacy.plans import AnyModelPlan
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.parts import SavedConfiguration
@@ -104,10 +106,38 @@ def list_compared_strategies(work: SessionState) -> list[str]:
     return strategies if strategies or not work.compare.strategies else ["s1"]
 
 
+def list_compared_models(work: SessionState) -> tuple[SensitiveModel, ...]:
+    """What every line meets beside k: what Anonymise requires and a run can meet."""
+    return () if work.compare.k_only else drop_unmeetable_models(work).settings.models
+
+
+def describe_requirement(work: SessionState) -> str:
+    """What every line meets or leaves out, in a sentence; empty where only k is required."""
+    met = list_compared_models(work)
+    missing = [model for model in work.settings.models if model not in met]
+    parts = [f"Every line meets {_join_models(met)}" if met else "Lines meet k only"]
+    parts += [f"Anonymise also requires {_join_models(missing)}"] if missing else []
+    return f"{'; '.join(parts)}." if work.settings.models else ""
+
+
+def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> str:
+    """What the plan of a saved configuration requires, if its line meets something else."""
+    own = [model for model in saved.plan.models if isinstance(model, SensitiveModel)]
+    if set(own) == set(list_compared_models(work)):
+        return ""
+    return f"its plan requires {_join_models(own) or 'k only'}; here it meets what all lines meet"
+
+
+def _join_models(models: Iterable[SensitiveModel]) -> str:
+    sentences = (model.sentence for model in models)
+    return join_words(sentence[:1].lower() + sentence[1:] for sentence in sentences)
+
+
 def list_planned_lines(work: SessionState, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
     """The product of metrics, strategies, scopes and algorithms, and the saved configurations."""
     whole = build_plan(drop_unmeetable_models(work))
-    ours = _get_run_inputs(work, whole, work.table.trees)
+    required = [] if work.compare.k_only else whole.privacy
+    ours = _get_run_inputs(work, whole, work.table.trees, required)
     names = dict.fromkeys([*list_compared_metrics(work), *also])
     configurations = combine_settings(
         list(names),
@@ -140,7 +170,8 @@ def list_planned_lines(work: SessionState, also: Iterable[str] = ()) -> tuple[Pl
                 for text in (f"kept: {saved.title}", f"★ {saved.title}")
             )
             as_now = _add_sensitive(saved.plan, whole, work.table.sensitive_columns)
-            ground, own = _get_run_inputs(work, as_now, saved.trees), get_configuration(saved.plan)
+            ground = _get_run_inputs(work, as_now, saved.trees, required)
+            own = get_configuration(saved.plan)
             seeds = _list_seeds(work, own)
             lines.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(lines) > MOST_LINES:
@@ -201,7 +232,7 @@ def _get_yardstick(work: SessionState, ours: RunInputs) -> RunInputs | None:
         return None
     for saved in work.kept.configurations:
         if saved.title == title:
-            return _get_run_inputs(work, saved.plan, saved.trees)
+            return _get_run_inputs(work, saved.plan, saved.trees, [])
     return ours
 
 
@@ -244,9 +275,14 @@ def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
     return plan.model_copy(update={"columns": changed})
 
 
-def _get_run_inputs(work: SessionState, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
-    """What runs share; models beyond k are left out, as curves run over k."""
-    bare = plan.model_copy(update={"privacy": []}).with_k(2)
+def _get_run_inputs(
+    work: SessionState,
+    plan: Plan,
+    trees: Mapping[str, Hierarchy],
+    required: Sequence[AnyModelPlan],
+) -> RunInputs:
+    """What runs share, with the same models required of all lines; curves run over k."""
+    own = plan.model_copy(update={"privacy": [*required]}).with_k(2)
     columns = plan.roles.quasi_identifiers
     weights = plan.algorithm.attribute_weights
     inputs = GroundInputs(
@@ -261,7 +297,7 @@ def _get_run_inputs(work: SessionState, plan: Plan, trees: Mapping[str, Hierarch
         plan.algorithm.cost,
         tuple(weights.get(column, 1.0) for column in columns),
     )
-    return RunInputs(bare, trees, compute_fingerprint(inputs))
+    return RunInputs(own, trees, compute_fingerprint(inputs))
 
 
 def get_metric_identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:

@@ -125,7 +125,7 @@ def import_configuration(work: SessionState, content: bytes, title: str) -> Sess
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
     if beyond:
         sentences.append(
-            f"It also requires {list_names(beyond)}, which the curves over k leave out."
+            f"It also requires {list_names(beyond)}; on Compare, all lines meet the same models."
         )
     if change:
         sentences.append(change)

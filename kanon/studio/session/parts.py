@@ -113,6 +113,7 @@ class CompareSettings(StateSection):
         "strategies": "Strategies",
         "scopes": "Where strategies measure l, t and k",
         "bands": "Show what ties decide",
+        "k_only": "k only",
     }
 
     compared: tuple[str, ...] = PUBLISHED
@@ -120,6 +121,7 @@ class CompareSettings(StateSection):
     strategies: tuple[str, ...] = ("s1",)
     scopes: tuple[Scope, ...] = ("table",)
     bands: bool = False  # Whether each line runs under several tie seeds
+    k_only: bool = False  # Whether lines leave out the models that Anonymise requires
     rounded: bool = False  # Whether percentages are ranked rounded
     interval: tuple[int, int] | None = None  # The k of areas; None for all that fit
     k_preset: str = "fourteen"  # A name in ``K_PRESETS``

@@ -28,7 +28,9 @@ from kanon.hierarchy.plans import (
     build_hierarchy,
 )
 from kanon.plan import VERSION, Plan, RecordsPlan
+from kanon.privacy import k_anonymity
 from kanon.privacy.model import SensitiveModel
+from kanon.privacy.plans import AnyModelPlan
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.choices import (
@@ -190,7 +192,7 @@ def get_algorithm_options(work: SessionState, algorithm: str) -> dict[str, Any]:
 
 
 def drop_unmeetable_models(work: SessionState) -> SessionState:
-    """Leave out models that no run can meet, as comparisons run over k alone."""
+    """Leave out models that no run can meet; pages that do so say it."""
     models = tuple(model for model in work.settings.models if model not in work.unmeetable_models)
     return work.replace_sections(replace(work.settings, models=models))
 
@@ -215,6 +217,7 @@ class ComparisonInputs:
     cost: str
     attribute_weights: Mapping[str, float]
     tie_seed: int | None
+    models: tuple[Any, ...]  # What lines meet beside k
     metrics: Mapping[str, Any]  # What is composed by those of its metrics that are
     trees: Mapping[str, TreeInputs]
 
@@ -228,6 +231,11 @@ class TreeInputs:
     @classmethod
     def from_tree(cls, tree: Hierarchy, weighted: bool = False) -> TreeInputs:
         return cls(tree.labels, tree.parent, tree.weight if weighted else None)
+
+
+def list_models(plan: Plan) -> list[AnyModelPlan]:
+    """What a plan requires beside k-anonymity."""
+    return [part for part in plan.privacy if part.model != k_anonymity.CARD.name]
 
 
 def hash_run_inputs(work: SessionState, plan: Plan) -> str:
@@ -266,6 +274,7 @@ def hash_comparison_inputs(work: SessionState, plan: Plan, metrics: Iterable[str
             led["cost"],
             led["attribute_weights"],
             led["tie_seed"],
+            () if work.compare.k_only else tuple(part.model_dump() for part in list_models(plan)),
             guides,
             trees,
         )

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from kanon.algorithms.catalogue import serves_every_k, uses
+from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import write_count
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import PAPER_K
@@ -324,10 +324,8 @@ def list_compared_metrics(work: SessionState) -> list[str]:
     return [name for name in list_usable_metrics(work) if name in work.compare.compared]
 
 
-def list_comparison_k(algorithm: str, n_records: int, also: int) -> list[int]:
-    """The k of a comparison: all of a slider, or the papers' where each k is a run of its own."""
-    if serves_every_k(algorithm):
-        return list_slider_k(n_records, also)
+def list_run_k(n_records: int, also: int) -> list[int]:
+    """The k of a comparison where each k is a run of its own: the papers' and the current one."""
     most = max(2, n_records)
     return sorted({*(k for k in PAPER_K if k <= most), min(also, most)})
 

@@ -64,6 +64,7 @@ def export_project(work: SessionState) -> str:
             ],
             "strategies": list(work.compare.strategies),
             "scopes": list(work.compare.scopes),
+            **({"k_only": True} if work.compare.k_only else {}),
         },
         "kept": [
             {
@@ -322,12 +323,15 @@ def _apply_settings(work: SessionState, plan: Plan, compared: Mapping[str, Any])
         for name, among in kinds.items()
         if name in compared
     }
+    k_only = compared.get("k_only", False)
+    if not isinstance(k_only, bool):
+        raise PlanError("The project file: the key 'compared.k_only' has to be true or false.")
     return replace(
         work,
         version=work.version + 1,
         table=replace(work.table, imports=(), previews={}, person=plan.person),
         settings=replace(read_plan_settings(work, plan), composed=dict(plan.metrics)),
-        compare=replace(work.compare, **compared_names),
+        compare=replace(work.compare, k_only=k_only, **compared_names),
         running={},
         findings=SessionResults(),
         made_with={},

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 
+from kanon.algorithms.catalogue import serves_every_k
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.own_files import Sections
 from kanon.cards import Card
@@ -142,6 +143,7 @@ def explain_comparison(comparison: Comparison, seconds: float = 0.0) -> str:
     order = "tree order" if first is None else f"tie seed {first}"
     if len(seeds) > 1:
         order = "the order of their own plans"
+    alone = [len(comparison.list_ks(line)) for line in comparison.lines if not line.every_k]
     runs = (
         (
             "**One run per line serves every k**: greedy merging for a larger k passes through "
@@ -150,9 +152,17 @@ def explain_comparison(comparison: Comparison, seconds: float = 0.0) -> str:
         if comparison.every_k
         else (
             "**Where a run of an algorithm serves only one k, each k needs its own run**: "
-            f"{len(comparison.ks)} values of k."
+            f"{max(alone)} values of k."
         )
     )
+    if comparison.requirement:
+        runs = f"{escape_markdown(comparison.requirement)} {runs}"
+    if any(serves_every_k(line.configuration.algorithm) and not line.every_k
+           for line in comparison.lines):  # fmt: skip
+        runs = (
+            f"{runs} Greedy merging runs once; at each of these k it then merges every class that "
+            "breaks a model."
+        )
     if seconds:
         took = "The last runs took {seconds} s.".format(seconds=f"{float(f'{seconds:.2g}'):g}")
         runs = f"{runs} {took}"

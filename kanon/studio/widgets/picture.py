@@ -97,7 +97,8 @@ class PictureSettings:
         cls, work: SessionState, comparison: Comparison, k: int | None = None
     ) -> PictureSettings:
         lines = [(line.configuration, line.guide) for line in comparison.lines]
-        return cls.from_table(work, describe_configurations(lines), k=k)
+        requirement = join_lines(comparison.requirement.rstrip("."))
+        return cls.from_table(work, describe_configurations(lines), requirement, k=k)
 
     @classmethod
     def _build_from_classes(

@@ -1,17 +1,22 @@
 """The page Compare, driven by AppTest."""
 
+import io
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.metrics import METRICS, PUBLISHED
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import run
 from kanon.studio.session.named_configurations import export_configuration
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
 from support import dashboard as ui
+from support.works import with_fields
 
 MEANS = [MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY]
 NOTHING_COMPARED = "Nothing has been compared for this table yet"
@@ -194,3 +199,41 @@ def test_a_plan_is_exported_and_imported(start):
     ui.choose(at, "frame-sample", "census")
     assert "do not fit" in at.info[0].value
     assert not any(each.fits for each in ui.work(at).kept.configurations)
+
+
+def test_the_page_says_what_lines_meet_and_k_only_changes_it(start, downloads):
+    """Headline, captions and files name the models; the toggle brings the papers' curves back."""
+    at = start()
+    model = DistinctLDiversity(2, "disease")
+    at.session_state[ui.WORK] = with_fields(
+        ui.work(at), models=(model,), compared=("ncp",), algorithms=("gaa", "mondrian")
+    )
+    met = "Every line meets distinct l-diversity with l = 2 for 'disease'."
+    compared(at)
+    assert not ui.problems(at) and met in ui.captions(at)
+    told = ui.told_to_cursor(at)
+    at_two = told["headlines"][told["ks"].index(2)]
+    assert at_two.startswith("k = 2: ") and at_two.endswith(f". {met}")
+    assert any(one.startswith("NAUC is") and met in one for one in ui.captions(at))
+    for key in ("curves-data", "areas-data"):
+        file = pd.read_csv(io.BytesIO(downloads[key][1]()))
+        assert set(file["requirement"]) == {met}
+    ui.settled(ui.enter(at, at.toggle(key="compare-k-only"), True))
+    assert ui.work(at).compare.k_only and not ui.problems(at) and not ui.warnings(at)
+    left_out = "Lines meet k only; Anonymise also requires distinct l-diversity with l = 2"
+    assert any(left_out in one for one in ui.captions(at))
+    told = ui.told_to_cursor(at)
+    assert all(left_out in one for one in told["headlines"])
+    gaa, mondrian = told["columns"][0]["shown"]
+    assert "–" not in gaa and mondrian[told["ks"].index(7)] == "–"
+    at.number_input(key=ui.frame_k(at)).set_value(7)
+    ui.go(at)
+    assert any(
+        one == "Mondrian has no value at k = 7. Press Compare to compute k = 7."
+        for one in ui.captions(at)
+    )
+    assert list(see(at, "alterations").table[0].value.columns) == ["GAA"]
+    see(at, "difference")
+    verdicts = [one.value.replace("\\", "") for one in at.markdown if "At k" in one.value]
+    assert any("Mondrian has no value at k = 7." in verdict for verdict in verdicts)
+    assert not ui.problems(at) and not at.exception

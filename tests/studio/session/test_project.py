@@ -41,7 +41,7 @@ def chosen():
     found = with_fields(
         found, k=3, metric="wllm", strategy="s4", tie_seed=7, suppression=None,
         attribute_weights={"zip": 2.0}, models=(DistinctLDiversity(column="disease", l=2),),
-        compared=("nllm", "ncp"), strategies=("s1", "s2"),
+        compared=("nllm", "ncp"), strategies=("s1", "s2"), k_only=True,
         composed={"mine": MetricPlan(intermediate="levels", multiplier="w1")},
     )  # fmt: skip
     kept = with_fields(found, models=())
@@ -54,6 +54,7 @@ def test_everything_chosen_comes_back():
     assert build_plan(after) == build_plan(before)
     same = (
         *("roles", "missing", "models", "compared", "strategies", "scopes", "k", "composed"),
+        "k_only",
         *("attribute_weights", "metric", "strategy", "tie_seed", "suppression"),
     )
     assert {name: value_of(after, name) for name in same} == {
@@ -224,6 +225,7 @@ def changed(parts):
         ({"compared__compared": "nllm"}, "the key 'compared.compared' has to be a list of names."),
         ({"compared__strategies": ["s9"]}, "the key 'compared.strategies': 's9' is unknown"),
         ({"compared__scopes": [["table"]]}, "the key 'compared.scopes':"),
+        ({"compared__k_only": "no"}, "the key 'compared.k_only' has to be true or false."),
         ({"kept__0__title": 7}, "entry 1 of kept has no title."),
         ({"kept__0__title": "x" * 41}, "entry 1 of kept: A saved configuration needs a name of 1"),
         ({"kept__0__plan__columns__zip__hierarchy": "/etc/passwd"}, "of 'zip' is a separate file"),
