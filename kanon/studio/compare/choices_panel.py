@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
-from kanon.base.formatting import choose_plural, count_noun
+from kanon.base.formatting import count_noun, write_count
 from kanon.cards import Card
 from kanon.charts.dark import convert_colour_to_dark
 from kanon.charts.line_style import choose_looks
@@ -235,9 +235,9 @@ def count_new_runs(status: ComparisonOutlook) -> str:
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
     if status.lacking == status.runs:
         return f"{runs}, all new."
-    return choose_plural(
-        status.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=runs
-    )
+    known = status.runs - status.lacking
+    are, too = ("is" if number == 1 else "are" for number in (known, status.lacking))
+    return f"{write_count(known)} of {runs} {are} known; {write_count(status.lacking)} {too} new."
 
 
 def show_status(work: SessionState, status: ComparisonOutlook) -> None:
@@ -253,6 +253,8 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
             frequency = "lines of GAA need one run for all k; other lines need a run for each k"
         nothing = "Nothing has been compared for this table yet."
         st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")
+    elif status.unfinished:
+        st.info(f"These lines are finished. {count_new_runs(status)} Press Compare for the rest.")
     elif status.comparison is None:
         show_outdated_notice(
             "Compare",

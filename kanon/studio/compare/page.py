@@ -65,7 +65,7 @@ def page() -> None:
     comparison, fingerprint, about = (status.comparison, status.key, status.key)
     if comparison is None:
         comparison, fingerprint, about = get_last_comparison(work)
-    is_old = status.comparison is None or "comparison" in work.running
+    is_old = (status.comparison is None and not status.unfinished) or "comparison" in work.running
     faint = f"{{ opacity: {0.45 if is_old else 1}; }}"
     st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
     if comparison is None or not (status.lines or status.problem):

@@ -113,7 +113,7 @@ def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
             else new
         )
     if job.parts:  # of a study, what was found so far stays
-        cancelled = f"The {'study' if request.study_key else 'search'} was cancelled."
+        cancelled = f"The {request.noun} was cancelled."
         sentence = f"{job.error or cancelled} What was found so far is kept."
         problem, notice = (sentence, None) if job.error else (work.message.problem, sentence)
         return request.store_result(work, None).replace_sections(

@@ -263,6 +263,7 @@ class JobRequest:
     )
     death_message: str = ""  # The message where its worker died
     study_key: str = ""  # The fingerprint under which a study's results are kept
+    noun: str = "search"  # What a sentence calls it if it ends early and leaves partial results
     keep_user_items: bool = True  # Whether the user's own metrics and configurations come along
 
 
