@@ -13,6 +13,7 @@ from kanon.charts.line_style import choose_looks
 from kanon.charts.style import STRATEGY_COLOURS, get_metric_colour
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.studio.compare.kept_panel import show_kept_comparisons
 from kanon.studio.compare.pinned_panel import (
     choose_yardstick,
     show_left_out,
@@ -41,6 +42,7 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_compared_metrics, list_usable_metrics
 from kanon.studio.shell.frame import get_metric_titles
+from kanon.studio.widgets.progress import draw_duration
 from kanon.studio.widgets.result import show_outdated_notice
 
 # Chips wrap to the next line; by default Streamlit scrolls them out of their field.
@@ -140,8 +142,10 @@ def show_algorithms_row(work: SessionState, status: ComparisonOutlook) -> None:
             disabled="comparison" in work.running or not (status.lines or status.problem),
             on_click=runner.run_request,
             args=(request_comparison,),
+            kwargs={"effort": status.effort},
             key="compare",
         )
+        draw_duration("comparison", status.effort)
 
 
 def show_strategies_row(work: SessionState) -> None:
@@ -202,6 +206,7 @@ def show_row_below(work: SessionState, status: ComparisonOutlook) -> None:
         width="content",
     )
     show_saved_panel(work, status.lines)
+    show_kept_comparisons(work, status)
     if "comparison" in work.running and status.lacking:
         st.caption(count_new_runs(status), width="content")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
@@ -28,6 +30,7 @@ from kanon.studio.jobs.configurations import (
     get_metric_phases,
     list_planned_lines,
 )
+from kanon.studio.jobs.durations import Effort, measure_runs
 from kanon.studio.jobs.partial_results import run_lines
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
@@ -205,6 +208,7 @@ class ComparisonOutlook(NamedTuple):
     comparison: Comparison | None = None  # The comparison, if none is
     key: str = ""  # A fingerprint of the comparison
     problem: str = ""  # Why it cannot be made at all
+    effort: Mapping[str, float] = MappingProxyType({})  # How much work the missing runs are
     unfinished: bool = False  # Whether it was begun, and its finished lines can be shown
 
 
@@ -218,9 +222,16 @@ def describe_comparison(work: SessionState) -> ComparisonOutlook:
     if todo or not lines:
         last = work.findings.comparison
         unfinished = last is not None and last.wanted == _hash_run_keys(lines)
-        return ComparisonOutlook(lines, number, len(todo), unfinished=unfinished)
+        effort = _measure_missing_runs(work, todo)
+        return ComparisonOutlook(lines, number, len(todo), effort=effort, unfinished=unfinished)
     comparison = build_comparison(work, lines)
     return ComparisonOutlook(lines, number, 0, comparison, hash_comparison(lines, comparison))
+
+
+def _measure_missing_runs(work: SessionState, todo: Sequence[LineRun]) -> Effort:
+    lines = [run.line for run in todo]
+    ks = _list_ks(lines, work.table.highest_k, work.settings.k) if lines else []
+    return measure_runs(work, Counter((line.plan.algorithm.name, len(ks)) for line in lines))
 
 
 def list_run_keys(work: SessionState) -> list[str]:

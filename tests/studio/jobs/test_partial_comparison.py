@@ -1,44 +1,19 @@
 """What a comparison had finished before it was cancelled stays, and is not made again."""
 
-from dataclasses import replace
-from types import SimpleNamespace
-
 import pytest
 
 from kanon.experiments.sweep import run_sweep
 from kanon.studio.jobs.comparison import describe_comparison, request_comparison
 from kanon.studio.jobs.configurations import list_planned_lines
-from kanon.studio.jobs.runner import _take_over
 from kanon.studio.session.table_loading import open_sample
-from kanon.studio.session.work import RunningJob
 from support import dashboard as ui
+from support.ended_jobs import Collecting, end_early
 from support.works import with_fields
-
-
-class Collecting(list):
-    """A progress that keeps what it is handed over."""
-
-    def __call__(self, fraction, text=""):
-        pass
-
-    def keep(self, part):
-        self.append(part)
 
 
 @pytest.fixture
 def work():
     return with_fields(open_sample("hospital", version=1), compared=("ncp", "llm", "total"))
-
-
-def end_early(work, finished, state="cancelled", error=None):
-    """The session after its comparison ended with only the parts at some places."""
-    request = request_comparison(work)
-    parts = Collecting()
-    assert request.function(parts, *request.arguments) is None, "numbers go one by one alone"
-    kept = tuple(part for part in parts if part[0] in finished)
-    job = SimpleNamespace(state=state, finished=True, parts=kept, error=error, seconds=1.0, result=None)
-    running = {"comparison": RunningJob(job, request, work)}
-    return replace(_take_over(replace(work, running=running), running["comparison"]), running={})
 
 
 def titles(comparison):
