@@ -374,7 +374,7 @@ def test_an_age_is_that_of_a_calendar():
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (["04.03.2020"], "Ages are counted on 2010-01-01; 1 distinct value is later"),
+        (["04.03.2020"], "Ages are calculated as of 2010-01-01; 1 distinct value is later"),
         (["März 1981"], "Ages need dates with a day"),
         (["baker"], "Dates such as 2021-03-04 or 04.03.2021 are needed"),
     ],
