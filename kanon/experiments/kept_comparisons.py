@@ -129,13 +129,7 @@ def _to_list(values: np.ndarray) -> Numbers:
 
 
 def parse_comparison(content: Any, where: str) -> KeptComparison:
-    """Read a kept comparison back.
-
-    Raises
-    ------
-    PlanError
-        It is not one, or its lines have numbers for different k; ``where`` names the place.
-    """
+    """Read a kept comparison back; PlanError, which names the place ``where``, if it is none."""
     if isinstance(content, dict) and content.get("version", VERSION) != VERSION:
         raise PlanError(
             f"The {where} was saved by another version of kanon; this one reads version {VERSION}."
@@ -189,13 +183,7 @@ def _to_array(values: Numbers) -> np.ndarray:
 
 
 def put_beside(first: Comparison, second: Comparison) -> Comparison:
-    """Two comparisons on one board, at the k and in the metrics that both know.
-
-    Raises
-    ------
-    PlanError
-        They cannot stand on one board; the message says why.
-    """
+    """Two comparisons on one board, at the k and in the metrics that both know."""
     if first.of != second.of:
         raise PlanError(
             f"These comparisons cannot be put beside each other: k counts {first.of} in the first "

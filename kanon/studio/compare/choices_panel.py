@@ -11,7 +11,7 @@ from kanon.cards import Card
 from kanon.charts.dark import convert_colour_to_dark
 from kanon.charts.line_style import choose_looks
 from kanon.charts.style import STRATEGY_COLOURS, get_metric_colour
-from kanon.experiments.comparison import TIE_SEEDS
+from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.compare.kept_panel import show_kept_comparisons
 from kanon.studio.compare.pinned_panel import (
@@ -20,7 +20,13 @@ from kanon.studio.compare.pinned_panel import (
     show_saved_chips,
     show_saved_panel,
 )
-from kanon.studio.compare.presets import PRESETS, can_undo_preset, set_preset, undo_preset
+from kanon.studio.compare.presets import (
+    PRESETS,
+    BoardPreset,
+    can_undo_preset,
+    set_preset,
+    undo_preset,
+)
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import (
     ComparisonOutlook,
@@ -35,6 +41,7 @@ from kanon.studio.jobs.configurations import (
     list_offered_algorithms,
     list_offered_strategies,
 )
+from kanon.studio.jobs.durations import measure_runs
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.parts import CompareSettings
@@ -42,7 +49,7 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_compared_metrics, list_usable_metrics
 from kanon.studio.shell.frame import get_metric_titles
-from kanon.studio.widgets.progress import draw_duration
+from kanon.studio.widgets.progress import describe_effort, draw_duration
 from kanon.studio.widgets.result import show_outdated_notice
 
 # Chips wrap to the next line; by default Streamlit scrolls them out of their field.
@@ -296,7 +303,7 @@ def show_presets_row(work: SessionState) -> None:
                 on_click=_take_preset,
                 args=(name,),
                 key=f"preset-{name}",
-                help=preset.about,
+                help=_describe_preset(work, preset),
             )
         if can_undo_preset(work):
             st.button(
@@ -313,6 +320,13 @@ def show_presets_row(work: SessionState) -> None:
             "There is no sensitive column, so presets leave out l, t, privacy against "
             "alteration and the strategies that need one."
         )
+
+
+def _describe_preset(work: SessionState, preset: BoardPreset) -> str:
+    lines = max(1, len(preset.metrics)) * len(preset.strategies)
+    effort = measure_runs(work, {(name, len(PAPER_K) + 1): lines for name in preset.algorithms})
+    text = describe_effort(effort)
+    return f"{preset.about} Takes {text} if nothing is known yet." if text else preset.about
 
 
 def _take_preset(name: str) -> None:

@@ -96,13 +96,7 @@ class KeptBoard:
 
 
 def build_kept_board(work: SessionState, status: ComparisonOutlook) -> KeptBoard | None:
-    """The kept comparisons that are on the board; None while it shows only the current one.
-
-    Raises
-    ------
-    PlanError
-        The two cannot stand on one board.
-    """
+    """The kept comparisons that are on the board; None while it shows only the current one."""
     view, kept = work.view(CompareView), {one.title: one for one in work.kept.comparisons}
     shown = [kept[title] for title in (view.opened, view.beside) if title in kept]
     if not shown:
@@ -110,13 +104,13 @@ def build_kept_board(work: SessionState, status: ComparisonOutlook) -> KeptBoard
     if len(shown) == 1 and view.beside in kept and status.comparison is not None:
         about = describe_inputs(work, status.lines, status.comparison.n_records)
         shown.insert(0, KeptComparison("Now", about, status.comparison.add_k(work.settings.k)))
-    if len(shown) == 1:
-        (one,) = shown
-        key = compute_fingerprint("kept", one.title, one.about, id(one))
-        return KeptBoard((f"{one.title}: {one.about}",), one.comparison, key)
     titles = tuple(f"({mark}) {one.title}: {one.about}" for mark, one in enumerate(shown, 1))
-    both = put_beside(*(one.comparison for one in shown))
-    return KeptBoard(titles, both, compute_fingerprint(titles, status.key, *map(id, shown[-1:])))
+    # Another comparison of the same name and inputs is another object.
+    ids = [id(one) for one in shown if one.title in kept]
+    key = compute_fingerprint(titles, status.key, ids)
+    if len(shown) == 1:
+        return KeptBoard((titles[0].removeprefix("(1) "),), shown[0].comparison, key)
+    return KeptBoard(titles, put_beside(shown[0].comparison, shown[1].comparison), key)
 
 
 def show_board_titles(board: KeptBoard) -> None:

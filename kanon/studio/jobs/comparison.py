@@ -101,7 +101,7 @@ def _store_comparison(
     compared = ComparisonResult(
         comparison, settings, seconds, hash_comparison(lines, comparison), wanted
     )
-    both = None if before is None else (before, compared)
+    both = None if before is None or wanted else (before, compared)
     return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
 
 

@@ -25,6 +25,7 @@ SECONDS: Mapping[str, float] = {
     "gaa": 0.009,
     "gaa-small": 0.013,
     "gaa, models": 0.005,
+    "gaa, persons": 0.004,
     "datafly": 0.002,
     "flash": 0.003,
     "improved-greedy": 0.0025,

@@ -9,7 +9,7 @@ import streamlit as st
 from kanon.errors import KanonError, PlanError, quote
 from kanon.metrics import BESIDE, PUBLISHED
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.anonymisation import request_anonymisation
+from kanon.studio.jobs.anonymisation import request_anonymisation, run_first_time
 from kanon.studio.jobs.comparison import request_comparison
 from kanon.studio.jobs.configurations import list_offered_algorithms
 from kanon.studio.session import state
@@ -55,13 +55,7 @@ def _list_metrics() -> list[str]:
 
 
 def read_link(work: SessionState, parameters: Mapping[str, str]) -> SessionState:
-    """The session that a link asks for.
-
-    Raises
-    ------
-    PlanError
-        A part of the link is wrong; the message says which.
-    """
+    """The session that a link asks for; PlanError names a part that is wrong."""
     for name in parameters:
         _check("part", name, NAMES)
     sample = parameters.get("sample", "")
@@ -120,6 +114,7 @@ def _open(text: str, parameters: Mapping[str, str]) -> None:
     try:
         new = read_link(state.get_session(), parameters)
     except KanonError as error:
+        run_first_time()  # before the message, which it would clear
         _mark_followed(text, Message(problem=f"{error.sentence} Nothing was changed."))
         return
     state.set_session(new.replace_sections(replace(new.shared, first_run_started=True)))

@@ -76,9 +76,13 @@ def draw_start_button(
 
 def draw_duration(doing: str, effort: Effort | None) -> None:
     """Say how long a press takes, beside its button; nothing where it is short or not known."""
-    text = describe_duration(get_durations().estimate(effort or {}))
+    text = describe_effort(effort)
     if text and doing not in state.get_session().running:
         st.caption(f"Takes {text}.", width="content")
+
+
+def describe_effort(effort: Effort | None) -> str:
+    return describe_duration(get_durations().estimate(effort or {}))
 
 
 def show_earlier_study(work: SessionState, doing: str, key: str) -> None:

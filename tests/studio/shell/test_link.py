@@ -119,4 +119,3 @@ def test_the_menu_offers_the_link(start):
     at = start()
     codes = [code.value for code in at.code]
     assert any("sample=hospital&algorithm=gaa" in code for code in codes)
-    ui.with_people(ui.go(at, ui.DATA))
