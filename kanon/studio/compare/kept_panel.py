@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -189,7 +190,7 @@ def _draw_entry_button(
     st.button(label, icon=f":material/{icon}:", key=key, on_click=act, kwargs=arguments)
 
 
-def _show_kept(**titles: str) -> None:
+def _show_kept(**titles: Any) -> None:
     state.update_sections(replace(state.get_session().view(CompareView), **titles, filling=None))
 
 

@@ -122,7 +122,8 @@ def _show_start(work: SessionState, simulation: Simulation) -> None:
             "is the whole table. Measuring in the merged class takes about four times as "
             "long.",
         )
-        effort = measure_job(work, "simulating", len(simulation.lacking(work)))
+        kind = f"simulating, {work.view(SimulatedView).scope}"
+        effort = measure_job(work, kind, len(simulation.lacking(work)))
         label = get_start_label(work, simulation)
         draw_start_button("simulating", label, build_simulation_request, effort=effort)
     show_earlier_study(work, "simulating", simulation.key)

@@ -39,12 +39,19 @@ SECONDS: Mapping[str, float] = {
     "k-member": 0.005,
     "kaca": 0.0015,
     "oka": 0.008,
+    "advising": 0.014,
+    "lattice": 0.0083,
+    "learning by mlp": 0.02,
+    "simulating, table": 0.015,
+    "simulating, class": 0.035,
+    "singling": 0.00005,
 }
 """Seconds per unit, before anything was measured here.
 
 Processor seconds on two cores in November 2026, on the samples census (11,489 distinct tuples) and
 voters (27,571) and on Adult (19,502); tests/studio/jobs/test_durations.py measures them again.
-What is not named here is not estimated before it has run once.
+Those of studies are from docs/figures/benchmarks.md (adult-advisor, -learning, -simulated and
+-singling-out). What is not named here is not estimated before it has run once.
 """
 
 _LEAST = 1.0  # seconds: a shorter job says more about the start of its worker than about its size

@@ -47,6 +47,7 @@ from kanon.studio.lattice.subject import (
     include_all_columns,
     is_small,
     list_usable_columns,
+    measure_exploration,
     parse_levels,
     set_node,
 )
@@ -147,8 +148,7 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
     if is_small(subject) and state.is_first_time("lattice-begun", subject.settings):
         runner.run_request(build_lattice_request, subject)
         st.rerun()  # so that it appears among the running jobs
-    nodes = subject.outline.size if is_small(subject) else 1
-    effort = {"lattice": nodes * subject.task.classes.n_classes / 1e6}
+    effort = measure_exploration(subject)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Explore this lattice",

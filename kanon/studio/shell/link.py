@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -66,7 +67,8 @@ def read_link(work: SessionState, parameters: Mapping[str, str]) -> SessionState
     for name in ONE:
         if name in parameters:
             _check(name, parameters[name], known.get(name) or list_usable_strategies(new))
-            new = new.replace_sections(replace(new.settings, **{name: parameters[name]}))
+            part: dict[str, Any] = {name: parameters[name]}
+            new = new.replace_sections(replace(new.settings, **part))
     k = parameters.get("k", str(settings.k))
     if not (k.isascii() and k.isdigit() and len(k) < 10 and 2 <= int(k) <= n_records):
         raise PlanError(
@@ -79,7 +81,8 @@ def read_link(work: SessionState, parameters: Mapping[str, str]) -> SessionState
             names = tuple(dict.fromkeys(parameters[several].split(",")))
             for name in names:
                 _check(one, name, known[one])
-            new = new.replace_sections(replace(new.compare, **{field: names}))
+            compared: dict[str, Any] = {field: names}
+            new = new.replace_sections(replace(new.compare, **compared))
     return new.replace_sections(replace(new.settings, k=int(k)))
 
 
