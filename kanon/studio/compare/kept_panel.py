@@ -1,4 +1,4 @@
-"""Kept comparisons: keep the current one, open it again, put it beside another, delete it."""
+"""Kept comparisons: keep the current entry, open it again, put it beside another, delete it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -87,7 +87,7 @@ def _replace_kept(
 
 @dataclass(frozen=True, eq=False)
 class KeptBoard:
-    titles: tuple[str, ...]  # What it shows: one kept comparison, or two
+    titles: tuple[str, ...]  # What it shows: entry kept comparison, or two
     comparison: Comparison
     key: str
 
@@ -98,16 +98,16 @@ class KeptBoard:
 
 def build_kept_board(work: SessionState, status: ComparisonOutlook) -> KeptBoard | None:
     """The kept comparisons that are on the board; None while it shows only the current one."""
-    view, kept = work.view(CompareView), {one.title: one for one in work.kept.comparisons}
+    view, kept = work.view(CompareView), {entry.title: entry for entry in work.kept.comparisons}
     shown = [kept[title] for title in (view.opened, view.beside) if title in kept]
     if not shown:
         return None
     if len(shown) == 1 and view.beside in kept and status.comparison is not None:
         about = describe_inputs(work, status.lines, status.comparison.n_records)
         shown.insert(0, KeptComparison("Now", about, status.comparison.add_k(work.settings.k)))
-    titles = tuple(f"({mark}) {one.title}: {one.about}" for mark, one in enumerate(shown, 1))
+    titles = tuple(f"({mark}) {entry.title}: {entry.about}" for mark, entry in enumerate(shown, 1))
     # Another comparison of the same name and inputs is another object.
-    ids = [id(one) for one in shown if one.title in kept]
+    ids = [id(entry) for entry in shown if entry.title in kept]
     key = compute_fingerprint(titles, status.key, ids)
     if len(shown) == 1:
         return KeptBoard((titles[0].removeprefix("(1) "),), shown[0].comparison, key)
@@ -141,14 +141,18 @@ def show_kept_comparisons(work: SessionState, status: ComparisonOutlook) -> None
     with st.popover(f"Kept comparisons{count}", icon=":material/inventory_2:"):
         state.show_message_at(_AT)
         _show_keep_fields(work, status)
-        for place, one in enumerate(kept):
+        for place, entry in enumerate(kept):
             with st.container(border=True, key=f"kept-comparison-{place}"):
-                st.markdown(f"**{escape_markdown(one.title)}**")
-                st.caption(escape_markdown(one.about))
+                st.markdown(f"**{escape_markdown(entry.title)}**")
+                st.caption(escape_markdown(entry.about))
                 with st.container(horizontal=True):
-                    _draw_entry_button("Open", place, "open_in_full", _show_kept, opened=one.title)
-                    _draw_entry_button("Put beside", place, "compare", _show_kept, beside=one.title)
-                    change = partial(delete_comparison, title=one.title)
+                    _draw_entry_button(
+                        "Open", place, "open_in_full", _show_kept, opened=entry.title
+                    )
+                    _draw_entry_button(
+                        "Put beside", place, "compare", _show_kept, beside=entry.title
+                    )
+                    change = partial(delete_comparison, title=entry.title)
                     _draw_entry_button("Delete", place, "close", _try_change, change=change)
         if work.kept.deleted_comparison is not None:
             st.button(

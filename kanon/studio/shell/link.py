@@ -76,11 +76,11 @@ def read_link(work: SessionState, parameters: Mapping[str, str]) -> SessionState
         )
     gaa = new.replace_sections(replace(new.settings, algorithm="gaa"))
     known["strategy"] = list_usable_strategies(gaa)
-    for several, one, field in zip(SEVERAL, ONE, COMPARED, strict=True):
+    for several, setting, field in zip(SEVERAL, ONE, COMPARED, strict=True):
         if several in parameters:
             names = tuple(dict.fromkeys(parameters[several].split(",")))
             for name in names:
-                _check(one, name, known[one])
+                _check(setting, name, known[setting])
             compared: dict[str, Any] = {field: names}
             new = new.replace_sections(replace(new.compare, **compared))
     return new.replace_sections(replace(new.settings, k=int(k)))

@@ -178,13 +178,13 @@ def _parse_comparisons(
         parse_comparison(part, f"project file: entry {place} of comparisons")
         for place, part in enumerate(content, 1)
     ]
-    for one in present:
-        if any(export_comparison(one) == part for part in content):
+    for entry in present:
+        if any(export_comparison(entry) == part for part in content):
             continue
-        title, number = one.title, 2
+        title, number = entry.title, 2
         while title in {other.title for other in kept}:
-            title, number = f"{one.title} {number}", number + 1
-        kept.append(replace(one, title=title))
+            title, number = f"{entry.title} {number}", number + 1
+        kept.append(replace(entry, title=title))
     return tuple(kept)
 
 
