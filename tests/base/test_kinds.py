@@ -192,8 +192,8 @@ def test_what_is_neither_is_text_or_code_and_refused_in_a_sentence(name):
     assert str(find_kind(texts)) == kind
     with pytest.raises(
         HierarchyError,
-        match=r"^Dates.* are needed; \d+ distinct values? (is|are) something else \(\(value "
-        r"withheld\)\)(; the kind 'date YYYY-MM-DD or DD.MM.YYYY' fits all)?\.$|"
+        match=r"^Dates.* are needed; \d+ distinct values? (is|are) something else \(value "
+        r"withheld\)(; the kind 'date YYYY-MM-DD or DD.MM.YYYY' fits all)?\.$|"
         r"^The dates could be written DDMMYYYY or MMDDYYYY. Choose the kind of the column",
     ):
         dates(texts, ["year"])
