@@ -1,4 +1,4 @@
-"""Kept comparisons: keep the current entry, open it again, put it beside another, delete it."""
+"""Kept comparisons: keep the current one, open it again, put it beside another, delete it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -87,7 +87,7 @@ def _replace_kept(
 
 @dataclass(frozen=True, eq=False)
 class KeptBoard:
-    titles: tuple[str, ...]  # What it shows: entry kept comparison, or two
+    titles: tuple[str, ...]  # What it shows: one kept comparison, or two
     comparison: Comparison
     key: str
 
