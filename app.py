@@ -20,6 +20,7 @@ def main() -> None:
     from kanon.studio.session.server import set_imports_aside
     from kanon.studio.shell import reconnect
     from kanon.studio.shell.glossary import draw_glossary
+    from kanon.studio.shell.link import follow_link
     from kanon.studio.shell.login import check_login
     from kanon.studio.shell.navigation import run_page, select_page
     from kanon.studio.shell.project_menu import draw_project_menu
@@ -31,6 +32,7 @@ def main() -> None:
     page = select_page()
     reconnect.restore_or_start()
     state.mark_entered()
+    follow_link()
     draw_glossary()
     draw_project_menu()
     draw_tour(page)

@@ -24,6 +24,8 @@ from kanon.experiments.titles import is_guided
 
 _SPARE = ("#1B7F79", "#A0522D", "#4B0082", "#2F4F4F", "#C71585", "#556B2F", "#B8860B", "#36648B")
 
+_DOTS = "2px,3px"  # the dash of the second of two comparisons
+
 _NEAR = 0.05  # colours less far apart in OKLab look alike on thin lines
 
 _CONES = np.array([
@@ -58,8 +60,8 @@ class Look:
 def choose_looks(comparison: Comparison) -> Mapping[str, Look]:
     """A distinct look for each line of a comparison, by the line's name."""
     new_lines = [line for line in comparison.lines if not line.kept]
-    names = [line.configuration.algorithm for line in new_lines]
-    by_algorithm = 1 < len(set(names)) == len(names)
+    names = [(line.configuration.algorithm, line.board) for line in new_lines]
+    by_algorithm = len(set(names)) == len(names) and len({name for name, _ in names}) > 1
     by_strategy = (
         len({line.configuration.metric for line in new_lines if is_guided(line.configuration)}) <= 1
         and len({line.configuration.strategy for line in new_lines}) > 1
@@ -71,12 +73,19 @@ def choose_looks(comparison: Comparison) -> Mapping[str, Look]:
             if by_algorithm
             else _create_strategy_look(line, by_strategy)
         )
-        looks[line.name] = _choose_distinct_look(look, looks.values())
+        looks[line.name] = _choose_distinct_look(_mark_second(look, line), looks.values())
     saved_lines = [line for line in comparison.lines if line.kept]
-    for line, colour in zip(saved_lines, cycle(SAVED_COLOURS), strict=False):
-        look = replace(_create_strategy_look(line, False), colour=colour, width=3)
-        looks[line.name] = _choose_distinct_look(look, looks.values())
+    colours = {line.board: cycle(SAVED_COLOURS) for line in saved_lines}
+    for line in saved_lines:
+        look = _create_strategy_look(line, False)
+        look = replace(look, colour=next(colours[line.board]), width=3)
+        looks[line.name] = _choose_distinct_look(_mark_second(look, line), looks.values())
     return {line.name: looks[line.name] for line in comparison.lines}
+
+
+def _mark_second(look: Look, line: Line) -> Look:
+    """The same colour in dots and with the other kind of markers, for the second comparison."""
+    return replace(look, dash=_DOTS, filled=not look.filled) if line.board == 2 else look
 
 
 def _choose_distinct_look(look: Look, others: Iterable[Look]) -> Look:

@@ -66,6 +66,7 @@ class Line:
     # per sensitive column that its releases were measured by, the entropy l of the table as one
     # class
     best_l: Mapping[str, float] = field(default_factory=dict)
+    board: int = 0  # which of two comparisons on one board it is of, 1 or 2
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or name_configuration(self.configuration))

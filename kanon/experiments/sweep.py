@@ -1,6 +1,6 @@
 """Many runs of one table side by side: over k, metrics, strategies and tie seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -217,17 +217,23 @@ def run_sweep(
     metrics: Sequence[Metric],
     workers: int | None = None,
     also_at: Sequence[int] | None = None,
+    keep: Callable[[tuple[int, Curves | Points]], object] | None = None,
 ) -> list[Curves | Points]:
     """Make several runs at once, one thread per core by default; they share the classes.
 
     A task with models beyond k-anonymity runs once per k. ``also_at``: the k at which runs that
-    serve every k are also measured by :mod:`kanon.measures.extended_measures`.
+    serve every k are also measured by :mod:`kanon.measures.extended_measures`. ``keep`` gets the
+    place and the numbers of each run as soon as it is finished.
     """
 
-    def measure_run(run: PlannedRun, run_progress: Progress) -> Curves | Points:
-        return _measure_run(run_progress, run, ks, metrics, also_at)
+    def measure_run(place: int, run: PlannedRun, run_progress: Progress) -> Curves | Points:
+        numbers = _measure_run(run_progress, run, ks, metrics, also_at)
+        if keep is not None:
+            keep((place, numbers))
+        return numbers
 
-    return run_side_by_side([partial(measure_run, run) for run in runs], progress, "run", workers)
+    tasks = [partial(measure_run, place, run) for place, run in enumerate(runs)]
+    return run_side_by_side(tasks, progress, "run", workers)
 
 
 def _measure_run(

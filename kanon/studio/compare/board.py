@@ -79,12 +79,13 @@ def show_board(
     key: Hashable,
     about: str,
     settings: PictureSettings,
+    has_costs: bool = True,
 ) -> None:
     work = state.get_session()
     layout, filling = get_layout(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):
         filling = None
-    costs = build_cost_source(work, NODES if filling is None else NODES_FILLING)
+    costs = build_cost_source(work, (NODES if filling is None else NODES_FILLING) * has_costs)
     inputs = (
         (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     )
@@ -96,7 +97,8 @@ def show_board(
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
         draw_board_with_cursor(board.figure, board.cursor, k, on_move)
-    costs = build_cost_source(work, LARGEST_MATRIX)  # a file has room for more than a panel
+    # A file has room for more than a panel.
+    costs = build_cost_source(work, LARGEST_MATRIX * has_costs)
     with st.container(horizontal=True):
         show_arrangement(comparison)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
@@ -185,11 +187,14 @@ def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
 
 
 def build_cost_source(work: SessionState, most: int) -> Callable[[str, str], CostMatrix | None]:
-    """A cached source of cost matrices of the current hierarchies, with at most ``most`` nodes."""
+    """A cached source of cost matrices of the current hierarchies, with at most ``most`` nodes.
+
+    0: of no matrices, for a comparison that may be of other hierarchies.
+    """
 
     def get_costs(column: str, metric: str) -> CostMatrix | None:
         trees = work.table.trees
-        if column not in trees:
+        if not most or column not in trees:
             return None
         place, tree = list(trees).index(column), trees[column]
         try:

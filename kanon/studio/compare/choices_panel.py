@@ -6,20 +6,27 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
-from kanon.base.formatting import choose_plural, count_noun
+from kanon.base.formatting import count_noun, write_count
 from kanon.cards import Card
 from kanon.charts.dark import convert_colour_to_dark
 from kanon.charts.line_style import choose_looks
 from kanon.charts.style import STRATEGY_COLOURS, get_metric_colour
-from kanon.experiments.comparison import TIE_SEEDS
+from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.studio.compare.kept_panel import show_kept_comparisons
 from kanon.studio.compare.pinned_panel import (
     choose_yardstick,
     show_left_out,
     show_saved_chips,
     show_saved_panel,
 )
-from kanon.studio.compare.presets import PRESETS, can_undo_preset, set_preset, undo_preset
+from kanon.studio.compare.presets import (
+    PRESETS,
+    BoardPreset,
+    can_undo_preset,
+    set_preset,
+    undo_preset,
+)
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import (
     ComparisonOutlook,
@@ -35,6 +42,7 @@ from kanon.studio.jobs.configurations import (
     list_offered_algorithms,
     list_offered_strategies,
 )
+from kanon.studio.jobs.durations import measure_runs
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.parts import CompareSettings
@@ -42,6 +50,7 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_compared_metrics, list_usable_metrics
 from kanon.studio.shell.frame import get_metric_titles
+from kanon.studio.widgets.progress import describe_effort, draw_duration
 from kanon.studio.widgets.result import show_outdated_notice
 
 # Chips wrap to the next line; by default Streamlit scrolls them out of their field.
@@ -141,8 +150,10 @@ def show_algorithms_row(work: SessionState, status: ComparisonOutlook) -> None:
             disabled="comparison" in work.running or not (status.lines or status.problem),
             on_click=runner.run_request,
             args=(request_comparison,),
+            kwargs={"effort": status.effort},
             key="compare",
         )
+        draw_duration("comparison", status.effort)
 
 
 def show_strategies_row(work: SessionState) -> None:
@@ -212,6 +223,7 @@ def show_row_below(work: SessionState, status: ComparisonOutlook) -> None:
             width="content",
         )
     show_saved_panel(work, status.lines)
+    show_kept_comparisons(work, status)
     if "comparison" in work.running and status.lacking:
         st.caption(count_new_runs(status), width="content")
 
@@ -251,9 +263,9 @@ def count_new_runs(status: ComparisonOutlook) -> str:
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
     if status.lacking == status.runs:
         return f"{runs}, all new."
-    return choose_plural(
-        status.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=runs
-    )
+    known = status.runs - status.lacking
+    are, too = ("is" if number == 1 else "are" for number in (known, status.lacking))
+    return f"{write_count(known)} of {runs} {are} known; {write_count(status.lacking)} {too} new."
 
 
 def show_status(work: SessionState, status: ComparisonOutlook) -> None:
@@ -269,6 +281,8 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
             frequency = "lines of GAA need one run for all k; other lines need a run for each k"
         nothing = "Nothing has been compared for this table yet."
         st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")
+    elif status.unfinished:
+        st.info(f"These lines are finished. {count_new_runs(status)} Press Compare for the rest.")
     elif status.comparison is None:
         show_outdated_notice(
             "Compare",
@@ -303,7 +317,7 @@ def show_presets_row(work: SessionState) -> None:
                 on_click=_take_preset,
                 args=(name,),
                 key=f"preset-{name}",
-                help=preset.about,
+                help=_describe_preset(work, preset),
             )
         if can_undo_preset(work):
             st.button(
@@ -320,6 +334,13 @@ def show_presets_row(work: SessionState) -> None:
             "There is no sensitive column, so presets leave out l, t, privacy against "
             "alteration and the strategies that need one."
         )
+
+
+def _describe_preset(work: SessionState, preset: BoardPreset) -> str:
+    lines = max(1, len(preset.metrics)) * len(preset.strategies)
+    effort = measure_runs(work, {(name, len(PAPER_K) + 1): lines for name in preset.algorithms})
+    text = describe_effort(effort)
+    return f"{preset.about} Takes {text} if nothing is known yet." if text else preset.about
 
 
 def _take_preset(name: str) -> None:

@@ -6,12 +6,14 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.base.formatting import write_count
+from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
 from kanon.studio.compare.board import show_board
 from kanon.studio.compare.choices_panel import show_hints, show_line_choices
+from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
 from kanon.studio.compare.searches_panel import show_searches
-from kanon.studio.compare.tables_panel import choose_table, show_chosen_table
-from kanon.studio.jobs.comparison import describe_comparison
+from kanon.studio.compare.tables_panel import OF_CURRENT_LINES, choose_table, show_chosen_table
+from kanon.studio.jobs.comparison import ComparisonOutlook, describe_comparison
 from kanon.studio.session import state
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
@@ -40,7 +42,7 @@ def draw_curves(
     show_board(
         comparison,
         k,
-        lambda found: state.update_sections(replace(state.get_session().settings, k=found)),
+        take_k,
         key,
         about,
         settings,
@@ -60,6 +62,33 @@ def draw_curves(
     draw_data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
 
 
+def show_kept_board(work: SessionState, status: ComparisonOutlook) -> bool:
+    """Show the kept comparisons that were chosen; whether there are any."""
+    try:
+        board = build_kept_board(work, status)
+    except PlanError as error:
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
+        show_way_back()
+        return True
+    if board is None:
+        return False
+    show_board_titles(board)
+    comparison = board.comparison.add_k(work.settings.k)
+    k = comparison.nearest(work.settings.k)
+    key, settings = (board.key, comparison.ks), board.create_settings(k)
+    show_board(comparison, k, take_k, key, board.key, settings, has_costs=False)
+    draw_data_button("Data of the curves", comparison.table, "curves", board.key, kind="tertiary")
+    if work.compare.visible_table in OF_CURRENT_LINES:
+        work = work.replace_sections(replace(work.compare, visible_table="areas"))
+    choose_table(work, True, kept=True)
+    show_chosen_table(work, status, comparison, k, key, board.key, settings)
+    return True
+
+
+def take_k(k: int) -> None:
+    state.update_sections(replace(state.get_session().settings, k=k))
+
+
 def page() -> None:
     work = draw_page_head("Which choice is better here?")
     show_unready(work)
@@ -72,7 +101,9 @@ def page() -> None:
     comparison, fingerprint, about = (status.comparison, status.key, status.key)
     if comparison is None:
         comparison, fingerprint, about = get_last_comparison(work)
-    is_old = status.comparison is None or "comparison" in work.running
+    if show_kept_board(work, status):
+        return
+    is_old = (status.comparison is None and not status.unfinished) or "comparison" in work.running
     faint = f"{{ opacity: {0.45 if is_old else 1}; }}"
     st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
     if comparison is None or not (status.lines or status.problem):

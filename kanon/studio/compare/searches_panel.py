@@ -35,6 +35,7 @@ from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, build_composed_metrics
 from kanon.run import prepare
+from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import SearchesResult
@@ -63,7 +64,11 @@ def show_searches(work: SessionState) -> None:
     result, label = work.findings.searches, "Run the three searches"
     current = result is not None and result.settings == settings
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
-        draw_start_button("searches", label, build_searches_request, first=not current)
+        nodes = count_lattice_sizes([*work.table.trees.values()])["lattice_nodes"]
+        effort = measure_job(work, "searches", nodes)
+        draw_start_button(
+            "searches", label, build_searches_request, first=not current, effort=effort
+        )
         st.caption(describe_search_lattice(work), width="stretch")
     if result is None and "searches" not in work.running:
         st.info(

@@ -55,6 +55,7 @@ TABLES = {
     "difference": "Difference of two lines",
     "searches": "Searches of the lattice",
 }
+OF_CURRENT_LINES = ("closeness", "searches")
 DATA = {
     "areas": "Data of the areas",
     "criteria": "Data of the criteria",
@@ -67,8 +68,10 @@ COUNTED = {
 }
 
 
-def choose_table(work: SessionState, compared: bool) -> None:
+def choose_table(work: SessionState, compared: bool, kept: bool = False) -> None:
     offered = list(TABLES) if compared else ["searches"]
+    if kept:  # these are about the current table and lines
+        offered = [name for name in offered if name not in OF_CURRENT_LINES]
     table = work.compare.visible_table
     st.segmented_control(
         "Numbers",

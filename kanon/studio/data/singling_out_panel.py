@@ -22,10 +22,12 @@ from kanon.studio.data.singling_out import (
     get_search_k,
     get_search_key,
     list_insensitive,
+    list_searched_columns,
     set_role_of_columns,
     undo_roles,
 )
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.durations import measure_column_sets
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.state import attach_widget
@@ -37,6 +39,7 @@ from kanon.studio.widgets.picture import (
     get_start_state,
     show_picture,
 )
+from kanon.studio.widgets.progress import draw_duration
 from kanon.studio.widgets.result import fade_old_result
 
 _AT_ONCE = 8  # so many sets are on screen; the file has all of them
@@ -110,6 +113,8 @@ def _show_settings(work: SessionState) -> None:
             str,
             "How many facts an attacker may know about a person. More columns take longer.",
         )
+    n_columns = len(list_searched_columns(work))
+    effort = measure_column_sets(work.table.records.n_records, n_columns, view.size)
     button.button(
         "Find them",
         type="secondary" if view.found is not None else "primary",
@@ -117,9 +122,12 @@ def _show_settings(work: SessionState) -> None:
         disabled="singling" in work.running,
         on_click=runner.run_request,
         args=(build_singling_request,),
+        kwargs={"effort": effort},
         key=f"singling-start-{version}",
         width="stretch",
     )
+    with button:
+        draw_duration("singling", effort)
 
 
 def _get_unit(work: SessionState) -> CountedUnit:

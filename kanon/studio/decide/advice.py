@@ -31,6 +31,7 @@ from kanon.release.context import compute_least_k, list_thresholds
 from kanon.run import prepare
 from kanon.studio.decide.settings_undo import take_settings
 from kanon.studio.decide.state import DecideView
+from kanon.studio.jobs.durations import Effort, measure_job
 from kanon.studio.session.findings import AdviceRequirements, AdviceResult
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
@@ -137,6 +138,11 @@ def build_advice_request(work: SessionState) -> JobRequest:
     then = partial(store_advice, job.settings, job.asked)
     arguments = (job.runs, job.wanted, job.tried, job.ks, weights, job.limits)
     return JobRequest("advising", run_configurations, arguments, then, limit="study_minutes")
+
+
+def measure_advice(work: SessionState) -> Effort:
+    n_lines = len(list_advisor_configurations(bool(work.table.sensitive_columns)))
+    return measure_job(work, "advising", n_lines)
 
 
 def build_repetition_request(work: SessionState, places: Sequence[int]) -> JobRequest:

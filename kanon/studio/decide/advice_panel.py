@@ -36,6 +36,7 @@ from kanon.studio.decide.advice import (
     get_advice_settings,
     has_tried_k,
     list_concerns,
+    measure_advice,
     plan_advice,
     take_proposal,
 )
@@ -146,8 +147,9 @@ def _show_question(work: SessionState) -> None:
 def _show_buttons(work: SessionState, advice: Advice | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         draw_start_button(
-            "advising", START, build_advice_request, first=advice is None, key="advice"
-        )
+            "advising", START, build_advice_request, first=advice is None, key="advice",
+            effort=measure_advice(work),
+        )  # fmt: skip
         if limits := describe_advice_limits(work):
             st.checkbox(
                 f"First those that meet part 1: {escape_markdown(limits)}",

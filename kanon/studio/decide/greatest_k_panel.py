@@ -26,6 +26,7 @@ from kanon.studio.decide.greatest_k import (
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import GreatestKResult
@@ -34,6 +35,7 @@ from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.model_editor import get_table_class
 from kanon.studio.widgets.picture import PictureSettings, get_start_state, show_picture
+from kanon.studio.widgets.progress import draw_duration
 from kanon.studio.widgets.requirements import (
     KINDS,
     change_model,
@@ -138,8 +140,10 @@ def _show_model_fields(
             disabled="reverse" in work.running or is_refused,
             on_click=runner.run_request,
             args=(build_greatest_k_request, model),
+            kwargs={"effort": (effort := measure_job(work, "reverse"))},
             key="reverse-start",
         )
+        draw_duration("reverse", effort)
 
 
 def _show_number_field(work: SessionState, model: SensitiveModel) -> None:

@@ -44,6 +44,7 @@ from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.strategies import SCOPES
 from kanon.studio.decide.state import SimulatedView
+from kanon.studio.jobs.durations import measure_job
 from kanon.studio.jobs.partial_results import request_study, run_simulations
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
@@ -121,7 +122,10 @@ def _show_start(work: SessionState, simulation: Simulation) -> None:
             "is the whole table. Measuring in the merged class takes about four times as "
             "long.",
         )
-        draw_start_button("simulating", get_start_label(work, simulation), build_simulation_request)
+        kind = f"simulating, {work.view(SimulatedView).scope}"
+        effort = measure_job(work, kind, len(simulation.lacking(work)))
+        label = get_start_label(work, simulation)
+        draw_start_button("simulating", label, build_simulation_request, effort=effort)
     show_earlier_study(work, "simulating", simulation.key)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from kanon.algorithms.catalogue import check_task, serves_every_k, uses
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.errors import KanonError, PlanError, quote
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
-from kanon.experiments.sweep import PlannedRun, run_sweep
+from kanon.experiments.sweep import PlannedRun
 from kanon.experiments.titles import is_guided
 from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import find_measures_at_some_k
@@ -31,6 +33,8 @@ from kanon.studio.jobs.configurations import (
     get_metric_phases,
     list_planned_lines,
 )
+from kanon.studio.jobs.durations import Effort, measure_runs
+from kanon.studio.jobs.partial_results import run_lines
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
 from kanon.studio.session.run_plan import (
@@ -65,8 +69,10 @@ def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest 
     then = partial(_store_comparison, lines, job, settings, before)
     if not todo:
         return record_start_state(then(work, []), "comparison", work)
-    arguments = (job.runs, job.ks, job.metrics, None, job.also_at)
-    return JobRequest("comparison", run_sweep, arguments, then, cancelled=_handle_cancel)
+    arguments = (job.runs, job.ks, job.metrics, job.also_at)
+    return JobRequest(
+        "comparison", run_lines, arguments, then, cancelled=_handle_cancel, noun="comparison"
+    )
 
 
 def _list_what_if_lines(work: SessionState) -> tuple[PlannedLine, ...]:
@@ -81,25 +87,49 @@ def _store_comparison(
     settings: str,
     before: ComparisonResult | None,
     work: SessionState,
-    curves: Sequence[Curves | Points],
+    _: object,
 ) -> SessionState:
-    work = work.replace_sections(
-        replace(work.findings, runs=merge_compared_runs(work, lines, job, curves))
-    )
-    seconds = work.running["comparison"].job.seconds if curves else 0.0
+    """Store the finished runs; if some are missing, compare the lines that have all of theirs."""
+    seconds, numbers = 0.0, {}
+    if job.keys:
+        calculation = work.running["comparison"].job
+        parts: Any = calculation.parts
+        seconds, numbers = calculation.seconds, dict(parts)
+    by_run = [numbers.get(place) for place in range(len(job.keys))]
+    runs = merge_compared_runs(work, lines, job, by_run)
+    work = work.replace_sections(replace(work.findings, runs=runs))
+    wanted = ""
+    if None in by_run:
+        work = _drop_missing_bands(work)
+        seeds = None if work.compare.bands else 1
+        lines = [replace(line, seeds=line.seeds[:seeds]) for line in lines]
+        wanted = _hash_run_keys(lines)
+        lines = [line for line in lines if all(run.key in runs for run in _list_runs([line]))]
+        if not lines:
+            return work
     comparison = build_comparison(work, lines)
     if not comparison.lines:
         return add_problem(work, _explain_no_line(comparison))
-    compared = ComparisonResult(comparison, settings, seconds, hash_comparison(lines, comparison))
-    both = None if before is None else (before, compared)
+    compared = ComparisonResult(
+        comparison, settings, seconds, hash_comparison(lines, comparison), wanted
+    )
+    both = None if before is None or wanted else (before, compared)
     return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
 
 
-def _handle_cancel(work: SessionState) -> SessionState:
+def _drop_missing_bands(work: SessionState) -> SessionState:
     """Ask for bands no longer if there are none."""
     compared = work.findings.comparison
     bands = work.compare.bands and compared is not None and compared.comparison.has_bands
-    return add_run_cancelled_notice(work.replace_sections(replace(work.compare, bands=bands)))
+    return work.replace_sections(replace(work.compare, bands=bands))
+
+
+def _handle_cancel(work: SessionState) -> SessionState:
+    return add_run_cancelled_notice(_drop_missing_bands(work))
+
+
+def _hash_run_keys(lines: Sequence[PlannedLine]) -> str:
+    return compute_fingerprint([run.key for run in _list_runs(lines)])
 
 
 _MOST_RUNS = 600  # the most runs that a session remembers; the oldest give way
@@ -205,6 +235,8 @@ class ComparisonOutlook(NamedTuple):
     comparison: Comparison | None = None  # The comparison, if none is
     key: str = ""  # A fingerprint of the comparison
     problem: str = ""  # Why it cannot be made at all
+    effort: Mapping[str, float] = MappingProxyType({})  # How much work the missing runs are
+    unfinished: bool = False  # Whether it was begun, and its finished lines can be shown
 
 
 def describe_comparison(work: SessionState) -> ComparisonOutlook:
@@ -215,11 +247,24 @@ def describe_comparison(work: SessionState) -> ComparisonOutlook:
         return ComparisonOutlook(problem=error.sentence)
     number = len({run.key for run in _list_runs(lines)})
     if todo or not lines:
-        return ComparisonOutlook(lines, number, len(todo))
+        last = work.findings.comparison
+        unfinished = last is not None and last.wanted == _hash_run_keys(lines)
+        effort = _measure_missing_runs(work, todo)
+        return ComparisonOutlook(lines, number, len(todo), effort=effort, unfinished=unfinished)
     comparison = build_comparison(work, lines)
     if not comparison.lines:
         return ComparisonOutlook(lines, number, 0, problem=_explain_no_line(comparison))
     return ComparisonOutlook(lines, number, 0, comparison, hash_comparison(lines, comparison))
+
+
+def _measure_missing_runs(work: SessionState, todo: Sequence[LineRun]) -> Effort:
+    highest, k = work.table.highest_k, work.settings.k
+    return measure_runs(
+        work,
+        Counter(
+            (run.line.plan.algorithm.name, len(_list_ks(run.line, highest, k))) for run in todo
+        ),
+    )
 
 
 def list_run_keys(work: SessionState) -> list[str]:
@@ -318,16 +363,17 @@ def merge_compared_runs(
     work: SessionState,
     lines: Sequence[PlannedLine],
     job: ComparisonJob,
-    curves: Sequence[Curves | Points],
+    curves: Sequence[Curves | Points | None],
 ) -> Mapping[str, MeasuredRun]:
     new = {
         key: replace(past_run, numbers=numbers)
         for key, past_run, numbers in zip(job.keys, job.known, curves, strict=True)
+        if numbers is not None
     }
     used = [run.key for run in _list_runs(lines)]
     all_runs = {**work.findings.runs, **new}
     ordered = {key: past_run for key, past_run in all_runs.items() if key not in set(used)}
-    ordered |= {key: all_runs[key] for key in used}
+    ordered |= {key: all_runs[key] for key in used if key in all_runs}
     return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])
 
 

@@ -1,4 +1,4 @@
-"""Studies in a worker, which hands over each result at once."""
+"""Studies and comparisons in a worker, which hands over each result at once."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,9 @@ from kanon.experiments.studies import (
     run_experiment,
     run_prediction,
 )
+from kanon.experiments.sweep import PlannedRun, run_sweep
 from kanon.learning.experiments import Fit
+from kanon.metrics import Metric
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.work import JobRequest, SessionState
 
@@ -28,6 +30,16 @@ def run_simulations(progress: Progress, study: Study, runs: Sequence[StudyRun]) 
     run_study(progress, study, runs, progress.keep)
 
 
+def run_lines(
+    progress: Progress,
+    runs: Sequence[PlannedRun],
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    also_at: Sequence[int] | None,
+) -> None:
+    run_sweep(progress, runs, ks, metrics, None, also_at, progress.keep)
+
+
 def request_study(
     job_name: str,
     function: Callable[..., object],
@@ -42,5 +54,5 @@ def request_study(
 
     return JobRequest(
         job_name, function, arguments, then,
-        limit="study_minutes", lane="study", study_key=str(key),
+        limit="study_minutes", lane="study", study_key=str(key), noun="study",
     )  # fmt: skip

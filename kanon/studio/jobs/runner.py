@@ -7,6 +7,7 @@ import streamlit as st
 
 from kanon.errors import KanonError
 from kanon.settings import describe_exceeded_limit, get_settings
+from kanon.studio.jobs.durations import Effort, get_durations
 from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
@@ -40,8 +41,12 @@ def run_request(
     *arguments: object,
     refused: Callable[[SessionState, str], SessionState] = add_problem,
     wait: float = 0,
+    effort: Effort | None = None,
 ) -> None:
-    """Start a page's request in a worker; a refusal is shown and changes nothing."""
+    """Start a page's request in a worker; a refusal is shown and changes nothing.
+
+    ``effort``: how much work it is, from which later durations are learnt.
+    """
     collect_jobs()  # what has just ended is not lost, whatever comes of this one
     work = state.get_session()
     try:
@@ -56,14 +61,14 @@ def run_request(
             collect_jobs()
         elif request.job_name in work.running:
             return
-        job = _start_request(state.get_session(), request)
+        job = _start_request(state.get_session(), request, effort or {})
         if wait:
             job.wait(wait)
     elif request is not None:
         state.set_session(request.replace_sections(Message()))
 
 
-def _start_request(work: SessionState, request: JobRequest) -> Job:
+def _start_request(work: SessionState, request: JobRequest, effort: Effort) -> Job:
     deadline = 60 * getattr(get_settings(), request.limit)
     late = describe_exceeded_limit(
         request.limit, "The calculation was stopped: it took too many minutes"
@@ -79,7 +84,7 @@ def _start_request(work: SessionState, request: JobRequest) -> Job:
         name=get_job_title(request.job_name),
         lane=_LANES[request.lane],
     )
-    running = {**work.running, request.job_name: RunningJob(job, request, work)}
+    running = {**work.running, request.job_name: RunningJob(job, request, work, effort)}
     state.set_session(replace(request.begins(work.replace_sections(Message())), running=running))
     return job
 
@@ -103,6 +108,7 @@ def collect_jobs() -> None:
 def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
     job, request = calculation.job, calculation.request
     if job.state == "done":
+        get_durations().learn(calculation.effort, job.seconds)
         try:
             new = request.store_result(work, job.result)  # with what was said while it ran
         except KanonError as error:  # the table has changed meanwhile
@@ -113,7 +119,7 @@ def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
             else new
         )
     if job.parts:  # of a study, what was found so far stays
-        cancelled = f"The {'study' if request.study_key else 'search'} was cancelled."
+        cancelled = f"The {request.noun} was cancelled."
         sentence = f"{job.error or cancelled} What was found so far is kept."
         problem, notice = (sentence, None) if job.error else (work.message.problem, sentence)
         return request.store_result(work, None).replace_sections(

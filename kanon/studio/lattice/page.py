@@ -47,6 +47,7 @@ from kanon.studio.lattice.subject import (
     include_all_columns,
     is_small,
     list_usable_columns,
+    measure_exploration,
     parse_levels,
     set_node,
 )
@@ -63,6 +64,7 @@ from kanon.studio.widgets.picture import (
     draw_data_button,
     draw_picture_links,
 )
+from kanon.studio.widgets.progress import draw_duration
 
 
 def take_view(**fields: Any) -> None:
@@ -146,6 +148,7 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
     if is_small(subject) and state.is_first_time("lattice-begun", subject.settings):
         runner.run_request(build_lattice_request, subject)
         st.rerun()  # so that it appears among the running jobs
+    effort = measure_exploration(subject)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Explore this lattice",
@@ -154,8 +157,10 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
             disabled="lattice" in work.running,
             on_click=runner.run_request,
             args=(build_lattice_request, subject),
+            kwargs={"effort": effort},
             key="lattice-explore",
         )
+        draw_duration("lattice", effort)
         size = count_noun(subject.outline.size, "node")
         st.caption(
             f"Counts the classes at all {size}."

@@ -26,6 +26,7 @@ from kanon.experiments.exploration import (
 )
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role
+from kanon.studio.jobs.durations import Effort
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.findings import LatticeResult
 from kanon.studio.session.parts import Message
@@ -116,8 +117,18 @@ def can_explore_at_once(subject: LatticeInputs) -> bool:
 
 
 def _is_quick(subject: LatticeInputs, nodes: int) -> bool:
-    effort = nodes * subject.task.classes.n_classes
-    return effort * (_SLOWER if subject.task.others else 1) <= _AT_ONCE
+    return _count_classes_at(subject, nodes) <= _AT_ONCE
+
+
+def _count_classes_at(subject: LatticeInputs, nodes: int) -> int:
+    return nodes * subject.task.classes.n_classes * (_SLOWER if subject.task.others else 1)
+
+
+def measure_exploration(subject: LatticeInputs) -> Effort:
+    """The effort of counting all nodes; of a large lattice only some are counted."""
+    if not is_small(subject):
+        return {}
+    return {"lattice": _count_classes_at(subject, subject.outline.size) / 1e6}
 
 
 def is_small(subject: LatticeInputs) -> bool:

@@ -87,6 +87,7 @@ class ComparisonResult:
     settings: str
     seconds: float
     key: str = ""
+    wanted: str = ""  # What was asked for, if it ended early and has only the finished lines
 
 
 @dataclass(frozen=True, eq=False)

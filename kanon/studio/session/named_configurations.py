@@ -231,10 +231,12 @@ def _add_configuration(
     )
 
 
-def check_configuration_title(title: str, taken_titles: Sequence[str]) -> str:
+def check_configuration_title(
+    title: str, taken_titles: Sequence[str], noun: str = "saved configuration"
+) -> str:
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
-        raise PlanError(f"A saved configuration needs a name of 1 to {LONGEST_TITLE} characters.")
+        raise PlanError(f"A {noun} needs a name of 1 to {LONGEST_TITLE} characters.")
     if title.casefold() in {other.casefold() for other in taken_titles}:
         raise PlanError(f"The name {quote(title)} is taken; choose another one.")
     return title

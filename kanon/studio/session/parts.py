@@ -12,6 +12,7 @@ from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import write_count
 from kanon.charts.layout import Layout
 from kanon.errors import PlanError
+from kanon.experiments.kept_comparisons import KeptComparison
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import PUBLISHED
 from kanon.plan import MetricPlan, Plan
@@ -60,6 +61,7 @@ class SharedView(StateSection):
     shown: str = ""  # The weights on the edges: a metric's name, the drawn ones, or none
     uploads: int = 0  # Counts uploads, so that their field is empty again
     first_run_started: bool = False  # Whether the first run has started by itself
+    link: str = ""  # The link that was opened last, so that a reload does not open it again
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
 
 
@@ -199,7 +201,7 @@ class SavedConfiguration:
 
 @dataclass(frozen=True, eq=False)
 class SavedItems(StateSection):
-    """What stays while settings change: saved configurations and earlier releases."""
+    """What stays while settings change: saved configurations, comparisons, earlier releases."""
 
     configurations: tuple[SavedConfiguration, ...] = ()
     deleted_configuration: SavedConfiguration | None = None  # The one that was deleted last
@@ -209,6 +211,8 @@ class SavedItems(StateSection):
     earlier_releases: tuple[
         EarlierRelease, ...
     ] = ()  # The releases that were downloaded or written
+    comparisons: tuple[KeptComparison, ...] = ()
+    deleted_comparison: KeptComparison | None = None  # The one that was deleted last
     # Two lists that are changed: releases just downloaded, and the downloaded reports.
     made: list[EarlierRelease] = field(default_factory=list)
     reports: list[ReportRecord] = field(default_factory=list)

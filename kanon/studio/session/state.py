@@ -238,10 +238,15 @@ def store_session() -> None:
     """Store all that this session owns on the server; without a server do nothing."""
     if runtime.exists():
         memory = st.session_state.setdefault(_MEMORY, {})
-        work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
-        begun = work is not None and (first is None or has_user_changes(first, work))
-        desk = StoredSession(work, memory, get_download_secret(), begun)
+        work = st.session_state.get(_WORK)
+        desk = StoredSession(work, memory, get_download_secret(), has_begun())
         get_session_store().store_session(get_token(), get_connection().session, desk, get_owner())
+
+
+def has_begun() -> bool:
+    """Whether the visitor chose anything here, so that there is work to lose."""
+    work, first = st.session_state.get(_WORK), st.session_state.get(_FIRST)
+    return work is not None and (first is None or has_user_changes(first, work))
 
 
 def restore_session(earlier_token: str) -> bool:

@@ -14,6 +14,7 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.opening import OpenedTable
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
+from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.session.choices import FileReview, HierarchyChoice
 from kanon.studio.session.parts import StateSection
@@ -132,6 +133,16 @@ class TableState(StateSection):
         if person is None:
             return self.complete_records.n_records
         return self.complete_records.count_distinct(person).values
+
+    @cached_property
+    def n_tuples(self) -> int | None:
+        """The distinct tuples of quasi-identifiers; None where they are not counted yet."""
+        columns, records = self.quasi_identifiers, self.records
+        if isinstance(records, StoredTable):
+            return records.get_known_class_count(columns)
+        if not columns or records.incomplete(columns) > self.dropped:
+            return None
+        return self.complete_records.count_class_sizes(columns).distinct.values
 
     @property
     def trees(self) -> dict[str, Hierarchy]:

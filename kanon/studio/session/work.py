@@ -127,6 +127,7 @@ def keep_user_sections(old: SessionState, new: SessionState) -> SessionState:
         *(view for view in staying if view is not None),
         replace(new.settings, composed=old.settings.composed),
         replace(new.compare, layout=old.compare.layout),
+        replace(new.kept, comparisons=old.kept.comparisons),
         replace(new.shared, tour=old.shared.tour),
     )
 
@@ -154,7 +155,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
     )
 
 
-_BY_ITSELF = {"result", "bounds", "first_run_started", "problem", "notice", "tour"}
+_BY_ITSELF = {"result", "bounds", "first_run_started", "problem", "notice", "tour", "link"}
 
 
 # --- calculations ---------------------------------------------------------------
@@ -263,6 +264,7 @@ class JobRequest:
     )
     death_message: str = ""  # The message where its worker died
     study_key: str = ""  # The fingerprint under which a study's results are kept
+    noun: str = "search"  # What a sentence calls it if it ends early and leaves partial results
     keep_user_items: bool = True  # Whether the user's own metrics and configurations come along
 
 
@@ -271,6 +273,7 @@ class RunningJob:
     job: JobHandle
     request: JobRequest
     began: SessionState
+    effort: Mapping[str, float] = field(default_factory=dict)  # See kanon.studio.jobs.durations
 
 
 # --- choices: metrics, k, missing values ------------------------------------

@@ -8,6 +8,11 @@ from typing import Any
 from kanon import __version__
 from kanon.base.checked_json import read_json
 from kanon.errors import KanonError, PlanError, list_names, quote
+from kanon.experiments.kept_comparisons import (
+    KeptComparison,
+    export_comparison,
+    parse_comparison,
+)
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import HierarchyFile, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
@@ -74,6 +79,7 @@ def export_project(work: SessionState) -> str:
             }
             for saved in work.kept.configurations
         ],
+        "comparisons": [export_comparison(kept) for kept in work.kept.comparisons],
         "reports": [saved.model_dump() for saved in work.kept.reports],
         "words": select_filled_words(work.purpose.words()),
         "context": work.purpose.context.content,
@@ -129,10 +135,11 @@ def open_project(
     opened = _set_choices(update_hierarchies(work), document["hierarchies"])
     opened = _apply_settings(opened, plan, document["compared"])
     reports = _parse_reports(document.get("reports", []))
+    comparisons = _parse_comparisons(document.get("comparisons", []), work.kept.comparisons)
     return move_configurations(
         opened.replace_sections(replace(opened.kept, configurations=tuple(configurations))),
         opened.replace_sections(
-            replace(opened.kept, reports=reports),
+            replace(opened.kept, reports=reports, comparisons=comparisons),
             replace(opened.message, notice=_describe_opening(work, opened, plan, change)),
         ),
     )
@@ -160,6 +167,26 @@ def _parse_reports(content: Any) -> list[ReportRecord]:
     if not isinstance(content, list):
         raise PlanError(f"{where} has to be a list.")
     return [parse_record(report, where) for report in content]
+
+
+def _parse_comparisons(
+    content: Any, present: Sequence[KeptComparison]
+) -> tuple[KeptComparison, ...]:
+    """Those of the file and those that were kept in this session, whose names give way."""
+    if not isinstance(content, list):
+        raise PlanError("The project file: the key 'comparisons' has to be a list.")
+    kept = [
+        parse_comparison(part, f"project file: entry {place} of comparisons")
+        for place, part in enumerate(content, 1)
+    ]
+    for entry in present:
+        if any(export_comparison(entry) == part for part in content):
+            continue
+        title, number = entry.title, 2
+        while title in {other.title for other in kept}:
+            title, number = f"{entry.title} {number}", number + 1
+        kept.append(replace(entry, title=title))
+    return tuple(kept)
 
 
 def _parse_levels(levels: Any) -> dict[str, int]:

@@ -14,6 +14,7 @@ from kanon.studio.session.server import get_session_store
 from kanon.studio.session.session_store import create_token
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
+from kanon.studio.shell.link import draw_link
 from kanon.studio.shell.project_file import (
     check_savable,
     export_project,
@@ -45,8 +46,8 @@ def draw_project_menu() -> None:
 def _draw_project() -> None:
     work = state.get_session()
     st.markdown(
-        "**Save what you chose**: roles, hierarchies, weights, settings, saved configurations and "
-        "texts for a report."
+        "**Save what you chose**: roles, hierarchies, weights, settings, saved configurations, kept "
+        "comparisons and texts for a report."
     )
     st.write(
         "The file contains no records, but its hierarchies list the values that occur in the "
@@ -78,6 +79,7 @@ def _draw_project() -> None:
         help="Load the table first. The project replaces all current choices for it.",
     )
     state.show_message_at(_FILE)
+    draw_link()
 
 
 def _open_file(key: str) -> None:

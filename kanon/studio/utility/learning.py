@@ -30,6 +30,7 @@ from kanon.learning.scores import SCORES, default_score
 from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
+from kanon.studio.jobs.durations import Effort, measure_job
 from kanon.studio.jobs.partial_results import request_study, run_fits
 from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models, hash_run_inputs
 from kanon.studio.session.samples import SAMPLES
@@ -145,6 +146,11 @@ def build_learning_request(work: SessionState) -> JobRequest:
     lesson = build_learning_task(work, build_learning_inputs(work))
     arguments = (lesson.experiment, lesson.lacking)
     return request_study("learning", run_fits, arguments, store_outcomes, lesson.key)
+
+
+def measure_learning(work: SessionState, lesson: LearningTask) -> Effort:
+    fits = len(lesson.lacking) * len(lesson.experiment.ks)
+    return measure_job(work, f"learning by {lesson.experiment.classifier}", fits)
 
 
 def store_outcomes(work: SessionState, key: str, parts: Sequence[object]) -> SessionState:

@@ -41,6 +41,7 @@ from kanon.studio.utility.learning import (
     get_target,
     get_train_label,
     list_targets,
+    measure_learning,
     warn_of_chance,
 )
 from kanon.studio.utility.state import UtilityView
@@ -186,7 +187,8 @@ def _show_start(
     with st.container(horizontal=True, vertical_alignment="center"):
         _show_further_settings(work, problem)  # always first, so that an open one stays open
         label = get_train_label(lesson) if lesson is not None and lesson.lacking else ""
-        draw_start_button("learning", label, build_learning_request)
+        effort = None if lesson is None else measure_learning(work, lesson)
+        draw_start_button("learning", label, build_learning_request, effort=effort)
         sentence = describe_split(ground.labels)
         if lesson is not None:
             sentence = f"{describe_ks(lesson.experiment.ks)} {sentence}"

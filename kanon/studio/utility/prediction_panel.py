@@ -15,6 +15,7 @@ from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.studio.jobs.configurations import list_offered_algorithms
+from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -121,7 +122,8 @@ def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
 def _show_start(work: SessionState, ground: LearningInputs, trials: Trials) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = get_trials_label(trials) if trials.lacking else ""
-        draw_start_button("predicting", label, build_prediction_request)
+        effort = measure_job(work, "predicting", len(trials.lacking))
+        draw_start_button("predicting", label, build_prediction_request, effort=effort)
         sentence = f"{describe_ks(trials.ks)} {describe_split(ground.labels)}"
         st.caption(sentence, width="stretch")
     show_earlier_study(work, "predicting", str(trials.keys))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.durations import Effort, describe_duration, get_durations
 from kanon.studio.session import state
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobHandle, JobRequest, SessionState, get_job_title
@@ -56,8 +57,9 @@ def draw_start_button(
     *,
     first: bool = True,
     key: str = "",
+    effort: Effort | None = None,
 ) -> None:
-    """A button that starts or continues a calculation; no label, no button."""
+    """A button that starts or continues a calculation, and how long it takes; no label, none."""
     if label:
         st.button(
             label,
@@ -66,8 +68,21 @@ def draw_start_button(
             disabled=doing in state.get_session().running,
             on_click=runner.run_request,
             args=(make,),
+            kwargs={"effort": effort},
             key=f"{key or doing}-start",
         )
+        draw_duration(doing, effort)
+
+
+def draw_duration(doing: str, effort: Effort | None) -> None:
+    """Say how long a press takes, beside its button; nothing where it is short or not known."""
+    text = describe_effort(effort)
+    if text and doing not in state.get_session().running:
+        st.caption(f"Takes {text}.", width="content")
+
+
+def describe_effort(effort: Effort | None) -> str:
+    return describe_duration(get_durations().estimate(effort or {}))
 
 
 def show_earlier_study(work: SessionState, doing: str, key: str) -> None:

@@ -21,6 +21,7 @@ from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import get_result_inputs, request_anonymisation
+from kanon.studio.jobs.durations import measure_anonymisation
 from kanon.studio.jobs.reporting import get_table_fingerprint
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
@@ -31,6 +32,7 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.progress import draw_duration
 from kanon.studio.widgets.requirements import format_models_for_file, list_sensitive_models
 
 _NAMED = 5  # changed settings that are named
@@ -62,8 +64,10 @@ def draw_anonymise_button(work: SessionState, stale: bool, key: str) -> None:
         disabled="run" in work.running,
         on_click=runner.run_request,
         args=(request_anonymisation,),
+        kwargs={"effort": (effort := measure_anonymisation(work))},
         key=key,
     )
+    draw_duration("run", effort)
 
 
 def draw_renew_row(work: SessionState, stale: bool, key: str) -> None:

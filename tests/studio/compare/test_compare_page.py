@@ -82,7 +82,10 @@ def test_fewer_metrics_need_no_new_run_and_more_do(start):
     pick(at, "llm")
     assert ui.board_lines(at) == ["LLM"] and not ui.warnings(at)
     pick(at, "llm", "total")
-    assert COMPARISON_OUTDATED in ui.warnings(at)[0] and "1 of 2 runs is new" in ui.warnings(at)[0]
+    assert (
+        COMPARISON_OUTDATED in ui.warnings(at)[0]
+        and "1 of 2 runs is known; 1 is new" in ui.warnings(at)[0]
+    )
     with ui.held_worker():
         ui.press(at, "Compare")
         assert len(at.get("progress")) == 1 and ui.button(at, "Compare").disabled

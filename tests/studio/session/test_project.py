@@ -108,8 +108,8 @@ def test_no_record_is_in_the_file():
         assert name not in saved, "an identifier"
     listed = json.loads(saved)
     parts = {
-        "project", "kanon", "plan", "hierarchies", "levels", "compared", "kept", "reports", "words",
-        "context",
+        "project", "kanon", "plan", "hierarchies", "levels", "compared", "comparisons", "kept",
+        "reports", "words", "context",
     }  # fmt: skip
     assert set(listed) == parts
     for record in PEOPLE.itertuples(index=False):

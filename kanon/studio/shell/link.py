@@ -1,0 +1,149 @@
+"""A link that opens a page with a sample table, settings and k; no own table is in an address."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from kanon.errors import KanonError, PlanError, quote
+from kanon.metrics import BESIDE, PUBLISHED
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.anonymisation import request_anonymisation, run_first_time
+from kanon.studio.jobs.comparison import request_comparison
+from kanon.studio.jobs.configurations import list_offered_algorithms
+from kanon.studio.session import state
+from kanon.studio.session.parts import Message
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_loading import open_sample
+from kanon.studio.session.work import SessionState, list_usable_strategies
+
+ONE, SEVERAL = ("algorithm", "metric", "strategy"), ("algorithms", "metrics", "strategies")
+COMPARED = ("algorithms", "compared", "strategies")  # their fields
+NAMES = ("sample", *ONE, "k", *SEVERAL)
+
+
+def build_link(work: SessionState, url: str) -> str:
+    """The link to a page with the current choices; empty for a table that is no sample."""
+    settings, compare = work.settings, work.compare
+    if work.table.origin not in SAMPLES:
+        return ""
+    parts = {
+        "sample": work.table.origin,
+        "algorithm": settings.algorithm,
+        "metric": settings.metric,
+        "strategy": work.usable_strategy,
+        "k": str(settings.k),
+    }
+    address = urlsplit(url)
+    if address.path.endswith("/compare"):
+        lists = (compare.algorithms, compare.compared, compare.strategies)
+        parts |= {name: ",".join(names) for name, names in zip(SEVERAL, lists, strict=True)}
+    own = (name for name in (settings.metric, *compare.compared) if name not in _list_metrics())
+    for name in own:  # only this session knows them
+        parts = {key: _drop(name, value) for key, value in parts.items()}
+    query = urlencode({key: value for key, value in parts.items() if value}, safe=",")
+    return address._replace(query=query, fragment="").geturl()
+
+
+def _drop(name: str, names: str) -> str:
+    return ",".join(other for other in names.split(",") if other != name)
+
+
+def _list_metrics() -> list[str]:
+    return [*PUBLISHED, *BESIDE]
+
+
+def read_link(work: SessionState, parameters: Mapping[str, str]) -> SessionState:
+    """The session that a link asks for; PlanError names a part that is wrong."""
+    for name in parameters:
+        _check("part", name, NAMES)
+    sample = parameters.get("sample", "")
+    _check("sample", sample, SAMPLES)
+    new = open_sample(sample, work.version + 1)
+    settings, n_records = new.settings, new.table.records.n_records
+    known = {"algorithm": list_offered_algorithms(), "metric": _list_metrics()}
+    for name in ONE:
+        if name in parameters:
+            _check(name, parameters[name], known.get(name) or list_usable_strategies(new))
+            part: dict[str, Any] = {name: parameters[name]}
+            new = new.replace_sections(replace(new.settings, **part))
+    k = parameters.get("k", str(settings.k))
+    if not (k.isascii() and k.isdigit() and len(k) < 10 and 2 <= int(k) <= n_records):
+        raise PlanError(
+            f"The link asks for k = {quote(k)}; k is a whole number from 2 to {n_records} here."
+        )
+    gaa = new.replace_sections(replace(new.settings, algorithm="gaa"))
+    known["strategy"] = list_usable_strategies(gaa)
+    for several, setting, field in zip(SEVERAL, ONE, COMPARED, strict=True):
+        if several in parameters:
+            names = tuple(dict.fromkeys(parameters[several].split(",")))
+            for name in names:
+                _check(setting, name, known[setting])
+            compared: dict[str, Any] = {field: names}
+            new = new.replace_sections(replace(new.compare, **compared))
+    return new.replace_sections(replace(new.settings, k=int(k)))
+
+
+def _check(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise PlanError(
+            f"The link names the {what} {quote(name)}, which is not known here; "
+            f"choose from {', '.join(known)}."
+        )
+
+
+def follow_link() -> None:
+    """Open what the address asks for, once; earlier work is replaced only by a press."""
+    parameters = st.query_params.to_dict()
+    text = urlencode(parameters)
+    if not parameters or state.get_session().shared.link == text:
+        return
+    if not state.has_begun():
+        _open(text, parameters)
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="link"):
+        st.info(
+            "The address of this page is a link to a sample table with other settings. Opening it "
+            "replaces the table and the results of this tab.",
+            icon=":material/link:",
+        )
+        st.button("Open the link", key="link-open", on_click=_open, args=(text, parameters))
+        st.button("Keep my work", key="link-keep", on_click=_mark_followed, args=(text,))
+
+
+def _open(text: str, parameters: Mapping[str, str]) -> None:
+    try:
+        new = read_link(state.get_session(), parameters)
+    except KanonError as error:
+        run_first_time()  # before the message, which it would clear
+        _mark_followed(text, Message(problem=f"{error.sentence} Nothing was changed."))
+        return
+    state.set_session(new.replace_sections(replace(new.shared, first_run_started=True)))
+    _mark_followed(text)
+    runner.run_request(request_anonymisation)
+    if any(name in parameters for name in SEVERAL):
+        runner.run_request(request_comparison)
+
+
+def _mark_followed(text: str, message: Message | None = None) -> None:
+    """A reload finds the session as it is, even where its address still has the link."""
+    state.update_sections(replace(state.get_session().shared, link=text), message or Message())
+    st.query_params.clear()
+
+
+def draw_link() -> None:
+    work = state.get_session()
+    link = build_link(work, st.context.url or "")
+    if not link:
+        st.caption(
+            "A link can open only the sample tables: nothing of your own table is put into an "
+            "address."
+        )
+        return
+    st.markdown(
+        "**Copy link** to this page: it opens the sample with its own roles and hierarchies, and "
+        "with the algorithm, metric, strategy and k of now."
+    )
+    st.code(link, language=None, wrap_lines=True)
