@@ -41,7 +41,7 @@ def known(at):
 
 # --- other algorithms -----------------------------------------------------------------------
 def test_what_loses_clearly_less_is_named_and_used_with_one_press(start):
-    at = ui.settle_all(ui.anonymised(start(sample="census", alternatives_seconds=60)))
+    at = ui.settle_all(ui.anonymised(start(sample="census", alternatives_seconds=3600)))
     before, first = ui.numbers(at), ui.work(at)
     (sentence,) = named(at)
     other = with_fields(first, algorithm="lattice-sweep")
@@ -64,7 +64,7 @@ def test_what_loses_clearly_less_is_named_and_used_with_one_press(start):
 def test_it_gives_way_to_what_a_user_starts(start, monkeypatch):
     at = ui.settle_all(at_k(ui.anonymised(start()), 3))
     assert not named(at) and len(ui.work(at).findings.results) == 1, "nothing is tried unasked"
-    ui.limit_behind(monkeypatch, alternatives_seconds=60)
+    ui.limit_behind(monkeypatch, alternatives_seconds=3600)
     with ui.held_worker():
         assert [*ui.work(ui.go(at)).running] == ["alternatives"]
         ui.press(at, "Anonymise")
@@ -108,7 +108,7 @@ def test_an_alternative_that_takes_too_long_brings_nothing(monkeypatch):
 
 # --- more k ---------------------------------------------------------------------------------
 def test_a_curve_that_needs_a_run_per_k_is_filled_behind_the_page(start):
-    at = start(curve_seconds=60)
+    at = start(curve_seconds=3600)
     ui.choose(at, "run-algorithm", "gaa-small")
     ui.settle_all(ui.anonymised(at))
     n = ui.work(at).table.records.n_records
