@@ -57,6 +57,8 @@ class Settings:
     job_minutes: float = _create_limit(0.01, 100_000)
     study_minutes: float = _create_limit(0.01, 100_000)
     engine_minutes: float = _create_limit(0.01, 100_000)
+    alternatives_seconds: float = _create_limit(0, 3600)
+    curve_seconds: float = _create_limit(0, 3600)
     keep_minutes: float = _create_limit(0, 100_000)
     kept_sessions: int = _create_limit(0, 100_000)
     original_values_downloads: bool = True

@@ -243,9 +243,10 @@ def test_one_run_serves_every_k_or_says_so():
         )
         assert (found.path is None) == (name == "gaa-small")
         assert found.curves is not None
-        assert found.known == (None if name == "gaa" else (2, 3, 4, 5))
-        assert found.at(2).min_k >= 2
-        assert finished(prepared, found.at(2), 0.0).released().shape == (6, 4)
+        k = prepared.plan.k
+        assert found.known == (None if name == "gaa" else (k,))
+        assert found.at(k).min_k >= k
+        assert finished(prepared, found.at(k), 0.0).released().shape == (6, 4)
     assert told
 
 

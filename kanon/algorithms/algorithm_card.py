@@ -23,4 +23,5 @@ class AlgorithmCard(Card):
     parameters: tuple[Parameter, ...] = ()
     needs_hierarchies: bool = True  # for every quasi-identifier
     runs_in_engine: bool = False  # whether it runs on classes that stay in an engine
+    cheap: bool = False  # whether pages try it by themselves, to see if it loses less
     one_k: bool = False  # whether a run for another k may take minutes

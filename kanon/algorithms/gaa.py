@@ -51,6 +51,7 @@ CARD = AlgorithmCard(
     uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed"),
     parameters=(PARTS,),
     runs_in_engine=True,
+    cheap=True,
 )
 
 

@@ -78,6 +78,7 @@ CARD = AlgorithmCard(
     "'closest', which does so hundreds of times and keeps all groups in memory.",
     uses=("metric", "attribute_weights"),
     parameters=(EFFORT,),
+    cheap=True,
 )
 
 _WALK_SHARE = 0.95  # the share of the time of a fast run after the walk

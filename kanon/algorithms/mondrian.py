@@ -106,6 +106,7 @@ CARD = AlgorithmCard(
     slow="Hardly ever: the time grows only a little faster than the table.",
     parameters=(VARIANT, DIMENSION, RELEASE, RANGES),
     needs_hierarchies=False,
+    cheap=True,
 )
 
 _CLASSES_PER_REPORT = 16_384  # classes between two progress reports; one region if it has more

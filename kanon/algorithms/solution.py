@@ -1,18 +1,16 @@
 """What an algorithm finds: the release at every k, or at those that were computed."""
 
-import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import ModuleType
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
-from kanon.errors import KanonError, Unsatisfiable
-from kanon.measures.along import Curves, Points, measure_curves, measure_points
+from kanon.errors import KanonError
+from kanon.measures.along import Curves, Points, join_points, measure_curves, measure_points
 from kanon.metrics import Metric
 from kanon.privacy.conjunction import find_broken
 from kanon.recoding import MergePath, Recoding
@@ -55,18 +53,9 @@ class Solution:
 def run_algorithm(
     progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]
 ) -> Solution:
-    module = algorithm_named(algorithm)
-    start = time.perf_counter()
-    in_engine = task.classes.in_engine
-    if in_engine or not serves_every_k(algorithm):
-        recoding = module.anonymise(task, progress)
-        seconds = time.perf_counter() - start
-        recodings = {task.k: recoding}
-        if not (in_engine or module.CARD.one_k):
-            recodings |= _solve_near_k(progress, module, task, seconds)
-        several = dict(sorted(recodings.items())) if len(recodings) > 1 else {}
-        points = measure_points(several, metrics) if several else None
-        return Solution(None, recoding, points, seconds, several)
+    if task.classes.in_engine or not serves_every_k(algorithm):
+        return solve_one_k(progress, algorithm, task, task.k, metrics)
+    module, start = algorithm_named(algorithm), time.perf_counter()
     task.check()
     share = _MERGE_SHARE if task.others else 1.0
     path = module.merge_path(
@@ -78,29 +67,34 @@ def run_algorithm(
     return Solution(path, None, curves, seconds, recodings)
 
 
-PATIENCE = 3.0  # seconds that an algorithm with one run per k spends on other k than the plan's
+def solve_one_k(
+    progress: Progress,
+    algorithm: str,
+    task: Task,
+    k: int,
+    metrics: Sequence[Metric],
+    path: MergePath | None = None,
+) -> Solution:
+    """The release for one k: finished from a merge path that there is, else by a run."""
+    task, start = task if k == task.k else task.for_k(k), time.perf_counter()
+    if path is None:
+        recoding = algorithm_named(algorithm).anonymise(task, progress)
+    else:
+        recoding = merge_breaking_classes(path.at(k), task, progress)
+    seconds = time.perf_counter() - start
+    if task.classes.in_engine:
+        return Solution(None, recoding, None, seconds)
+    recodings = {k: recoding}
+    return Solution(None, recoding, measure_points(recodings, metrics), seconds, recodings)
 
 
-def _solve_near_k(
-    progress: Progress, module: ModuleType, task: Task, seconds: float
-) -> dict[int, Recoding]:
-    """The releases for other k, the nearest by ratio first, as many as time allows."""
-    other_k = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
-    other_k.sort(key=lambda k: abs(math.log(k / task.k)))
-    recodings: dict[int, Recoding] = {}
-    start = time.perf_counter()
-    slowest = seconds
-    for k in other_k:
-        spent = time.perf_counter() - start
-        if spent + slowest > PATIENCE:
-            break
-        progress(min(1.0, spent / PATIENCE), f"running k = {write_count(k)} too")
-        try:
-            recodings[k] = module.anonymise(task.for_k(k))
-        except Unsatisfiable:  # levels chosen for a smaller k
-            continue
-        slowest = max(slowest, time.perf_counter() - start - spent)
-    return recodings
+def join_solutions(solution: Solution, other: Solution) -> Solution:
+    """The first solution, which also knows the releases of the other one."""
+    curves = solution.curves
+    if not (isinstance(curves, Points) and isinstance(other.curves, Points)):
+        return solution
+    finished = {**other.finished, **solution.finished}
+    return replace(solution, finished=finished, curves=join_points(other.curves, curves))
 
 
 _MERGE_SHARE = 0.5

@@ -17,15 +17,23 @@ FEW = 50  # up to so many k, each has a dot of its own
 
 
 def draw_alteration_curve(
-    curves: Curves | Points, metric: Metric, k: int, models: str = "", of: CountedUnit = "records"
+    curves: Curves | Points,
+    metric: Metric,
+    k: int,
+    models: str = "",
+    of: CountedUnit = "records",
+    most: int = 0,
 ) -> go.Figure:
-    """The alteration in % at every k under one metric, with a cursor at the chosen k."""
+    """The alteration in % at every k under one metric, with a cursor at the chosen k.
+
+    The axis ends at ``most`` at the least.
+    """
     column = f"alteration_{metric.name}"
     alteration = float(curves.at([k])[column][0])
     colour = get_metric_colour(metric.name)
     ks, rows = find_drawn_k(curves)
     numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
-    alterations, largest = numbers[column][rows], int(ks[-1])
+    alterations, largest = numbers[column][rows], max(int(ks[-1]), most)
     axis = get_k_axis(largest, of=of)
     first, last = axis["range"]
     # The curve rises: there is room above and to the left of a point, or below and to the right.

@@ -132,6 +132,29 @@ class Points:
         return [places[k] for k in ks]
 
 
+def join_points(first: Points, second: Points) -> Points:
+    """The criteria at the k of both, rising; of a k that both have, those of the second."""
+    ks = np.append(first.numbers["k"], second.numbers["k"])
+    rows = [np.flatnonzero(ks == k)[-1] for k in np.unique(ks)]
+
+    def join_rows(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        return np.concatenate([one, other])[rows]
+
+    sizes, suppressed = None, None
+    if first.class_sizes is not None and second.class_sizes is not None:
+        sizes = join_rows(first.class_sizes, second.class_sizes)
+    if first.suppressed is not None or second.suppressed is not None:
+        suppressed = join_rows(
+            *(part.get_suppressed([*part.numbers["k"]]) for part in (first, second))
+        )
+    return Points(
+        {name: join_rows(values, second.numbers[name]) for name, values in first.numbers.items()},
+        sizes,
+        suppressed,
+        {name: join_rows(values, second.further[name]) for name, values in first.further.items()},
+    )
+
+
 _BEFORE = ("min_k", "classes")
 _AFTER = (
     "mean_alteration",

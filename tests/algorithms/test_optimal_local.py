@@ -234,9 +234,9 @@ def test_what_is_not_proved_is_told_too():
 def test_no_other_k_is_computed_beside_it():
     chosen, frame = pairs()
     found = run_algorithm(
-        lambda part, text: None, "optimal-local", prepare(chosen, frame).task(), []
+        lambda part, text: None, "optimal-local", prepare(chosen, frame).task(), [chosen.metric]
     )
-    assert found.known is None and found.recoding.trace.gap == 0
+    assert found.known == (chosen.k,) and found.recoding.trace.gap == 0
 
 
 # --- Refused ------------------------------------------------------------------------------------

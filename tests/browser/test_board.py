@@ -235,6 +235,20 @@ def test_the_numbers_scroll_within_themselves_and_are_reached_by_keyboard(compar
     expect(page.locator(".cursor .legend li").first).to_have_text("NCP")
 
 
+@pytest.mark.nightly
+def test_a_line_is_used_by_the_arrow_beside_it(compared):
+    page = compared
+    for number, where in enumerate((".legend li", ".numbers tbody tr")):
+        line = page.locator(f".cursor {where}").nth(number)
+        line.hover()
+        line.locator(".use").click()
+        name = line.locator("th").inner_text() if number else line.inner_text()
+        expect(page.get_by_role("link", name=f"Now on Anonymise: {name}")).to_be_visible()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("link", name="Now on Anonymise: ")).to_have_count(0)
+    by.idle(page)
+
+
 def taken(page, key, form):
     found = by.taken_away(page, key, form)
     return Path(found.path()).read_bytes(), found.suggested_filename

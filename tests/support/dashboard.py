@@ -17,7 +17,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from kanon.settings import get_settings
-from kanon.studio.jobs import processes, runner
+from kanon.studio.anonymise import alternatives
+from kanon.studio.jobs import anonymisation, processes, runner
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.shell.guard import Guard
 from support import job_functions
@@ -126,16 +127,32 @@ def held_worker():
         assert job.wait(20)
 
 
+def limit_behind(monkeypatch, alternatives_seconds=0, curve_seconds=0):
+    seconds = {"alternatives_seconds": alternatives_seconds, "curve_seconds": curve_seconds}
+    limits = replace(get_settings(), **seconds)
+    for module in (alternatives, anonymisation):
+        monkeypatch.setattr(module, "get_settings", lambda: limits)
+
+
+def settle_all(at):
+    """Wait until nothing begins any more."""
+    while work(at).running:
+        settled(at)
+    return at
+
+
 # --- what a user does and sees --------------------------------------------------------------
 @pytest.fixture
-def start(workers, no_job_is_left):
+def start(workers, no_job_is_left, monkeypatch):
     """Open the dashboard as if a sample had been chosen some time ago, or for the first time.
 
     AppTest draws what ``app.py`` draws at first alone, and later the pages by themselves: what is
-    typed in the frame is ``typed``, by key, before it is drawn.
+    typed in the frame is ``typed``, by key, before it is drawn. Nothing begins by itself behind a
+    result, unless ``behind`` says for how many seconds what does.
     """
 
-    def begin(page=ANONYMISE, sample="hospital", typed=None):
+    def begin(page=ANONYMISE, sample="hospital", typed=None, **behind):
+        limit_behind(monkeypatch, **behind)
         at = AppTest.from_file(str(APP), default_timeout=30)
         for key, value in (typed or {}).items():
             at.session_state[key] = value

@@ -1,5 +1,7 @@
 """What does this k cost? Run an algorithm, then move k and look."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, uses
@@ -7,7 +9,14 @@ from kanon.base.formatting import write_count
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.release_panel import show_release
 from kanon.studio.anonymise.stored_release import show_engine_run
-from kanon.studio.jobs.anonymisation import has_outdated_result
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.anonymisation import (
+    UsedSettings,
+    has_outdated_result,
+    request_anonymisation,
+    run_chosen_k,
+    show_known_result,
+)
 from kanon.studio.session import state
 from kanon.studio.session.parts import RunSettings
 from kanon.studio.session.state import attach_widget
@@ -88,8 +97,24 @@ def show_unmet_choices(work: SessionState) -> None:
                 st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
+def renew_by_itself(work: SessionState) -> SessionState:
+    """Show the known result of the settings, or start what *Use this* or another k asks for."""
+    used = work.view(UsedSettings)
+    if used.runs_on_arrival:
+        state.set_session(work.replace_sections(replace(used, runs_on_arrival=False)))
+    if work.findings.result is None or has_outdated_result(work):
+        state.set_session(show_known_result(state.get_session()))
+        run_chosen_k()
+        if used.runs_on_arrival and has_outdated_result(state.get_session()):
+            runner.run_request(request_anonymisation)
+        if state.get_session().running.keys() - work.running.keys():
+            st.rerun()  # so that it stands among what is under way
+    return state.get_session()
+
+
 def page() -> None:
     work = draw_page_head(f"What does k = {write_count(state.get_session().settings.k)} cost?")
+    work = renew_by_itself(work)
     stale = has_outdated_result(work)
     show_unready(work)
     show_run_choices(work, stale)

@@ -21,6 +21,11 @@ from kanon.sources.memory import MemoryTable
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.sources.writing import explain_unwritable
+from kanon.studio.anonymise.alternatives import (
+    list_alternatives,
+    run_behind,
+    show_alternative,
+)
 from kanon.studio.anonymise.combined_releases import show_combination
 from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.jobs.stored_table import count_preview_rows
@@ -72,6 +77,8 @@ def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -
     k, run = get_shown_release(work, result)
     _show_curve(work, result, k)
     close = _show_numbers(work, result, run, k)
+    alternatives = [] if stale else list_alternatives(work, result)
+    show_alternative(work, alternatives, run, k)
     show_release_remarks(result, run, k)
     _show_tables(result, run, k)
     show_release_downloads(work, result, run, k, stale)
@@ -80,18 +87,21 @@ def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -
         st.markdown(explain_algorithm(run.prepared.plan))
         least = st.container()
     with close:
-        gap = show_gap(run, (result, k), "anonymise")
+        gap = show_gap(run, (result.prepared, k), "anonymise")
     if gap is not None:
         least.markdown(explain_bound(gap))
+    if not stale:
+        run_behind(result, alternatives, k)
 
 
 def _show_curve(work: SessionState, result: AnonymisationResult, k: int) -> None:
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
+        most = max(result.list_offered_k(k) or [0])  # so that the axis stays while points arrive
         models, unit = describe_models(list_sensitive_models(plan)), result.prepared.classes.of
         show_picture(
-            draw_alteration_curve(curves, plan.metric, k, models, unit), None, "alteration-curve",
-            "", PictureSettings.from_run(work, result.prepared, k),
+            draw_alteration_curve(curves, plan.metric, k, models, unit, most), None,
+            "alteration-curve", "", PictureSettings.from_run(work, result.prepared, k),
         )  # fmt: skip
     draw_k_slider(work, result, k, "run-k")
     better = find_cheaper_release(curves, plan.metric.name, k)
@@ -125,7 +135,7 @@ def _show_numbers(
     text.markdown(explain_check(run))
     text.markdown(
         state.get_or_compute(
-            "leaves", (result, k), lambda: escape_markdown(describe_released_columns(run))
+            "leaves", (result.prepared, k), lambda: escape_markdown(describe_released_columns(run))
         )
     )
     paragraphs = [explain_levels(run), format_parts(run.about_parts), format_proof(run.about_gap)]
@@ -142,7 +152,7 @@ def _show_numbers(
 
 def _show_tables(result: AnonymisationResult, run: Run, k: int) -> None:
     before, after = state.get_or_compute(
-        "preview", (result, k), lambda: build_before_and_after(run)
+        "preview", (result.prepared, k), lambda: build_before_and_after(run)
     )
     before_side, after_side = st.columns(2)
     before_side.subheader("Before")
@@ -248,7 +258,10 @@ def show_release_downloads(
             )
         if curves is not None:
             draw_data_button(
-                "Data of the curve", lambda: build_curves_table(curves), "curve", about
+                "Data of the curve",
+                lambda: build_curves_table(curves),
+                "curve",
+                f"{about}|{result.known}",
             )
     if obstacle:
         st.error(escape_markdown(obstacle), icon=":material/error:")
@@ -280,7 +293,7 @@ def _show_release_buttons(
     neutral = draw_neutral_choice("download", kind)
     draw_order_choice(work, "download")
     obstacle = problem or state.get_or_compute(
-        "obstacle", (result, k, kind), lambda: explain_unwritable(kind, run.released)
+        "obstacle", (result.prepared, k, kind), lambda: explain_unwritable(kind, run.released)
     )
     file = get_file_name(
         f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}|{form}"

@@ -54,6 +54,15 @@ const mark = (parent, look, x, y, size, kind) => {
   return draw(parent, "polygon", { points, ...common });
 };
 
+const user = (title, use) => {
+  const button = document.createElement("button");
+  button.className = "use";
+  button.title = title;
+  button.setAttribute("aria-label", title);
+  button.onclick = use;
+  return button;
+};
+
 const swatch = (look) => {
   const picture = document.createElementNS(NS, "svg");
   for (const [name, value] of [["width", 34], ["height", 14], ["class", "swatch"]]) {
@@ -121,6 +130,7 @@ export default function (component) {
   root.classList.toggle("filling", filling);
   back.hidden = !filling;
   held.fill = (place) => setTriggerValue("fill", { place });
+  held.use = (line) => setTriggerValue("use", { line, k: held.k });
   back.onclick = () => held.fill(null);
   const escape = (event) => { if (event.key === "Escape") held.fill(null); };
   if (filling) document.addEventListener("keydown", escape);
@@ -141,10 +151,14 @@ export default function (component) {
   function legend() {
     const list = root.querySelector(".legend");
     list.hidden = data.lines.length < 2;
-    list.replaceChildren(...data.lines.map((line) => {
+    list.replaceChildren(...data.lines.map((line, number) => {
       const item = document.createElement("li");
       item.append(swatch(line), short(line.name, 40));
       item.title = line.name;
+      if (data.use) {  // by keyboard it is reached in the table of numbers
+        item.append(user(data.use[number], () => held.use(number)));
+        item.lastChild.tabIndex = -1;
+      }
       return item;
     }));
   }
@@ -279,6 +293,7 @@ export default function (component) {
       const name = cell(row, "th", short(line.name, below ? 44 : 22));
       name.title = line.name;
       name.prepend(swatch(line));
+      if (data.use) name.append(user(data.use[number], () => held.use(number)));
       for (const column of data.columns) {
         const meant = column.marks[number][at];
         const found = cell(row, "td", column.shown[number][at]);

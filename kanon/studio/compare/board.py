@@ -79,6 +79,7 @@ def show_board(
     key: Hashable,
     about: str,
     settings: PictureSettings,
+    on_use: Callable[[int, int], None] | None = None,
     has_costs: bool = True,
 ) -> None:
     work = state.get_session()
@@ -96,7 +97,7 @@ def show_board(
     if filling is not None:
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
-        draw_board_with_cursor(board.figure, board.cursor, k, on_move)
+        draw_board_with_cursor(board.figure, board.cursor, k, on_move, on_use)
     # A file has room for more than a panel.
     costs = build_cost_source(work, LARGEST_MATRIX * has_costs)
     with st.container(horizontal=True):
@@ -209,9 +210,16 @@ def build_cost_source(work: SessionState, most: int) -> Callable[[str, str], Cos
 
 
 def draw_board_with_cursor(
-    figure: go.Figure, cursor: dict[str, Any], k: int, on_move: Callable[[int], None]
+    figure: go.Figure,
+    cursor: dict[str, Any],
+    k: int,
+    on_move: Callable[[int], None],
+    on_use: Callable[[int, int], None] | None,
 ) -> None:
-    """Draw a board and a cursor at k; ``on_move`` gets the new k once the cursor rests."""
+    """Draw a board and a cursor at k.
+
+    ``on_move`` gets the new k once the cursor rests, ``on_use`` the place of a line and the k.
+    """
 
     def take_k() -> None:
         chosen_k = state.get_widget_value(_KEY).get("k")
@@ -225,10 +233,21 @@ def draw_board_with_cursor(
                 replace(state.get_session().view(CompareView), filling=data["place"])
             )
 
+    def take_use() -> None:
+        used = state.get_widget_value(_KEY).get("use") or {}
+        if on_use is None:
+            return
+        if used.get("k") in cursor["ks"] and used.get("line") in range(len(cursor["lines"])):
+            on_use(used["line"], used["k"])
+
     lines = cursor["lines"]
     if is_dark_theme():
         lines = [{**line, "colour": convert_colour_to_dark(line["colour"])} for line in lines]
     data = {**cursor, "lines": lines, "k": k}
     data["fill"] = [f"Show panel {place + 1} full screen" for place in range(len(cursor["panels"]))]
-    _cursor(key=_KEY, data=data, on_k_change=take_k, on_fill_change=take_filling)
+    if on_use is not None:
+        data["use"] = [f"Use this on Anonymise: {line['name']}" for line in lines]
+    _cursor(
+        key=_KEY, data=data, on_k_change=take_k, on_fill_change=take_filling, on_use_change=take_use
+    )
     draw_chart(figure, "board", height="content" if cursor["numbers"] else "stretch")

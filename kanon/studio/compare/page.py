@@ -13,6 +13,7 @@ from kanon.studio.compare.choices_panel import show_hints, show_line_choices
 from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import OF_CURRENT_LINES, choose_table, show_chosen_table
+from kanon.studio.compare.use_line import show_line_use, take_line
 from kanon.studio.jobs.comparison import ComparisonOutlook, describe_comparison
 from kanon.studio.session import state
 from kanon.studio.session.text import escape_markdown
@@ -46,6 +47,7 @@ def draw_curves(
         key,
         about,
         settings,
+        lambda place, k: take_line(comparison.lines[place], k),
     )
     if k != work.settings.k:
         st.caption(
@@ -90,7 +92,7 @@ def take_k(k: int) -> None:
 
 
 def page() -> None:
-    work = draw_page_head("Which choice is better here?")
+    work = draw_page_head("Which choice is better here?", as_toast=True)
     show_unready(work)
     if show_classes_in_engine(work):
         return
@@ -118,6 +120,7 @@ def page() -> None:
     settings = PictureSettings.from_comparison(work_then, comparison, k)
     with st.container(key="compared"):
         draw_curves(work, comparison, k, key, about, settings)
+    show_line_use(work, comparison, k)
     choose_table(work, True)
     if work.compare.visible_table == "searches":
         show_searches(work)

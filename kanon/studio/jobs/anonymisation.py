@@ -1,18 +1,37 @@
-"""The run that makes a release: by the current settings, and once by itself at the first start."""
+"""The runs of *Anonymise*: by its settings, and for more k; and the use of other settings."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-from kanon.algorithms.solution import Solution, run_algorithm
+from kanon.algorithms.catalogue import algorithm_named
+from kanon.algorithms.solution import Solution, run_algorithm, solve_one_k
+from kanon.algorithms.task import Task
+from kanon.base.progress import scale_progress
 from kanon.errors import KanonError
+from kanon.metrics import Metric
 from kanon.plan import Plan
+from kanon.recoding import MergePath
 from kanon.run import PreparedRun, measured_metrics, prepare
+from kanon.settings import get_settings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
+from kanon.studio.jobs.worker import Progress
 from kanon.studio.session import state
+from kanon.studio.session.changed_settings import (
+    SettingsChange,
+    describe_change,
+    is_still_current,
+    record_start_state,
+)
 from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.parts import Message, RunSettings, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
@@ -52,9 +71,7 @@ def request_anonymisation(work: SessionState) -> JobRequest:
 def _store_result(
     prepared: PreparedRun, settings: str, work: SessionState, solution: Solution
 ) -> SessionState:
-    return work.replace_sections(
-        replace(work.findings, result=AnonymisationResult(prepared, solution, settings))
-    )
+    return work.replace_sections(work.findings.keep_solution(prepared, solution, settings))
 
 
 def _store_engine_result(
@@ -83,3 +100,132 @@ def get_result_inputs(work: SessionState) -> tuple[bool, str]:
         return False, ""
     most = min(work.settings.k, result.prepared.classes.n_records)
     return result.k_for(most) == most, hash_run_inputs(work, build_plan(work))
+
+
+def show_known_result(work: SessionState) -> SessionState:
+    """The state that shows the result kept for the current settings; the same if there is none."""
+    try:
+        result = work.findings.results.get(hash_run_inputs(work, build_plan(work)))
+    except KanonError:
+        return work
+    if result is None or result is work.findings.result:
+        return work
+    known = work.replace_sections(replace(work.findings, result=result))
+    return record_start_state(known, "run", work)
+
+
+# --- more k -------------------------------------------------------------------------------------
+_CHUNK = 4.0  # seconds of runs behind the page after which the curve is drawn with their k
+
+
+def solve_more_k(
+    progress: Progress,
+    algorithm: str,
+    task: Task,
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    path: MergePath | None,
+    seconds: float,
+) -> None:
+    """Run for one k after the other in a worker, as many as fit in the seconds, but one at least.
+
+    Each is handed over at once. Levels chosen for a smaller k end it with Unsatisfiable.
+    """
+    begin = time.perf_counter()
+    for place, k in enumerate(ks):
+        own = scale_progress(progress, place / len(ks), (place + 1) / len(ks))
+        start = time.perf_counter()
+        solution = solve_one_k(own, algorithm, task, k, metrics, path)
+        now = time.perf_counter()
+        progress.keep((solution, now - start))
+        if now - begin + (now - start) > seconds:
+            return
+
+
+def run_chosen_k() -> None:
+    """Run for the chosen k, once, if the result lacks only that; the run for another k ends."""
+    work = state.get_session()
+    result = work.findings.result
+    if result is None or "run" in work.running or not _lacks_only_k(work, result):
+        return
+    k = min(work.settings.k, result.prepared.classes.n_records)
+    if state.is_first_time("k-begun", (result.settings, k)):
+        runner.cancel_job("k")
+        runner.run_request(_build_k_request, result, "k", [k], 0.0, wait=_SOON)
+        runner.collect_jobs()
+
+
+def _lacks_only_k(work: SessionState, result: AnonymisationResult) -> bool:
+    try:
+        return get_result_inputs(work) == (False, result.settings)
+    except KanonError:
+        return False
+
+
+def request_curve(work: SessionState) -> JobRequest | None:
+    """Request the next k of a curve that needs a run per k; None if there is nothing to do."""
+    result = work.findings.result
+    if result is None or result.solution.path is not None or result.prepared.classes.in_engine:
+        return None
+    card = algorithm_named(result.prepared.plan.algorithm.name).CARD
+    missing, left = result.list_missing_k(work.settings.k), get_settings().curve_seconds
+    left -= result.seconds_behind
+    if card.one_k or not missing or result.solution.seconds > left:
+        return None
+    return _build_k_request(work, result, "curve", missing, min(_CHUNK, left))
+
+
+def _build_k_request(
+    work: SessionState, result: AnonymisationResult, doing: str, ks: list[int], seconds: float
+) -> JobRequest:
+    plan, path = build_plan(work), result.solution.path
+    task = replace(result.prepared, plan=plan).task()
+    task.for_k(ks[0]).check()
+    metrics = measured_metrics(plan, [plan.metric.name])
+    return JobRequest(
+        doing,
+        solve_more_k,
+        (plan.algorithm.name, task, ks, metrics, path, seconds),
+        partial(_store_more_k, doing, result.settings),
+        lane="long" if doing == "curve" else "short",
+        begins=lambda new: replace(new, message=work.message),  # moving k answers no message
+        cancelled=lambda work: work,
+    )
+
+
+def _store_more_k(doing: str, settings: str, work: SessionState, _: object) -> SessionState:
+    parts: Any = work.running[doing].job.parts
+    findings = work.findings
+    for solution, seconds in parts:
+        if known := findings.results.get(settings):
+            behind = seconds if doing == "curve" else 0.0
+            findings = findings.keep_solution(known.prepared, solution, settings, False, behind)
+    return work.replace_sections(findings)
+
+
+# --- other settings -----------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class UsedSettings(StateSection):
+    """What *Use this* last made the settings of *Anonymise*."""
+
+    title: str = ""
+    change: SettingsChange | None = None
+    runs_on_arrival: bool = False  # Whether the page starts the run when it is opened next
+
+
+def use_settings(work: SessionState, settings: RunSettings, title: str) -> SessionState:
+    """Make these the settings; the result is shown if it is known, else *Anonymise* starts it."""
+    change = describe_change(work, work.view(UsedSettings).change, settings)
+    used = UsedSettings(title, change, runs_on_arrival=True)
+    return show_known_result(work.replace_sections(settings, used, Message()))
+
+
+def can_undo_use(work: SessionState) -> bool:
+    return is_still_current(work, work.view(UsedSettings).change)
+
+
+def undo_use(work: SessionState) -> SessionState:
+    change = work.view(UsedSettings).change
+    if change is None or not can_undo_use(work):
+        return work
+    return show_known_result(change.undo(work).replace_sections(UsedSettings(), Message()))

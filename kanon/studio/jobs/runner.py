@@ -16,6 +16,8 @@ from kanon.studio.session import state
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.parts import Message
 from kanon.studio.session.work import (
+    BEHIND,
+    BY_ITSELF,
     OPENINGS,
     JobRequest,
     RunningJob,
@@ -61,6 +63,8 @@ def run_request(
             collect_jobs()
         elif request.job_name in work.running:
             return
+        if request.job_name not in BY_ITSELF:
+            _stop_behind()
         job = _start_request(state.get_session(), request, effort or {})
         if wait:
             job.wait(wait)
@@ -68,8 +72,17 @@ def run_request(
         state.set_session(request.replace_sections(Message()))
 
 
+def _stop_behind() -> None:
+    """Make room for what a user wants; what is stopped keeps its results and begins again later."""
+    for doing in BEHIND:
+        if doing in state.get_session().running:
+            cancel_job(doing)
+            state.clear_cache_entry(f"{doing}-begun")
+    collect_jobs()
+
+
 def _start_request(work: SessionState, request: JobRequest, effort: Effort) -> Job:
-    deadline = 60 * getattr(get_settings(), request.limit)
+    deadline = request.seconds or 60 * getattr(get_settings(), request.limit)
     late = describe_exceeded_limit(
         request.limit, "The calculation was stopped: it took too many minutes"
     )
@@ -107,6 +120,8 @@ def collect_jobs() -> None:
 
 def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
     job, request = calculation.job, calculation.request
+    if request.job_name in BEHIND:  # nobody asked for it, so nothing is said however it ended
+        return request.store_result(work, job.result)
     if job.state == "done":
         get_durations().learn(calculation.effort, job.seconds)
         try:

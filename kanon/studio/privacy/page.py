@@ -97,7 +97,7 @@ def show_level_curves(
         with data:
             draw_data_button(
                 "Data", lambda: build_curves_table(curves), "privacy-curves",
-                f"{result.settings}|curves", kind="tertiary",
+                f"{result.settings}|{result.known}|curves", kind="tertiary",
             )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def draw_level_charts(
 ) -> None:
     columns = [sensitive_column.name for sensitive_column in run.prepared.classes.sensitive]
     diverse, distance = state.get_or_compute(
-        "levels", (result.settings, column), lambda: get_worst_levels(curves, column, columns)
+        "levels", (curves, column), lambda: get_worst_levels(curves, column, columns)
     )
     sensitive = run.recoding.released.sensitive_named(column)
     l_here = float(LEVELS["entropy_l"].each(sensitive).min())

@@ -1,14 +1,16 @@
 """The results for the table of a session."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kanon.algorithms.lower_bound import LowerBound
-from kanon.algorithms.solution import Solution
+from kanon.algorithms.solution import FINISHED_K, Solution, join_solutions
 from kanon.experiments.advisor.repetition import RepeatedLoss
-from kanon.experiments.comparison import Comparison
+from kanon.experiments.comparison import PAPER_K, Comparison
 from kanon.experiments.exploration import Exploration
 from kanon.experiments.greatest_k import GreatestK
 from kanon.experiments.searches import Searches
@@ -57,9 +59,10 @@ class EngineRelease:
 
 @dataclass(frozen=True, eq=False)
 class AnonymisationResult:
-    prepared: PreparedRun
+    prepared: PreparedRun  # Stays the same object while more k become known
     solution: Solution
     settings: str
+    seconds_behind: float = 0.0  # How long runs for other k took that began by themselves
 
     @property
     def known(self) -> tuple[int, ...] | None:
@@ -75,10 +78,27 @@ class AnonymisationResult:
             return most
         return min(self.known, key=lambda number: abs(math.log(number / most)))
 
+    def list_offered_k(self, also: int) -> list[int] | None:
+        """The k of a slider, known or not; None if every k up to n can be looked up."""
+        if self.known is None:
+            return None
+        most = self.prepared.classes.highest_k
+        more = {k for k in (*FINISHED_K, min(also, most)) if 2 <= k <= most}
+        return sorted(more | {*self.known})
+
+    def list_missing_k(self, near: int) -> list[int]:
+        """The k of the slider that are not known yet: the papers' first, then the nearest."""
+        missing = {*(self.list_offered_k(near) or ())}.difference(self.known or ())
+        return sorted(missing, key=lambda k: (k not in PAPER_K, abs(math.log(k / near)), k))
+
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
         """Look up the release for k and check it against its plan, without a new run."""
         plan = self.prepared.plan.model_copy(update={"order": order})
         return release_at(replace(self.prepared, plan=plan), self.solution, k)
+
+
+_MOST_RESULTS, _MOST_CLASSES = 8, 2_000_000
+"""So many results of *Anonymise* are kept, with their paths; fewer of more classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +163,9 @@ class SessionResults(StateSection):
     """All results for a table, replaced whole with it."""
 
     result: AnonymisationResult | None = None  # Of each kind the last one
+    results: Mapping[str, AnonymisationResult] = field(default_factory=dict)  # By their settings
+    # The settings of alternatives that took too long, or that no release can meet.
+    discarded_alternatives: frozenset[str] = frozenset()
     engine_release: EngineRelease | None = None
     comparison: ComparisonResult | None = None
     searches: SearchesResult | None = None
@@ -161,3 +184,22 @@ class SessionResults(StateSection):
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     bounds: Mapping[str, LowerBoundResult] = field(default_factory=dict)
+
+    def keep_solution(
+        self,
+        prepared: PreparedRun,
+        solution: Solution,
+        settings: str,
+        show: bool = True,
+        seconds_behind: float = 0.0,
+    ) -> SessionResults:
+        """Keep a solution beside the k known for its settings; the oldest results are dropped."""
+        others = {key: result for key, result in self.results.items() if key != settings}
+        if known := self.results.get(settings):
+            solution = join_solutions(known.solution, solution)
+            seconds_behind += known.seconds_behind
+        result = AnonymisationResult(prepared, solution, settings, seconds_behind)
+        most = min(_MOST_RESULTS, max(1, _MOST_CLASSES // max(1, prepared.classes.n_classes)))
+        results = dict([*others.items(), (settings, result)][-most:])
+        shown = show or (self.result is not None and self.result.settings == settings)
+        return replace(self, results=results, result=result if shown else self.result)

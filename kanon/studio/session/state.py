@@ -27,6 +27,7 @@ from kanon.studio.session.session_store import StoredSession, create_token
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import (
+    BEHIND,
     SessionState,
     get_job_title,
     has_user_changes,
@@ -73,7 +74,11 @@ def _cancel_missing(old: SessionState, new: SessionState) -> SessionState:
     unfinished = [doing for doing in ended if not old.running[doing].job.finished]
     for doing in ended:
         old.running[doing].job.cancel()
-    titles = [get_job_title(doing) for doing in unfinished if (doing, old.version) != ("run", 0)]
+    titles = [
+        get_job_title(doing)
+        for doing in unfinished
+        if doing not in BEHIND and (doing, old.version) != ("run", 0)
+    ]
     if not titles:
         return new
     sentence = f"Stopped because another table was opened: {', '.join(titles)}."

@@ -144,7 +144,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
     """Whether the user chose anything since, beyond what the app does by itself."""
     if first.version != current.version or dict(first.views) != dict(current.views):
         return True
-    if current.running.keys() - {"run", "bound"}:
+    if current.running.keys() - {"run", *BY_ITSELF}:
         return True
     return any(
         getattr(part, item.name) is not getattr(current.view(kind), item.name)
@@ -155,7 +155,10 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
     )
 
 
-_BY_ITSELF = {"result", "bounds", "first_run_started", "problem", "notice", "tour", "link"}
+_BY_ITSELF = {
+    *("result", "results", "discarded_alternatives", "bounds"),
+    *("first_run_started", "problem", "notice", "tour", "link"),
+}
 
 
 # --- calculations ---------------------------------------------------------------
@@ -169,15 +172,24 @@ OPENINGS = ("uploading", "opening", "reading", "project", "people")
 """These open a file. A session opens one at a time, the last requested, to save memory."""
 
 
+BEHIND = ("alternatives", "curve")
+"""These begin by themselves behind a result, and give way to whatever a user starts."""
+
+BY_ITSELF = ("bound", "counting", *BEHIND)
+
+
 def get_job_title(doing: str) -> str:
     return {
         "advising": "The advisor",
+        "alternatives": "Other algorithms",
         "bound": "The lower bound",
         "closer": "A closer lower bound",
         "combining": "Combining releases",
         "comparison": "Comparing",
         "counting": "Counting the classes",
+        "curve": "The curve",
         "exercises": "The exercise set",
+        "k": "Anonymising for another k",
         "lattice": "The lattice",
         "learning": "Learning",
         "marking": "Marking",
@@ -251,6 +263,7 @@ class JobRequest:
     # the parts of the job.
     store_result: Callable[[SessionState, Any], SessionState]
     limit: Limit = "job_minutes"
+    seconds: float = 0.0  # Its deadline, if the limit is none of minutes
     lane: Lane = "short"  # A short one may be begun twice, so one that writes is never short
     begins: Callable[[SessionState], SessionState] = lambda work: (
         work

@@ -8,7 +8,15 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.durations import Effort, describe_duration, get_durations
 from kanon.studio.session import state
 from kanon.studio.session.text import escape_markdown
-from kanon.studio.session.work import JobHandle, JobRequest, SessionState, get_job_title
+from kanon.studio.session.work import (
+    BEHIND,
+    JobHandle,
+    JobRequest,
+    SessionState,
+    get_job_title,
+)
+
+_UNNOTICED = 1.0  # seconds; what begins by itself and takes less is not shown
 
 _EARLIER = (
     "A study with earlier settings is running. Its results are kept; choose those settings again "
@@ -27,6 +35,8 @@ def _draw_lines() -> None:
     if any(calculation.job.finished for calculation in running.values()):
         st.rerun()
     for doing, calculation in running.items():
+        if doing in BEHIND and calculation.job.seconds < _UNNOTICED:
+            continue
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.progress(
                 calculation.job.progress,

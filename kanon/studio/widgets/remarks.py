@@ -41,7 +41,7 @@ def show_table_remarks(work: SessionState) -> None:
 
 
 def show_release_remarks(result: AnonymisationResult, run: Run, k: int) -> None:
-    key = (result, k, run.prepared.plan.order)
+    key = (result.prepared, k, run.prepared.plan.order)
     remarks = state.get_or_compute("remarks", key, lambda: run.remarks)
     show_remarks(remarks, released=True)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.base.formatting import count_noun, write_count
+from kanon.base.formatting import write_count
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.release.check import require_verdicts
@@ -20,13 +20,18 @@ from kanon.run import Run
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.anonymisation import get_result_inputs, request_anonymisation
+from kanon.studio.jobs.anonymisation import (
+    get_result_inputs,
+    request_anonymisation,
+    run_chosen_k,
+    undo_use,
+)
 from kanon.studio.jobs.durations import measure_anonymisation
 from kanon.studio.jobs.reporting import get_table_fingerprint
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import AnonymisationResult
-from kanon.studio.session.parts import EarlierRelease, RunSettings
+from kanon.studio.session.parts import EarlierRelease
 from kanon.studio.session.server import get_login_name
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -70,6 +75,17 @@ def draw_anonymise_button(work: SessionState, stale: bool, key: str) -> None:
     draw_duration("run", effort)
 
 
+def draw_undo_use(key: str) -> None:
+    st.button(
+        "Undo",
+        icon=":material/undo:",
+        type="tertiary",
+        help="Brings back the settings of Anonymise from before.",
+        on_click=lambda: state.set_session(undo_use(state.get_session())),
+        key=key,
+    )
+
+
 def draw_renew_row(work: SessionState, stale: bool, key: str) -> None:
     with st.container(horizontal=True):
         if work.findings.result is None or stale or "run" in work.running:
@@ -82,45 +98,54 @@ def show_result_notice(work: SessionState, stale: bool) -> None:
         if work.findings.result is None and "run" not in work.running:
             st.info("There is no result for this table yet; press Anonymise to make one.")
         since = partial(list_changed_labels, work, "run", get_result_inputs)
-        fade_old_result("result", "Anonymise", stale, "run" in work.running, since)
+        renewing = bool({"run", "k"} & work.running.keys())
+        fade_old_result("result", "Anonymise", stale, renewing, since)
 
 
 def get_shown_release(work: SessionState, result: AnonymisationResult) -> tuple[int, Run]:
     k, order = result.k_for(work.settings.k), work.settings.row_order
-    return k, state.get_or_compute("release", (result, k, order), lambda: result.release(k, order))
+    key = (result.prepared, k, order)
+    return k, state.get_or_compute("release", key, lambda: result.release(k, order))
 
 
 def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: str) -> None:
     if coarsened := describe_coarsening_effect(result.prepared):
         st.caption(escape_markdown(coarsened))
-    computed_k, n = result.solution.known, result.prepared.classes.n_records
-    title = escape_markdown(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
-    if result.solution.curves is None:
-        st.caption(
-            f"{title} has to run separately for each k, so there is no slider: this is the "
-            f"release for k = {write_count(k)}. Change k in the line at the top and run again."
-        )
-        return
+    offered, n = result.list_offered_k(work.settings.k), result.prepared.classes.n_records
+    chosen = min(work.settings.k, n)
     st.select_slider(
-        "Choose k: every small one, then in growing steps" if computed_k is None else "Choose k",
-        list_slider_k(n, also=k) if computed_k is None else computed_k,
-        **attach_widget(key, k, "k", into=RunSettings),
+        "Choose k: every small one, then in growing steps" if offered is None else "Choose k",
+        list_slider_k(n, also=k) if offered is None else offered,
+        **attach_widget(key, k if offered is None or chosen not in offered else chosen, _take_k),
         format_func=write_count,
     )
-    if computed_k is not None:
-        wanted = min(work.settings.k, n)
-        why = "With other models besides k, the release for each k is completed separately"
-        if result.prepared.plan.person is not None:
-            why = "Because k counts persons, the release for each k is completed separately"
-        if result.solution.path is None:
-            why = f"{title} runs separately for each k, as often as three seconds allow"
-        computed = count_noun(
-            len(computed_k),
-            "k was computed, nothing in between.",
-            "values of k were computed, nothing in between.",
-        )
-        lacking = f"k = {write_count(wanted)} is not among them, so k = {write_count(k)} is shown."
-        st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
+    if offered is not None:
+        st.caption(f"{_explain_known_k(result, offered)} {_describe_shown_k(work, chosen, k)}")
+
+
+def _take_k(k: int) -> None:
+    state.update_sections(replace(state.get_session().settings, k=k))
+    run_chosen_k()
+
+
+def _explain_known_k(result: AnonymisationResult, offered: Sequence[int]) -> str:
+    plan = result.prepared.plan
+    why = "With other models besides k, the release for each k is completed separately"
+    if plan.person is not None:
+        why = "Because k counts persons, the release for each k is completed separately"
+    if result.solution.path is None:
+        title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
+        why = f"{title} runs separately for each k"
+    known = len(result.known or ())
+    more = "" if known == len(offered) else " Choose another one, and it is computed."
+    return f"{why}: {known} of {len(offered)} values of k are computed.{more}"
+
+
+def _describe_shown_k(work: SessionState, chosen: int, k: int) -> str:
+    if k == chosen:
+        return ""
+    lack = "is being computed, so for now" if "k" in work.running else "was not computed, so"
+    return f"k = {write_count(chosen)} {lack} k = {write_count(k)} is shown."
 
 
 def draw_in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
@@ -178,7 +203,7 @@ class CheckedRelease(NamedTuple):
 
 def check_shown_release(result: AnonymisationResult, run: Run, k: int) -> CheckedRelease:
     """Check the shown release once, and that it can be recorded if it has to be."""
-    release = state.get_or_compute("checked", (result, k), lambda: _check_run(run))
+    release = state.get_or_compute("checked", (result.prepared, k), lambda: _check_run(run))
     return release._replace(problem=release.problem or describe_record_problem())
 
 

@@ -237,12 +237,12 @@ def test_names_and_values_from_a_table_are_no_markdown(start):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("algorithm", "k"), [("datafly", 2), ("optimal", 3)])
 def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k):
-    """Other k are run beside; where all records are suppressed, no class has an l."""
-    at = start(sample="hospital")
+    """Where all records are suppressed, no class has an l."""
+    at = start(sample="hospital", curve_seconds=3600)
     ui.choose(at, "run-algorithm", algorithm)
     session = at.session_state[ui.WORK]
     at.session_state[ui.WORK] = with_fields(session, k=k, suppression=1.0)
-    ui.anonymised(ui.go(at))
+    ui.settle_all(ui.anonymised(ui.go(at)))
     assert np.isnan(ui.work(at).findings.result.solution.curves.numbers["min_k"]).any()
     ui.go(at, PRIVACY)
     for other in ui.work(at).findings.result.solution.curves.numbers["k"].tolist():
