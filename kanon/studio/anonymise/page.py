@@ -89,7 +89,8 @@ def show_unmet_choices(work: SessionState) -> None:
 
 
 def page() -> None:
-    work = draw_page_head(f"What does k = {write_count(state.get_session().settings.k)} cost?")
+    k = write_count(state.get_session().settings.k)
+    work = draw_page_head(f"What does k = {k} cost?", invite=True)
     stale = has_outdated_result(work)
     show_unready(work)
     show_run_choices(work, stale)
