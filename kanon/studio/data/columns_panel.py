@@ -152,7 +152,7 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
     )
     guess, reason = choose_column_kind(work, position, name, kind), work.table.reasons[name]
     coarse = isinstance(work.table.records, MemoryTable) or name in work.table.columns_to_coarsen
-    chosen = name in work.table.choices and (coarse or role is Role.QUASI_IDENTIFIER)
+    chosen = role is Role.QUASI_IDENTIFIER or name in work.table.columns_to_coarsen
     if guess or (undecided and not chosen):
         rest.caption(escape_markdown(guess if chosen else f"{guess} {reason}".strip()))
     more = more.container(horizontal=True, gap="small")
