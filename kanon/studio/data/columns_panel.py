@@ -153,10 +153,13 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
     guess, reason = choose_column_kind(work, position, name, kind), work.table.reasons[name]
     coarse = isinstance(work.table.records, MemoryTable) or name in work.table.columns_to_coarsen
     chosen = role is Role.QUASI_IDENTIFIER or name in work.table.columns_to_coarsen
-    if guess or (undecided and not chosen):
-        rest.caption(escape_markdown(guess if chosen else f"{guess} {reason}".strip()))
+    if undecided:  # then the reason is in sight, as is a guess
+        guess, reason = f"{guess} {reason}".strip(), ""
+    if guess:
+        rest.caption(escape_markdown(guess))
     more = more.container(horizontal=True, gap="small")
-    details = more.popover("Details", type="tertiary") if reason or chosen else more
+    has_details = reason or (chosen and work.table.choices[name].tree is not None)
+    details = more.popover("Details", type="tertiary") if has_details else more
     prefix = f"{'coarse' if role is Role.SENSITIVE else 'hierarchy'}-{version}-{position}"
     if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
         choose_coarsening(work, name, prefix, builder, rest, details)
