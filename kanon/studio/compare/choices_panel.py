@@ -84,13 +84,13 @@ def describe_lines(work: SessionState) -> str:
     titles = get_metric_titles(work)
     metrics = [titles[name] for name in list_compared_metrics(work)]
     algorithms_compared = list_compared_algorithms(work)
-    groups = [(metrics, "metric")]
+    groups = [(metrics, "metrics")]
     if any(uses(name, "strategy") for name in algorithms_compared):
         strategies = [name.upper() for name in list_compared_strategies(work)]
-        groups.append((strategies, "strategy"))
-    groups.append(([short_title(name) for name in algorithms_compared], "algorithm"))
+        groups.append((strategies, "strategies"))
+    groups.append(([short_title(name) for name in algorithms_compared], "algorithms"))
     *crossed, algorithm = [
-        names[0] if len(names) == 1 else count_noun(len(names), word) for names, word in groups
+        names[0] if len(names) == 1 else f"{len(names)} {plural}" for names, plural in groups
     ]
     kept = sum(configuration.shown for configuration in work.kept.configurations)
     saved = f" and {kept} saved" if kept else ""
