@@ -14,7 +14,8 @@ COUNT_CONTROLS = """() => {
     ].map(name => `[data-testid=${name}]`).join(', ');
     const single = 'button, input, textarea, select, [role=button], [role=slider], [role=tab]';
     const apart = [
-        '.st-key-frame', '.st-key-tour', 'summary', '[aria-label^=Help]', '[aria-hidden=true]',
+        '.st-key-frame', '.st-key-tour', '.st-key-calculations', 'summary',
+        '[aria-label^=Help]', '[aria-hidden=true]',
         '[data-testid=stElementToolbar]', '.modebar', '[hidden]', fields,
     ].join(', ');
     const seen = [];
