@@ -111,9 +111,7 @@ def comparison(server, chrome, windows):
     page = visitor.page
     by.open_start(page, server)
     by.go(page, "Compare")
-    for name in ("Distortion", "Total", "LLM", "WLLM", "WNLLM"):
-        with by.answered(page):
-            page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
+    by.press_lines(page, "Distortion", "Total", "LLM", "WLLM", "WNLLM")
     by.compare(page)
     yield page
     by.leave(visitor)
@@ -175,9 +173,12 @@ def test_one_press_draws_a_board_that_can_be_read(compared):
         heads(page).to_have_count(9)
     chips = '[class*="st-key-compare-"] [data-testid="stButtonGroup"] > div'
     page.set_viewport_size(SIZES[0])
+    page.get_by_role("button", name=re.compile("Lines: ")).click()
+    page.locator(chips).first.wait_for()
     assert page.locator(chips).evaluate_all(
         "all => all.every(one => one.scrollWidth <= one.clientWidth)"
     )
+    page.keyboard.press("Escape")
     with by.answered(page):
         by.button(page, "Undo the preset").click()
     heads(page).to_have_text(numbered([card.title for card in CRITERIA.values()]))

@@ -62,12 +62,12 @@ def load(page):
 
 def choose_hierarchies(page):
     """Dates by decade, incomes by intervals, diagnoses by what stands before the point."""
-    dates = page.get_by_role("textbox", name="Periods: some of day, month, quarter, year, decade")
-    by.type_in(page, dates, "decade")
+    with by.details_of(page, "Geburtsdatum") as details:
+        by.type_in(page, details.get_by_role("textbox", name="Periods: some of day"), "decade")
     expect(by.named(page, "combobox", "Hierarchy of %s", "PLZ")).to_have_value("Mask characters")
     by.build(page, "Einkommen", "Intervals")
-    widths = page.get_by_role("textbox", name="Widths, each a multiple of the one before")
-    by.type_in(page, widths, "500, 1000, 2000")
+    with by.details_of(page, "Einkommen") as details:
+        by.type_in(page, details.get_by_role("textbox", name="Widths"), "500, 1000, 2000")
     diagnosis = page.get_by_role("combobox", name="How Diagnose is released")
     by.choose(page, diagnosis, "Parts of codes")
     expect(

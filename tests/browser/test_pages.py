@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support import browser as by
+from support.controls import MOST_CONTROLS, look_first
 
 pytestmark = pytest.mark.browser
 
@@ -204,9 +205,7 @@ def test_the_cursor_stands_where_the_chart_has_its_k(server, page):
         panels = page.locator(".cursor .overlay line").count()
         assert len(apart) == 7 * panels >= 35 and max(apart) < 2, apart
     # What is no longer chosen does not come back when the window changes.
-    for name in ("Distortion", "Total", "LLM"):
-        with by.answered(page):
-            page.get_by_test_id("stMain").get_by_role("button", name=name, exact=True).click()
+    by.press_lines(page, "Distortion", "Total", "LLM")
     page.set_viewport_size({"width": 1280, "height": 720})
     page.get_by_role("slider", name="Move k").evaluate(MOVE, -3)
     by.idle(page)
@@ -216,12 +215,6 @@ def test_the_cursor_stands_where_the_chart_has_its_k(server, page):
 
 def read_semicolons(path):
     return pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
-
-
-def line_of(page, column):
-    """The controls in the line of a column, below its select boxes."""
-    label = by.named(page, "combobox", "Hierarchy of %s", column)
-    return page.get_by_test_id("stHorizontalBlock").filter(has=label).first
 
 
 # --- without a mouse ------------------------------------------------------------------------
@@ -262,7 +255,7 @@ def test_every_control_has_a_name_no_barriers_and_reports_open_offline(
     server, page, chrome, tmp_path
 ):
     by.open_start(page, server)
-    nameless, barriers = {}, {}
+    nameless, barriers, in_sight, heights = {}, {}, {}, {}
     for title in by.QUESTIONS:
         by.go(page, title)
         if title == "Compare":
@@ -271,6 +264,7 @@ def test_every_control_has_a_name_no_barriers_and_reports_open_offline(
             expect(page.get_by_text("combinations of levels satisfy k = 5")).to_be_visible()
         if title == "Report":
             by.make_report(page)
+        in_sight[title], heights[title] = look_first(page)
         by.picture_for_docs(page, title)
         controls = page.get_by_test_id("stMain").locator(
             "button, input, [role=combobox], [role=slider], [role=tab], a[href]"
@@ -288,6 +282,10 @@ def test_every_control_has_a_name_no_barriers_and_reports_open_offline(
             by.open_offline(chrome, tmp_path / "report.html")
     assert {title: found for title, found in nameless.items() if found} == {}
     assert {title: found for title, found in barriers.items() if found} == {}
+    MEASURED["controls at first look"] = {title: len(seen) for title, seen in in_sight.items()}
+    MEASURED["heights, px"] = heights
+    assert all(3 < len(seen) <= MOST_CONTROLS for seen in in_sight.values()), in_sight
+    assert heights["Data"] <= 1800
 
 
 # --- text that would like to be more --------------------------------------------------------
@@ -311,7 +309,7 @@ def test_nothing_from_a_table_is_executed_or_fetched(server, page):
     for column in HARMFUL:
         by.give_role(page, column, "quasi-identifier")
     by.build(page, HARMFUL[0], "Intervals")
-    by.type_in(page, line_of(page, HARMFUL[0]).get_by_label("Widths"), "5")
+    by.type_in(page, by.line_of(page, HARMFUL[0]).get_by_label("Widths"), "5")
     expect(page.get_by_role("alert")).to_contain_text("onerror")
     by.picture(page, "harmful-data")
     by.build(page, HARMFUL[0], "All or nothing")

@@ -365,6 +365,33 @@ def build(page: Page, column: str, builder: str) -> None:
     choose(page, named(page, "combobox", "Hierarchy of %s", column), builder)
 
 
+def line_of(page: Page, column: str) -> Locator:
+    """The controls in the line of a column on the page Data."""
+    label = named(page, "combobox", "Hierarchy of %s", column)
+    return page.get_by_test_id("stHorizontalBlock").filter(has=label).first
+
+
+@contextlib.contextmanager
+def details_of(page: Page, column: str) -> Iterator[Locator]:
+    """What is behind Details in the line of a column on the page Data."""
+    line_of(page, column).get_by_role("button", name="Details").click()
+    yield page.get_by_test_id("stPopoverBody")
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
+def press_lines(page: Page, *names: str) -> None:
+    """Press chips of metrics, algorithms or strategies on the page Compare."""
+    page.get_by_test_id("stMain").get_by_role("button", name=re.compile("Lines: ")).click()
+    for name in names:
+        with answered(page):
+            page.get_by_test_id("stPopoverBody").get_by_role(
+                "button", name=name, exact=True
+            ).click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
 def type_in(page: Page, control: Locator, text: str) -> None:
     if control.input_value() == text:
         return

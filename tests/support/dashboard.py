@@ -309,6 +309,10 @@ def button_labels(at):
     return [button.label for button in at.button]
 
 
+def popovers(at):
+    return [one.proto.popover.label.replace("\\", "") for one in at.get("popover")]
+
+
 def infos(at):
     return [info.value.replace("\\", "") for info in at.info]
 

@@ -113,7 +113,8 @@ def renew_by_itself(work: SessionState) -> SessionState:
 
 
 def page() -> None:
-    work = draw_page_head(f"What does k = {write_count(state.get_session().settings.k)} cost?")
+    k = write_count(state.get_session().settings.k)
+    work = draw_page_head(f"What does k = {k} cost?", invite=True)
     work = renew_by_itself(work)
     stale = has_outdated_result(work)
     show_unready(work)

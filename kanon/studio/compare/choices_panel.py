@@ -73,17 +73,38 @@ _CHIPS_IN_SIGHT = """
 def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
     st.html(f"<style>{_CHIPS_IN_SIGHT} {build_chip_styles(work, status)}</style>")
     show_presets_row(work)
-    show_metrics_row(work)
-    show_algorithms_row(work, status)
-    show_strategies_row(work)
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
+        with st.popover(f"Lines: {describe_lines(work)}", icon=":material/stacked_line_chart:"):
+            show_metrics_row(work)
+            show_algorithms_row(work)
+            show_strategies_row(work)
+            if work.kept.configurations:
+                with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
+                    st.caption("Saved", width=100)
+                    show_saved_chips(work)
+        show_compare_button(work, status)
+        show_row_below(work, status)
     if work.kept.configurations:
-        with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-            st.caption("Saved", width=100)
-            show_saved_chips(work)
         show_left_out(work)
         choose_yardstick(work)
-    with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
-        show_row_below(work, status)
+
+
+def describe_lines(work: SessionState) -> str:
+    """What is compared, in few words: "7 metrics × S1, GAA"."""
+    titles = get_metric_titles(work)
+    metrics = [titles[name] for name in list_compared_metrics(work)]
+    algorithms_compared = list_compared_algorithms(work)
+    groups = [(metrics, "metrics")]
+    if any(uses(name, "strategy") for name in algorithms_compared):
+        strategies = [name.upper() for name in list_compared_strategies(work)]
+        groups.append((strategies, "strategies"))
+    groups.append(([short_title(name) for name in algorithms_compared], "algorithms"))
+    *crossed, algorithm = [
+        names[0] if len(names) == 1 else f"{len(names)} {plural}" for names, plural in groups
+    ]
+    kept = sum(configuration.shown for configuration in work.kept.configurations)
+    saved = f" and {kept} saved" if kept else ""
+    return escape_markdown(f"{' × '.join(crossed)}, {algorithm}{saved}")
 
 
 def show_hints(work: SessionState, status: ComparisonOutlook) -> None:
@@ -125,7 +146,7 @@ def show_metrics_row(work: SessionState) -> None:
         )
 
 
-def show_algorithms_row(work: SessionState, status: ComparisonOutlook) -> None:
+def show_algorithms_row(work: SessionState) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             "Algorithms",
@@ -143,17 +164,20 @@ def show_algorithms_row(work: SessionState, status: ComparisonOutlook) -> None:
             format_func=short_title,
             width=520,
         )
-        st.button(
-            "Compare",
-            type="primary" if status.comparison is None else "secondary",
-            icon=":material/play_arrow:",
-            disabled="comparison" in work.running or not (status.lines or status.problem),
-            on_click=runner.run_request,
-            args=(request_comparison,),
-            kwargs={"effort": status.effort},
-            key="compare",
-        )
-        draw_duration("comparison", status.effort)
+
+
+def show_compare_button(work: SessionState, status: ComparisonOutlook) -> None:
+    st.button(
+        "Compare",
+        type="primary" if status.comparison is None else "secondary",
+        icon=":material/play_arrow:",
+        disabled="comparison" in work.running or not (status.lines or status.problem),
+        on_click=runner.run_request,
+        args=(request_comparison,),
+        kwargs={"effort": status.effort},
+        key="compare",
+    )
+    draw_duration("comparison", status.effort)
 
 
 def show_strategies_row(work: SessionState) -> None:

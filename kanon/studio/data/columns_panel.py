@@ -40,7 +40,6 @@ from kanon.studio.widgets.controls import (
     draw_upload_field,
     get_builder_entries,
 )
-from kanon.studio.widgets.remarks import show_table_remarks
 from kanon.studio.widgets.tree_edits import describe_tree, find_proposed_spellings
 
 _NAMED = 5  # so many values that are no dates are listed, with their records
@@ -58,10 +57,11 @@ COLUMNS_AT_ONCE = 30
 def show_columns(work: SessionState) -> None:
     st.subheader("What each column says about people, and how it can be generalised")
     show_undecided_roles(work)
-    show_table_remarks(work)
     show_singling(work)
-    for position, (name, role) in choose_visible_columns(work):
-        show_column_row(work, position, name, role)
+    columns = choose_visible_columns(work)
+    with st.container(gap="xxsmall"):
+        for position, (name, role) in columns:
+            show_column_row(work, position, name, role)
 
 
 def take_role(version: int, name: str, value: Any) -> None:
@@ -89,23 +89,23 @@ def take_level(version: int, name: str, level: int) -> None:
 def show_builder_fields(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
     draw_builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
     if choice.builder == "file":
-        label = (
-            f"Another file for {escape_markdown(name)}"
-            if choice.tree
-            else f"Choose a file for {escape_markdown(name)}"
-        )
-        with st.popover(label, icon=":material/upload:", type="tertiary"):
-            draw_upload_field(
-                "CSV with lines leaf;level 1;…;* or JSON with nodes",
-                "hierarchies_megabytes",
-                key=f"{prefix}-file",
-                on_change=take_choice,
-                args=(version, name, prefix),
-            )
+        about = "CSV with lines leaf;level 1;…;* or JSON with nodes"
+        upload = {
+            "key": f"{prefix}-file",
+            "on_change": take_choice,
+            "args": (version, name, prefix),
+        }
+        title = escape_markdown(name)
+        if choice.tree:  # then this is within Details, where no other popover fits
+            label = f"Another file for {title}: {about}"
+            draw_upload_field(label, "hierarchies_megabytes", **upload)
+        else:
+            with st.popover(
+                f"Choose a file for {title}", icon=":material/upload:", type="tertiary"
+            ):
+                draw_upload_field(about, "hierarchies_megabytes", **upload)
     if choice.hint:
         st.caption(escape_markdown(choice.hint))
-    if choice.problem:
-        st.error(escape_markdown(choice.problem), icon=":material/error:")
 
 
 def describe_hierarchy_facts(choice: HierarchyChoice) -> str:
@@ -135,8 +135,8 @@ def choose_visible_columns(work: SessionState) -> Sequence[tuple[int, tuple[str,
 
 def show_column_row(work: SessionState, position: int, name: str, role: Role) -> None:
     version = work.version
-    badge, roles, kind, builder, rest, draw = st.columns(
-        [4, 5, 5, 5, 6, 2], gap="xsmall", vertical_alignment="center"
+    badge, roles, kind, builder, rest, more = st.columns(
+        [4, 4.5, 5, 5, 6, 4.5], gap="xsmall", vertical_alignment="center"
     )
     undecided = name in work.table.undecided
     colour, icon = NOT_DECIDED if undecided else BADGES[role]
@@ -150,24 +150,29 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
         format_func=lambda value: value if value else "not decided",
         label_visibility="collapsed",
     )
-    why = f"{choose_column_kind(work, position, name, kind)} {work.table.reasons[name]}".strip()
+    guess, reason = choose_column_kind(work, position, name, kind), work.table.reasons[name]
     coarse = isinstance(work.table.records, MemoryTable) or name in work.table.columns_to_coarsen
+    chosen = role is Role.QUASI_IDENTIFIER or name in work.table.columns_to_coarsen
+    if undecided:  # then the reason is in sight, as is a guess
+        guess, reason = f"{guess} {reason}".strip(), ""
+    if guess:
+        rest.caption(escape_markdown(guess))
+    more = more.container(horizontal=True, gap="small")
+    has_details = reason or (chosen and work.table.choices[name].tree is not None)
+    details = more.popover("Details", type="tertiary") if has_details else more
+    prefix = f"{'coarse' if role is Role.SENSITIVE else 'hierarchy'}-{version}-{position}"
     if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
-        prefix = f"coarse-{version}-{position}"
-        choose_coarsening(work, name, prefix, builder, rest, why)
-        if name in work.table.columns_to_coarsen:
-            show_edit_button(name, prefix, draw)
-        return
-    if role is not Role.QUASI_IDENTIFIER:
-        rest.caption(escape_markdown(why))
-        return
-    prefix = f"hierarchy-{version}-{position}"
-    choose_hierarchy(work, name, prefix, builder, rest, why)
-    show_edit_button(name, prefix, draw)
+        choose_coarsening(work, name, prefix, builder, rest, details)
+    elif role is Role.QUASI_IDENTIFIER:
+        choose_hierarchy(work, name, prefix, builder, rest, details)
+    if reason:
+        details.caption(escape_markdown(reason))
+    if chosen:
+        show_edit_button(name, prefix, more)
 
 
-def show_edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
-    if draw.button(
+def show_edit_button(name: str, prefix: str, place: DeltaGenerator) -> None:
+    if place.button(
         "Edit",
         key=f"{prefix}-draw",
         icon=":material/account_tree:",
@@ -184,7 +189,7 @@ def choose_hierarchy(
     prefix: str,
     builder: DeltaGenerator,
     rest: DeltaGenerator,
-    why: str,
+    details: DeltaGenerator,
 ) -> None:
     version = work.version
     choice = work.table.choices[name]
@@ -197,9 +202,26 @@ def choose_hierarchy(
         format_func=lambda kind: BUILDERS[kind].title,
         label_visibility="collapsed",
     )
+    show_choice(work, name, choice, prefix, rest, details)
+
+
+def show_choice(
+    work: SessionState,
+    name: str,
+    choice: HierarchyChoice,
+    prefix: str,
+    rest: DeltaGenerator,
+    details: DeltaGenerator,
+) -> None:
+    """What a builder made, in the line of the column; its fields too until it has made a tree."""
+    if choice.tree is not None:
+        rest.caption(f"{describe_tree(choice)}.")
+        details.caption(escape_markdown(describe_hierarchy_facts(choice)))
+    with details if choice.tree is not None else rest:
+        show_builder_fields(work.version, name, choice, prefix)
     with rest:
-        st.caption(escape_markdown(f"{describe_hierarchy_facts(choice)} {why}"))
-        show_builder_fields(version, name, choice, prefix)
+        if choice.problem:
+            st.error(escape_markdown(choice.problem), icon=":material/error:")
         mention_spellings(work, name)
 
 
@@ -223,7 +245,7 @@ def choose_coarsening(
     prefix: str,
     builder: DeltaGenerator,
     rest: DeltaGenerator,
-    why: str,
+    details: DeltaGenerator,
 ) -> None:
     version, coarse = work.version, name in work.table.columns_to_coarsen
     chosen = work.table.choices[name].builder if coarse else ""
@@ -235,15 +257,12 @@ def choose_coarsening(
         label_visibility="collapsed",
     )
     if not coarse:
-        rest.caption(escape_markdown(why))
         return
     choice, coarsened = work.table.choices[name], work.table.coarsened.get(name)
+    show_choice(work, name, choice, prefix, rest, details)
+    if coarsened is None:
+        return
     with rest:
-        st.caption(escape_markdown(f"{describe_hierarchy_facts(choice)} {why}"))
-        show_builder_fields(version, name, choice, prefix)
-        mention_spellings(work, name)
-        if coarsened is None:
-            return
         values = {
             level: count_noun(replace(coarsened, level=level).n_groups, "value")
             for level in range(1, coarsened.tree.height)

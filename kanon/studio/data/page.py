@@ -16,7 +16,7 @@ from kanon.schema import Role, tells_persons
 from kanon.sources.exposure import describe_suppressed
 from kanon.sources.memory import MemoryTable
 from kanon.studio.data.columns_panel import show_columns
-from kanon.studio.data.reading_panel import show_missing_cells, show_reading
+from kanon.studio.data.reading_panel import ask_first_line, show_missing_cells, show_reading
 from kanon.studio.data.table_location import choose_table_source
 from kanon.studio.jobs.stored_table import count_preview_rows, start_exposure
 from kanon.studio.session import state
@@ -32,6 +32,7 @@ from kanon.studio.session.work import (
 from kanon.studio.shell.frame import draw_page_head, show_class_count
 from kanon.studio.widgets.numbers import list_table_numbers
 from kanon.studio.widgets.picture import PictureSettings, show_picture
+from kanon.studio.widgets.remarks import show_table_remarks
 from kanon.studio.widgets.tables import highlight_roles
 
 
@@ -204,12 +205,15 @@ def page() -> None:
     choose_table_source(work)
     incomplete = count_incomplete_records(work)
     show_missing_cells(work, incomplete)
-    show_reading(work)
+    if work.table.file.unclear:
+        ask_first_line(work)
     preview_side, exposure_side = st.columns(2, gap="medium")
     with preview_side:
         show_table_preview(work)
+        show_reading(work)
+        choose_person(work)
+        show_table_remarks(work)
     show_columns(work)
-    choose_person(work)
     st.page_link(
         "pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:"
     )

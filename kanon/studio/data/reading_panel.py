@@ -48,8 +48,6 @@ def take_reading(version: int, field: str, value: Any) -> None:
 
 
 def show_reading(work: SessionState) -> None:
-    if work.table.file.unclear:
-        ask_first_line(work)
     with st.expander("How it was read", icon=":material/description:"):
         for sentence in work.table.file.found:
             st.markdown(escape_markdown(sentence))

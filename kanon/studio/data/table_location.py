@@ -57,9 +57,12 @@ ENGINES = {"": "Automatic", "spark": "Spark"}
 
 
 def choose_table_source(work: SessionState) -> None:
+    """The ways to a table; one line once the user has opened one."""
     version = work.version
     ways, way = list_table_tabs(work)
-    upload, samples, adult, *places = st.tabs(ways, default=way)
+    is_open = version == 0 or "opening" in work.running or bool(work.view(TablePlace).problem)
+    with st.container() if is_open else st.expander("Load another table", icon=":material/upload:"):
+        upload, samples, adult, *places = st.tabs(ways, default=way)
     with upload:
         *titles, last = (its.title for its in FORMATS.values())
         draw_upload_field(

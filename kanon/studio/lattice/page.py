@@ -194,7 +194,6 @@ def draw_lattice_picture(
         )
         draw_chart(figure, "lattice-picture")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(escape_markdown(describe_size(subject)), width="content")
         draw_picture_links("lattice-picture", PictureSettings.from_lattice(work, subject.prepared))
         is_explored = lattice is not subject.outline
         about = f"{subject.settings}|{lattice.complete}|{drawable}|{is_explored}"
@@ -322,7 +321,9 @@ def page() -> None:
     show_node_tables(subject, lattice, counts, node)
     show_minimal_nodes(subject, lattice)
     with st.expander("How it is computed"):
-        st.markdown(explain_lattice(subject, lattice))
+        st.markdown(
+            f"{escape_markdown(describe_size(subject))}\n\n{explain_lattice(subject, lattice)}"
+        )
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
             show_node_bound(subject, counts, node)

@@ -49,9 +49,11 @@ class ClassCount(StateSection):
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
 # filled buttons that are readable in both themes; a visible sentence for a file that is too large;
-# running calculations at the foot, where they move nothing; on a tablet, columns that wrap.
+# running calculations at the foot, where they move nothing; the line at the top stays one line,
+# whose facts are cut before its controls; on a tablet, no facts, and columns that wrap.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
+.stMain h1 { padding-top: 0.25rem; }
 .st-key-tab { display: none; }
 [data-testid="stLayoutWrapper"]:has(> .st-key-calculations) {
     order: 1; position: sticky; bottom: 0; z-index: 90;
@@ -66,7 +68,16 @@ _STYLE = """<style>
     content: "This file is larger than allowed and was not loaded.";
     color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
 }
+.st-key-frame [data-testid="stCaptionContainer"] p { white-space: nowrap; overflow: hidden;
+    text-overflow: ellipsis; }
+@media (min-width: 641px) {
+    .st-key-frame { flex-wrap: nowrap !important; }
+    .st-key-frame > *, .st-key-frame button { min-width: 0; }
+    .st-key-frame > :not(:has([data-testid="stCaptionContainer"])) { flex-shrink: 0.05; }
+    .st-key-frame button p { overflow: hidden; text-overflow: ellipsis; }
+}
 @media (max-width: 1024px) {
+    .st-key-frame > :has([data-testid="stCaptionContainer"]) { display: none; }
     .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
     [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
     [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
@@ -75,7 +86,10 @@ _STYLE = """<style>
 </style>"""
 
 
-def draw_page_head(question: str, as_toast: bool = False, line: bool = True) -> SessionState:
+def draw_page_head(
+    question: str, as_toast: bool = False, line: bool = True, invite: bool = False
+) -> SessionState:
+    """Draw what every page begins with; ``invite`` is for the page that newcomers see first."""
     if not state.is_from_app():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
         # app.py, until the navigation was drawn once.
@@ -88,6 +102,9 @@ def draw_page_head(question: str, as_toast: bool = False, line: bool = True) -> 
     st.html(_STYLE)
     if line:
         _draw_line(work)
+    if invite and work.version == 0:
+        label = "Sample table: load your own"
+        st.page_link("pages/data.py", label=label, icon=":material/upload:")
     draw_running_jobs()
     st.title(question)
     with st.container():  # always there, so that what follows stays where it is

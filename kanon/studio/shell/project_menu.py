@@ -46,8 +46,8 @@ def draw_project_menu() -> None:
 def _draw_project() -> None:
     work = state.get_session()
     st.markdown(
-        "**Save what you chose**: roles, hierarchies, weights, settings, saved configurations, kept "
-        "comparisons and texts for a report."
+        "**Save what you chose**: roles, hierarchies, weights, settings, saved configurations, "
+        "kept comparisons and texts for a report."
     )
     st.write(
         "The file contains no records, but its hierarchies list the values that occur in the "

@@ -155,7 +155,7 @@ function editorOf(root) {
     columns = columnsOf(tree, data, getComputedStyle(root).fontFamily);
     boxes.clear();
     layer.replaceChildren();
-    part("edits").hidden = !data.editable;
+    for (const edits of root.querySelectorAll(".edits")) edits.hidden = !data.editable;
     root.classList.toggle("bare", data.bare);
     frame.style.maxHeight = `${data.height}px`;
     find(search.value, false);
@@ -957,6 +957,11 @@ function editorOf(root) {
       nodes: labelsOf(inOrder(selected).filter((id) => isGroup(id) && id !== tree.root)),
     }),
     insert: () => submit("insert", { nodes: labelsOf(inOrder(selected)) }),
+    more: () => {
+      const details = part("more");
+      details.hidden = !details.hidden;
+      button("more").setAttribute("aria-expanded", !details.hidden);
+    },
     "by-name": () => sortBy("name"),
     "by-records": () => sortBy("records"),
     matches: () => { passing = false; select(matches, cursor); frame.focus({ preventScroll: true }); },

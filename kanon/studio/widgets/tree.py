@@ -11,36 +11,38 @@ from kanon.studio.session import state
 _FOLDER = Path(__file__).parent
 
 _HTML = """<div class="tree">
-    <div class="bar edits" role="toolbar" aria-label="Edit the tree">
-        <span class="set">
+    <div class="bar" role="toolbar" aria-label="Edit the tree">
+        <span class="set edits">
             <button data-do="undo" title="Undo the last change (Ctrl+Z)">Undo</button>
             <button data-do="redo" title="Redo the change (Ctrl+Y)">Redo</button>
         </span>
-        <span class="set">
+        <span class="set edits">
             <button data-do="group" title="Put the selected nodes into a new group (G)">
                 Group…</button>
             <button data-do="move" title="Move the selected nodes to a group (M)">
                 Move to…</button>
             <button data-do="rename" title="Rename the selected group (F2)">Rename</button>
+        </span>
+        <span class="find">
+            <input class="search" type="search" placeholder="Find in the tree" maxlength="200"
+                aria-label="Find in the tree" title="Find (/); Enter goes to the next match">
+            <span class="count" role="status"></span>
+        </span>
+        <button data-do="more" aria-expanded="false" title="More to edit and look at">
+            Details</button>
+    </div>
+    <div class="bar more" role="toolbar" aria-label="Details of the tree" hidden>
+        <span class="set edits">
             <button data-do="ungroup" title="Remove the groups; their members move up (Delete)">
                 Remove group</button>
             <button data-do="insert" title="Insert a group above each selected node (I)">
                 Insert group above</button>
         </span>
-        <span class="set"><span class="word" aria-hidden="true">Sort</span>
+        <span class="set edits"><span class="word" aria-hidden="true">Sort</span>
             <button data-do="by-name" aria-label="Sort by name">by name</button>
             <button data-do="by-records" aria-label="Sort by records">by records</button>
         </span>
-    </div>
-    <div class="bar views" role="toolbar" aria-label="Look at the tree">
-        <span class="set">
-            <span class="find">
-                <input class="search" type="search" placeholder="Find in the tree" maxlength="200"
-                    aria-label="Find in the tree" title="Find (/); Enter goes to the next match">
-                <span class="count" role="status"></span>
-            </span>
-            <button data-do="matches" title="Select all that match">Select matches</button>
-        </span>
+        <button data-do="matches" title="Select all that match">Select matches</button>
         <span class="set">
             <button data-do="fold">Fold all</button>
             <button data-do="unfold">Unfold all</button>

@@ -67,10 +67,6 @@ def checked(at):
     return found
 
 
-def popovers(at):
-    return [one.proto.popover.label.replace("\\", "") for one in at.get("popover")]
-
-
 def released(at):
     found = ui.work(at).findings.result
     return found.release(found.k_for(ui.work(at).settings.k)).released()
@@ -88,7 +84,7 @@ def entropy_l(table, column):
 # --- strategies -----------------------------------------------------------------------------
 def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     at = ui.anonymised(start())
-    assert {"Algorithm: merging", "Metric: NLLM", "Strategy: cheapest"} <= {*popovers(at)}
+    assert {"Algorithm: merging", "Metric: NLLM", "Strategy: cheapest"} <= {*ui.popovers(at)}
     helps = [one.proto.popover.help.replace("\\", "") for one in at.get("popover")]
     assert any("GAA" in text for text in helps) and any("S1" in text for text in helps)
     assert len(at.selectbox(key="run-strategy").options) == 10
@@ -99,7 +95,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     ui.choose(at, frame_strategy(at), "s6")
     assert at.selectbox(key="run-strategy").value == "s6"
     assert at.selectbox(key="run-scope").label == "Measure t in"
-    assert "Strategy: lowest t, then cheapest" in popovers(at)
+    assert "Strategy: lowest t, then cheapest" in ui.popovers(at)
     ui.choose(at, "run-scope", "class")
     plan = build_plan(ui.work(at)).algorithm
     assert (plan.strategy, plan.scope) == ("s6", "class")
@@ -113,8 +109,8 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     assert "Entropy l-diversity with l = 2 for 'disease' (reached: 2" in checked(at)
     ui.choose(at, "frame-algorithm-gaa-small", "datafly")
     assert at.selectbox(key="run-algorithm").value == "datafly"
-    assert "Algorithm: full-domain" in popovers(at)
-    assert not [said for said in popovers(at) if said.startswith("Partner")]
+    assert "Algorithm: full-domain" in ui.popovers(at)
+    assert not [said for said in ui.popovers(at) if said.startswith("Partner")]
     ui.choose(at, "run-algorithm", "gaa")
     assert at.selectbox(key="run-strategy").value == "s6"
 
@@ -172,7 +168,7 @@ def two_sensitive(at):
 @pytest.mark.nightly
 def test_one_of_several_sensitive_columns_is_looked_at_and_models_are_about_each(start):
     at = two_sensitive(start(ui.DATA))
-    assert "sensitive:" not in ui.line(at) and "Sensitive: sex" in popovers(at)
+    assert "sensitive:" not in ui.line(at) and "Sensitive: sex" in ui.popovers(at)
     first, second = add(at, ENTROPY), add(at, ENTROPY)
     assert (first.column, second.column) == ("sex", "disease")
     assert ENTROPY not in {
@@ -198,7 +194,7 @@ def test_one_of_several_sensitive_columns_is_looked_at_and_models_are_about_each
     ui.anonymised(at)
     assert not ui.warnings(at)
     ui.choose(at, "run-sensitive", "sex")
-    assert ui.OUTDATED in ui.warnings(at)[0] and "Sensitive: sex" in popovers(at)
+    assert ui.OUTDATED in ui.warnings(at)[0] and "Sensitive: sex" in ui.popovers(at)
     ui.give_role(ui.go(at, ui.DATA), "sex", "insensitive")
     assert ui.work(at).focus == "disease" and "sensitive: disease" in ui.line(at)
 
@@ -206,10 +202,10 @@ def test_one_of_several_sensitive_columns_is_looked_at_and_models_are_about_each
 # --- what is required beside k --------------------------------------------------------------
 def test_models_are_added_changed_and_removed_and_gone_with_their_table(start):
     at = ui.anonymised(start())
-    assert "Also require: nothing" in popovers(at)
+    assert "Also require: nothing" in ui.popovers(at)
     model = add(at, ENTROPY)
     assert model == EntropyLDiversity(2.0, "disease") and ui.OUTDATED in ui.warnings(at)[0]
-    assert "Also require: entropy l ≥ 2" in popovers(at)
+    assert "Also require: entropy l ≥ 2" in ui.popovers(at)
     assert any(one.startswith("l: at most ") for one in ui.captions(at))
     set_part(at, model, "l", 1.5)
     (model,) = ui.work(at).settings.models
@@ -218,14 +214,14 @@ def test_models_are_added_changed_and_removed_and_gone_with_their_table(start):
     assert other == TCloseness(0.4, "disease", "variational")
     set_part(at, other, "distance", "norm1")
     assert ui.work(at).settings.models == (model, TCloseness(0.8, "disease", "norm1"))
-    assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in popovers(at)
+    assert "Also require: entropy l ≥ 1.5 and t ≤ 0.8 (norm 1)" in ui.popovers(at)
     assert ui.line(at).endswith("k and 2 more models")
     ui.click(at, at.button(key=get_model_key(ui.work(at), model, "remove")))
     assert ui.work(at).settings.models == (TCloseness(0.8, "disease", "norm1"),)
     ui.choose(at, "run-strategy", "s3")
     ui.choose(at, "frame-sample", "voters")
     assert ui.work(at).settings.models == () and ui.work(at).settings.strategy == "s1"
-    assert "Also require: nothing" in popovers(at) and "sensitive: party" in ui.line(at)
+    assert "Also require: nothing" in ui.popovers(at) and "sensitive: party" in ui.line(at)
 
 
 def test_an_impossible_request_is_refused_at_once_and_stays(start):
@@ -371,16 +367,16 @@ def test_a_metric_of_ones_own_makes_no_unsafe_name():
 def test_details_are_part_of_the_settings(start):
     at = ui.anonymised(start())
     ui.enter(at, tie_seed(at), 7)
-    assert ui.OUTDATED in ui.warnings(at)[0] and "Details: seed 7" in popovers(at)
+    assert ui.OUTDATED in ui.warnings(at)[0] and "Details: seed 7" in ui.popovers(at)
     ui.anonymised(at)
     assert not ui.warnings(at) and build_plan(ui.work(at)).algorithm.tie_seed == 7
     assert any("Tie seed 7" in one for one in ui.texts(at))
     ui.enter(at, tie_seed(at), None)
     assert ui.work(at).settings.tie_seed is None and ui.OUTDATED in ui.warnings(at)[0]
     ui.choose(at, "run-gaa-parts", "2")
-    assert "Details: 2 parts" in popovers(at) and build_plan(ui.work(at)).algorithm.parts == "2"
+    assert "Details: 2 parts" in ui.popovers(at) and build_plan(ui.work(at)).algorithm.parts == "2"
     ui.choose(at, "run-gaa-parts", "auto")
-    assert ui.OUTDATED in ui.warnings(at)[0] and "Details" in popovers(at)
+    assert ui.OUTDATED in ui.warnings(at)[0] and "Details" in ui.popovers(at)
     with ui.held_worker():
         ui.press(at, "Anonymise")
         ui.choose(at, "run-strategy", "s3")

@@ -51,6 +51,32 @@ def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_par
     assert "';'" in ui.problems(at)[0] and ui.work(at).table.file.missing == {"b": 1}
 
 
+def test_what_is_decided_once_folds_to_a_line(start):
+    at = start(sample=None)
+    assert "Sample table: load your own" in links(at)
+    ui.go(at, ui.DATA)
+    assert "Load another table" not in [one.label for one in at.expander]
+    assert ui.popovers(at).count("Details") == len(ui.work(at).table.quasi_identifiers) == 6
+    ui.upload(at, "people.csv", b"age,zip\n21,47601\n22,47602\n23,47603\n")
+    assert "Load another table" in [one.label for one in at.expander]
+    ui.give_role(at, "age", "quasi-identifier")
+    key = ui.key_of(at, "age", "widths")
+    ui.build(at, "age", "intervals", widths="10, 15")  # no tree: the field is in the line
+    (problem,) = ui.problems(at)
+    assert "15" in problem and key not in fields(at.get("popover"))
+    ui.build(at, "age", "intervals", widths="10, 20")
+    assert not ui.problems(at) and key in fields(at.get("popover"))
+    assert "Sample table: load your own" not in links(ui.go(at, ui.ANONYMISE))
+
+
+def links(at):
+    return [one.proto.label for one in at.get("page_link")]
+
+
+def fields(blocks):
+    return [field.key for block in blocks for field in block.text_input]
+
+
 def test_the_server_parses_nothing_for_a_project(start, monkeypatch):
     before = open_uploaded_table(b"a;b\n1;x\n2;y\n", "people.csv", 1)
     project = export_project(before).replace('"missing_markers": []', '"missing_markers": ["x"]')

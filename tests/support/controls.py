@@ -1,0 +1,66 @@
+"""How many controls a page shows at first look, in a real browser."""
+
+from playwright.sync_api import Page
+
+FIRST_LOOK = {"width": 1440, "height": 900}
+MOST_CONTROLS = 20
+
+# A field counts once, with the buttons inside it; a chip counts each; an expander does not count,
+# and neither do links to other pages and the marks that explain a word when pointed at.
+COUNT_CONTROLS = """() => {
+    const fields = [
+        'stNumberInput', 'stSelectbox', 'stMultiSelect', 'stFileUploader', 'stTextInput',
+        'stTextArea', 'stSlider', 'stDateInput', 'stCheckbox',
+    ].map(name => `[data-testid=${name}]`).join(', ');
+    const single = 'button, input, textarea, select, [role=button], [role=slider], [role=tab]';
+    const apart = [
+        '.st-key-frame', '.st-key-tour', '.st-key-calculations', 'summary',
+        '[aria-label^=Help]', '[aria-hidden=true]',
+        '[data-testid=stElementToolbar]', '.modebar', '[hidden]', fields,
+    ].join(', ');
+    const seen = [];
+    const look = root => {
+        for (const field of root.querySelectorAll(fields)) seen.push(field);
+        for (const one of root.querySelectorAll(single)) {
+            if (!one.closest(apart)) seen.push(one);
+        }
+        for (const one of root.querySelectorAll('*')) if (one.shadowRoot) look(one.shadowRoot);
+    };
+    look(document.querySelector('[data-testid=stMain]'));
+    const inSight = one => {
+        const box = one.getBoundingClientRect();
+        return one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+            && box.width > 1 && box.height > 1
+            && box.top < innerHeight && box.bottom > 0 && box.left < innerWidth && box.right > 0;
+    };
+    const label = one => (
+        one.querySelector('[data-testid=stWidgetLabel] p')?.innerText
+        || one.getAttribute('aria-label') || one.querySelector('input')?.ariaLabel
+        || [...one.querySelectorAll('p')].map(part => part.innerText).join(' ')
+        || one.innerText || one.title || one.tagName
+    ).trim().split('\\n')[0];
+    return seen.filter(inSight).map(label);
+}"""
+
+
+def list_controls(page: Page) -> list[str]:
+    """What can be pressed, typed or moved without scrolling, navigation and header apart."""
+    return page.evaluate(COUNT_CONTROLS)
+
+
+def measure_height(page: Page) -> int:
+    return page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+
+
+def look_first(page: Page) -> tuple[list[str], int]:
+    """The controls in sight at 1440 × 900, and how high the page is."""
+    before = page.viewport_size
+    page.set_viewport_size(FIRST_LOOK)
+    page.wait_for_function(  # drawn anew for this window
+        """() => [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')].every(
+            chart => Math.abs(chart.clientWidth - chart.querySelector('svg').clientWidth) < 2)"""
+    )
+    seen = list_controls(page), measure_height(page)
+    if before is not None:
+        page.set_viewport_size(before)
+    return seen
