@@ -45,6 +45,13 @@ from kanon.experiments.advisor.ways import compute_best_l
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
 from kanon.experiments.exploration import Exploration, build_lattice_graph, measure_lattice
 from kanon.experiments.greatest_k import find_greatest_k
+from kanon.experiments.simulated.ranks import build_results_table
+from kanon.experiments.simulated.study import (
+    RunResult,
+    create_study,
+    list_missing_runs,
+    run_study,
+)
 from kanon.experiments.sweep import Configuration, PlannedRun, run_sweep, sweep
 from kanon.experiments.sweep import check_k as check_each_k
 from kanon.hierarchy import Hierarchy
@@ -74,63 +81,25 @@ from kanon.report.loss import (
 from kanon.run import PreparedRun, Run, measured_metrics, prepare, release_at, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
-from kanon.sources.memory import convert_to_table
+from kanon.sources.memory import MemoryTable, convert_to_table
 from kanon.sources.opening import open_address
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.tables import Table
+from kanon.sources.text_form import PLAIN
 from kanon.strategies import LOOKS_AT
 
-__all__ = [  # in one block, as there are many
-    "EveryK", "Hierarchy", "Plan", "build_lattice_graph", "cost_matrix", "every_k",
-    "read_hierarchy", "read_table", "run", "sweep",
-]  # fmt: skip
-
 __all__ = [
-    "Context",
-    "EveryK",
-    "Hierarchy",
-    "Layout",
-    "Panel",
-    "Plan",
-    "advise",
-    "build_association_table",
-    "build_decision_table",
-    "build_distributions_table",
-    "build_edge_table",
-    "build_heights_table",
-    "build_lattice_graph",
-    "build_lattice_table",
-    "build_level_table",
-    "build_query_table",
-    "compare",
-    "cost_matrix",
-    "decide",
-    "draw_advice",
-    "draw_associations",
-    "draw_board",
-    "draw_costs",
-    "draw_decision",
-    "draw_distribution_panels",
-    "draw_greatest_k",
-    "draw_heights",
-    "draw_lattice",
-    "draw_query_errors",
-    "every_k",
-    "explore_lattice",
-    "find_greatest_k",
-    "list_worst_classes",
-    "measure_changes",
-    "measure_loss",
-    "measure_risk",
-    "prepare",
-    "read_hierarchy",
-    "read_plan_table",
-    "read_table",
-    "run",
-    "sweep",
-    "write_bundle",
-]
+    "Context", "EveryK", "Hierarchy", "Layout", "Panel", "Plan", "advise",
+    "build_association_table", "build_decision_table", "build_distributions_table",
+    "build_edge_table", "build_heights_table", "build_lattice_graph", "build_lattice_table",
+    "build_level_table", "build_query_table", "compare", "cost_matrix", "decide", "draw_advice",
+    "draw_associations", "draw_board", "draw_costs", "draw_decision", "draw_distribution_panels",
+    "draw_greatest_k", "draw_heights", "draw_lattice", "draw_query_errors", "every_k",
+    "explore_lattice", "find_greatest_k", "list_worst_classes", "measure_changes", "measure_loss",
+    "measure_risk", "prepare", "read_hierarchy", "read_plan_table", "read_table", "run", "simulate",
+    "sweep", "write_bundle", "write_release",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +209,9 @@ def every_k(
     return EveryK(prepared, run_algorithm(ignore_progress, name, prepared.check(), metrics))
 
 
-def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.DataFrame:
+def cost_matrix(
+    prepared: PreparedRun, column: str, metric: str = "", focus: str = ""
+) -> pd.DataFrame:
     """The cost of raising each value of a column to the node that it shares with each other value.
 
     Parameters
@@ -249,6 +220,8 @@ def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.Data
         The plan and the table, such as ``run(plan, table).prepared``.
     metric
         Its name; that of the plan if none is given.
+    focus
+        A group of a large hierarchy, to zoom in on.
 
     Returns
     -------
@@ -275,7 +248,7 @@ def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.Data
     >>> cost_matrix(found.prepared, "sex", "total").loc["F"].to_dict()
     {'F': 0.0, 'M': 1.0, '*': 1.0}
     """
-    return matrix_table(_build_costs(prepared, column, metric)[0])
+    return matrix_table(_build_costs(prepared, column, metric, focus)[0])
 
 
 def _build_costs(
@@ -346,6 +319,7 @@ def compare(
     ks: Sequence[int] = PAPER_K,
     tie_seeds: Iterable[int] = (),
     sensitive: str = "",
+    measured_by: Plan | None = None,
     folder: Path = Path(),
 ) -> Comparison:
     """Plans side by side: every criterion at some k, ranks and areas.
@@ -353,14 +327,15 @@ def compare(
     Parameters
     ----------
     plans
-        The plan of each line by its name; their own k give way to ``ks``. Where hierarchies
-        differ, those of the first plan measure all.
+        The plan of each line by its name; their own k give way to ``ks``.
     ks
         The k at which all are compared; those above the number of records are left out.
     tie_seeds
         Further orders in which ties are broken, for bands.
     sensitive
         The sensitive column whose l and t are compared.
+    measured_by
+        The plan whose hierarchies measure all lines; by default each line is measured by its own.
 
     Examples
     --------
@@ -374,7 +349,10 @@ def compare(
     check_each_k(ks)
     prepared = {name: prepare(plan, table, folder) for name, plan in plans.items()}
     first = next(iter(prepared.values()))
-    own_trees = dict(zip(first.classes.attributes, first.classes.hierarchies, strict=True))
+    trees: dict[str, Hierarchy] = {}
+    if measured_by is not None:
+        measuring = prepare(measured_by, table, folder).classes
+        trees = dict(zip(measuring.attributes, measuring.hierarchies, strict=True))
     guides = dict.fromkeys(plan.metric.name for plan in plans.values())
     composed = {key: part for plan in plans.values() for key, part in plan.metrics.items()}
     metrics = measured_metrics(first.plan.model_copy(update={"metrics": composed}), guides)
@@ -383,8 +361,7 @@ def compare(
     seeds, runs = {}, []
     for name, ready in prepared.items():
         led = ready.plan.algorithm
-        trees = tuple(own_trees[column] for column in ready.classes.attributes)
-        measure = None if trees == ready.classes.hierarchies else trees
+        measure = tuple(trees[column] for column in ready.classes.attributes) if trees else None
         seeds[name] = list(dict.fromkeys([led.tie_seed, *tie_seeds]))
         for place, seed in enumerate(seeds[name]):
             other = {"seed": seed} if place else {}  # what draws at random draws anew
@@ -404,6 +381,20 @@ def compare(
     return Comparison(
         tuple(lines), tuple(metrics), highest, tuple(shared_k), sensitive, first.classes.of
     )
+
+
+def write_release(release: Run, place: str | Path) -> None:
+    """Write a release as a file, in the separator and encoding of a CSV that was read."""
+    table = release.prepared.source.table
+    form = release.fitting(table.form) if isinstance(table, MemoryTable) else PLAIN
+    release.write(Address.parse(str(place)), form=form)
+
+
+def simulate(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> pd.DataFrame:
+    """Rank the strategies on simulated sensitive columns, as ``kanon simulate`` does."""
+    study, results = create_study(prepare(plan, table, folder)), list[RunResult]()
+    run_study(ignore_progress, study, list_missing_runs(results), results.append)
+    return build_results_table(study, results)
 
 
 def measure_risk(release: Run, threshold: float = THRESHOLD) -> pd.Series:

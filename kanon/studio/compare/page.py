@@ -9,6 +9,7 @@ from kanon.base.formatting import write_count
 from kanon.experiments.comparison import Comparison
 from kanon.studio.compare.board import show_board
 from kanon.studio.compare.choices_panel import show_hints, show_line_choices
+from kanon.studio.compare.code import draw_comparison_code
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import choose_table, show_chosen_table
 from kanon.studio.jobs.comparison import describe_comparison
@@ -91,3 +92,5 @@ def page() -> None:
             st.markdown(
                 explain_comparison(comparison, result.seconds if result is not None else 0.0)
             )
+            if status.comparison is not None:
+                draw_comparison_code(work, comparison)

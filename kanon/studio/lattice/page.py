@@ -49,14 +49,17 @@ from kanon.studio.lattice.subject import (
     list_usable_columns,
     parse_levels,
     set_node,
+    use_full_domain,
 )
 from kanon.studio.session import state
+from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.frame import draw_page_head, show_classes_in_engine, show_unready
 from kanon.studio.widgets.algorithm_options import draw_suppression_field
 from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.picture import (
     PictureSettings,
     draw_chart,
@@ -318,6 +321,15 @@ def page() -> None:
     show_minimal_nodes(subject, lattice)
     with st.expander("How it is computed"):
         st.markdown(explain_lattice(subject, lattice))
+        view, drawn = work.view(LatticeView), lattice.complete and lattice.size <= MOST_DRAWN_NODES
+        settings = {
+            "COLUMNS": list(lattice.attributes),
+            "COLOUR_BY": view.colouring,
+            "WALKS": list(view.walks),
+            "NODE": node,
+            "DRAWN": drawn,
+        }
+        draw_code_buttons("lattice", lambda: build_plan(use_full_domain(work)), settings)
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
             show_node_bound(subject, counts, node)

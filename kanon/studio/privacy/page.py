@@ -56,6 +56,7 @@ from kanon.studio.shell.frame import (
     show_unready,
 )
 from kanon.studio.widgets.controls import draw_upload_field
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.how import explain_check
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.result import (
@@ -63,6 +64,7 @@ from kanon.studio.widgets.result import (
     draw_in_columns,
     draw_k_slider,
     get_shown_release,
+    list_script_k,
     show_result_notice,
 )
 from kanon.studio.widgets.tables import build_before_and_after
@@ -320,6 +322,10 @@ def show_privacy(work: SessionState, result: AnonymisationResult) -> None:
             st.markdown(explain_class(released, column, position))
         st.markdown(explain_risk(released, work.view(PrivacyView).threshold))
         st.markdown(explain_attack(person, names))
+        view = work.view(PrivacyView)
+        asked = {"COLUMN": column, "BY": view.by, "THRESHOLD": view.threshold}
+        settings = {"KS": list_script_k(result, k), **asked}
+        draw_code_buttons("privacy", lambda: run.prepared.plan, settings)
 
 
 def page() -> None:

@@ -35,6 +35,7 @@ from kanon.studio.utility.changes import (
     list_association_notes,
 )
 from kanon.studio.utility.state import UtilityView
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.result import draw_in_columns
 
@@ -57,6 +58,7 @@ def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: 
     _show_all_measures(result, run, about)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(explain_changes(run, changes, large))
+        draw_code_buttons("utility", lambda: run.prepared.plan)
 
 
 def _show_distributions(
