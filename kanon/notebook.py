@@ -383,10 +383,9 @@ def compare(
     )
 
 
-def write_release(release: Run, place: str | Path) -> None:
-    """Write a release as a file, in the separator and encoding of a CSV that was read."""
-    table = release.prepared.source.table
-    form = release.fitting(table.form) if isinstance(table, MemoryTable) else PLAIN
+def write_release(release: Run, place: str | Path, like: Table | None = None) -> None:
+    """Write a release as a file, in the separator and encoding of a CSV that it is to be like."""
+    form = release.fitting(like.form) if isinstance(like, MemoryTable) else PLAIN
     release.write(Address.parse(str(place)), form=form)
 
 
