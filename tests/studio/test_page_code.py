@@ -234,7 +234,7 @@ def test_a_script_has_no_cell_of_the_table(start, downloads):
     PAGES["anonymise"](start)
     script = read_code(downloads, "anonymise", "py")
     identifiers = [name for name, role in work_roles(script).items() if role == "identifier"]
-    table = pd.read_csv(TABLE)
+    table = pd.read_csv(TABLE, sep=";")
     for column in identifiers:
         for value in table[column].astype(str).unique():
             assert f'"{value}"' not in script
