@@ -9,6 +9,7 @@ import runpy
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 
 import nbformat
 import numpy as np
@@ -17,9 +18,19 @@ import pytest
 from nbclient import NotebookClient
 
 from kanon.base.own_files import find_own_file
+from kanon.experiments.sweep import run_sweep
 from kanon.notebook import Plan
 from kanon.report.page_code import write_notebook, write_script
+from kanon.studio.compare.code import describe_lines
 from kanon.studio.decide.state import DecideView
+from kanon.studio.jobs.comparison import (
+    build_comparison,
+    list_missing_runs,
+    merge_compared_runs,
+    plan_comparison_job,
+)
+from kanon.studio.jobs.configurations import list_planned_lines
+from kanon.studio.session.table_loading import open_sample
 from support.dashboard import (
     ANONYMISE,
     COMPARE,
@@ -35,6 +46,7 @@ from support.dashboard import (
 )
 from support.paths import ROOT
 from support.plans import make_plan, qi
+from support.works import with_fields
 
 PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
 LATTICE, DECIDE = "pages/lattice.py", "pages/decide.py"
@@ -249,3 +261,27 @@ def work_roles(script):
 def test_nothing_is_offered_while_nothing_is_there(start, downloads):
     start()
     assert not [key for key in downloads if key.startswith("code-")]
+
+
+def test_lines_of_a_comparison_are_the_plans_of_their_runs(monkeypatch, tmp_path):
+    """The curves of the code are those of the session's own runs, by another metric and search."""
+    state = with_fields(
+        open_sample("hospital", version=1), metrics=("ncp", "nllm"), algorithms=("gaa", "flash")
+    )
+    lines = list_planned_lines(state)
+    job = plan_comparison_job(state, lines, list_missing_runs(state, lines, also=state.settings.k))
+    results = run_sweep(lambda *_: None, job.runs, job.ks, job.metrics)
+    runs = merge_compared_runs(state, lines, job, results)
+    found = replace(state.findings, runs=runs)
+    comparison = build_comparison(state.replace_sections(found), lines)
+    first, changes, measured_by = describe_lines(lines)
+    assert len(changes) == 4 and changes["ncp"] == {}
+    settings = {
+        "LINES": changes, "MEASURED_BY": measured_by, "KS": list(comparison.ks), "K": 5,
+        "TIE_SEEDS": [], "COLUMN": comparison.sensitive, "INTERVAL": None, "AREA_KS": [],
+        "PANELS": [{"kind": "curve", "measure": "mean_alteration"}, {"kind": "classes"}],
+    }  # fmt: skip
+    path = tmp_path / "compare.py"
+    path.write_text(write_script("compare", first, "hospital.csv", settings), "utf-8")
+    made = run_in_here(path, monkeypatch)
+    pd.testing.assert_frame_equal(made["curves"], comparison.table())
