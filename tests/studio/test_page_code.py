@@ -62,7 +62,7 @@ def open_released(start, page, **fields):
 
 def open_comparison(start):
     at = start(COMPARE)
-    change(at, metrics=("ncp", "nllm"), algorithms=("gaa", "flash"), strategies=("s1",))
+    change(at, compared=("ncp", "nllm"), algorithms=("gaa", "flash"), strategies=("s1",))
     return settled(press(at, "Compare"))
 
 
@@ -266,7 +266,7 @@ def test_nothing_is_offered_while_nothing_is_there(start, downloads):
 def test_lines_of_a_comparison_are_the_plans_of_their_runs(monkeypatch, tmp_path):
     """The curves of the code are those of the session's own runs, by another metric and search."""
     state = with_fields(
-        open_sample("hospital", version=1), metrics=("ncp", "nllm"), algorithms=("gaa", "flash")
+        open_sample("hospital", version=1), compared=("ncp", "nllm"), algorithms=("gaa", "flash")
     )
     lines = list_planned_lines(state)
     job = plan_comparison_job(state, lines, list_missing_runs(state, lines, also=state.settings.k))
