@@ -23,7 +23,9 @@ from kanon.charts.style import (
     draw_upright_line,
     escape_label,
 )
+from kanon.classes import EquivalenceClasses
 from kanon.measures.along import Curves, Points
+from kanon.measures.worst_classes import LEVELS
 from kanon.privacy.model import rounded
 
 BEFORE_COLOUR, AFTER_COLOUR = VERMILION, BLUE
@@ -81,6 +83,34 @@ def draw_level(
         shapes=shapes,
         annotations=notes,
     )
+
+
+def draw_worst_levels(
+    curves: Curves | Points,
+    levels: tuple[np.ndarray, np.ndarray],
+    released: EquivalenceClasses,
+    column: str,
+    k: int,
+) -> tuple[go.Figure, go.Figure]:
+    """l and t of the worst class at every k, with a cursor at the k of a release."""
+    diverse, distance = levels
+    sensitive = released.sensitive_named(column)
+    l_here = float(LEVELS["entropy_l"].each(sensitive).min())
+    t_here = float(LEVELS["t_variational"].each(sensitive).max())
+    best = float(LEVELS["entropy_l"].each(sensitive.whole())[0])
+    return (
+        draw_level(
+            curves, diverse, k, l_here,
+            f"k = {write_count(k)}: the worst class has l = {rounded(l_here, up=False)} of "
+            f"{rounded(best, up=False)}",
+            "l, values (↑ better)", best, best, released.of,
+        ),
+        draw_level(
+            curves, distance, k, t_here,
+            f"k = {write_count(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
+            "t, 0 to 1 (↓ better)", 1.0, of=released.of,
+        ),
+    )  # fmt: skip
 
 
 class Series(NamedTuple):

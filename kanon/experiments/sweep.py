@@ -9,12 +9,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.catalogue import algorithm_named, check_task, serves_every_k, uses
+import kanon.algorithms
+from kanon.algorithms.catalogue import (
+    algorithm_named,
+    check_task,
+    needs_hierarchies,
+    serves_every_k,
+    uses,
+)
 from kanon.algorithms.solution import finish_for_models, run_for_every_k
 from kanon.algorithms.task import Task
 from kanon.base.old_names import keep_old_name
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress, ignore_progress
+from kanon.cards import parts_of
 from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points, build_numbers_table, measure_curves, measure_points
@@ -49,6 +57,25 @@ class PlannedRun:
     may_fail: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """What a sweep measured: per configuration its criteria, at the k of the sweep at least."""
+
+    prepared: PreparedRun
+    configurations: tuple[Configuration, ...]
+    results: tuple[Curves | Points, ...]
+    metrics: tuple[Metric, ...]  # what every release was measured in
+
+    def build_table(self, ks: Sequence[int], with_algorithm: bool) -> pd.DataFrame:
+        """One row per configuration and k, with the columns of ``CURVES.csv``."""
+        rows = []
+        for config, result in zip(self.configurations, self.results, strict=True):
+            name = {"algorithm": config.algorithm} if with_algorithm else {}
+            about = {**name, "metric": config.metric, "strategy": config.strategy}
+            rows.append(build_numbers_table({**about, **result.at(ks)}))
+        return pd.concat(rows, ignore_index=True)
+
+
 def sweep(
     plan: Plan,
     table: Table | pd.DataFrame,
@@ -58,8 +85,9 @@ def sweep(
     folder: Path = Path(),
     progress: Progress = ignore_progress,
     workers: int | None = None,
+    algorithms: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """What every k costs under several metrics and strategies.
+    """What every k costs under several metrics, strategies and algorithms.
 
     An algorithm that serves every k runs once per metric and strategy, any other one once more
     per k.
@@ -78,21 +106,24 @@ def sweep(
         The same for strategies.
     workers
         How many runs may go at once; by default one per core.
+    algorithms
+        The same for algorithms; by default that of the plan alone. Settings of the plan that an
+        algorithm takes apply to it too; own parameters of the plan's algorithm do not.
 
     Returns
     -------
     pandas.DataFrame
-        One row per metric, strategy and k, in that order, with the columns of ``CURVES.csv``:
-        ``metric, strategy, k, min_k, classes, alteration_<metric>…, mean_alteration,
-        generalised_percent, root_percent, deleted_among_modified_percent``. Every release is
-        measured in the seven published metrics and in those that guide; the mean is over the
-        seven.
+        One row per algorithm, metric, strategy and k, in that order, with the columns of
+        ``CURVES.csv``: ``metric, strategy, k, min_k, classes, alteration_<metric>…,
+        mean_alteration, generalised_percent, root_percent, deleted_among_modified_percent``; with
+        ``algorithms``, a column ``algorithm`` before them. Every release is measured in the seven
+        published metrics and in those that guide; the mean is over the seven.
 
     Raises
     ------
     PlanError
-        A k is not a whole number, below 2 or given twice; a metric or strategy is given twice or
-        not at all; a strategy is unknown.
+        A k is not a whole number, below 2 or given twice; a metric, strategy or algorithm is given
+        twice or not at all, or is unknown; an algorithm cannot do what is asked for.
     MetricError
         A metric is unknown, or cannot be used with these hierarchies.
     Unsatisfiable
@@ -110,36 +141,110 @@ def sweep(
       metric  k  min_k  alteration_ncp
     0    ncp  2      3           100.0
     1    ncp  3      3           100.0
+    >>> sweep(plan, table, [2], ["ncp"], algorithms=["gaa", "flash"])["algorithm"].tolist()
+    ['gaa', 'flash']
     """
-    configs = [
-        replace(config, scope=plan.algorithm.scope)
-        for config in combine_configurations(plan, metrics, strategies, [plan.algorithm.tie_seed])
-    ]
     check_k(ks)
-    tasks = create_tasks(prepare(plan, table, folder), configs)
-    tasks[0].for_k(max(ks)).check()
-    for task in tasks:
-        check_task(plan.algorithm.name, task)
-    all_metrics = measured_metrics(plan, metrics)
-    # What an algorithm does not go by makes no other run: it stands in several rows.
-    name = plan.algorithm.name
-    keys = [
-        (
-            config.metric if uses(name, "metric") else "",
-            config.strategy if uses(name, "strategy") else "",
-        )
-        for config in configs
+    planned = plan_sweep(plan, table, metrics, strategies, folder, algorithms)
+    return planned.run(ks, progress, workers).build_table(ks, algorithms is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedSweep:
+    """A sweep before it runs: the table was counted, and the names are checked."""
+
+    prepared: PreparedRun
+    configurations: tuple[Configuration, ...]
+    tasks: tuple[Task, ...]  # one per configuration
+    metrics: tuple[Metric, ...]  # what every release is measured in
+
+    def run(
+        self, ks: Sequence[int], progress: Progress = ignore_progress, workers: int | None = None
+    ) -> SweepResult:
+        """Run every configuration at every k; what leads to the same run is run once."""
+        runs: dict[tuple[str, ...], PlannedRun] = {}
+        keys = []
+        for config, task in zip(self.configurations, self.tasks, strict=True):
+            name = config.algorithm
+            # What an algorithm does not go by makes no other run: it stands in several rows.
+            guide = config.metric if uses(name, "metric") else ""
+            keys.append((name, guide, config.strategy if uses(name, "strategy") else ""))
+            if keys[-1] not in runs:
+                task.for_k(max(ks)).check()
+                check_task(name, task)
+                runs[keys[-1]] = PlannedRun(name, task)
+        solutions = run_sweep(progress, list(runs.values()), ks, self.metrics, workers)
+        solution_by_key = dict(zip(runs, solutions, strict=True))
+        results = tuple(solution_by_key[key] for key in keys)
+        return SweepResult(self.prepared, self.configurations, results, self.metrics)
+
+
+def plan_sweep(
+    plan: Plan,
+    table: Table | pd.DataFrame,
+    metrics: Sequence[str] = PUBLISHED,
+    strategies: Sequence[str] = ("s1",),
+    folder: Path = Path(),
+    algorithms: Sequence[str] | None = None,
+) -> PlannedSweep:
+    """Plan what :func:`sweep` runs; the arguments are the same."""
+    if algorithms is not None:
+        _check_named_once("algorithm", algorithms)
+    plans = [plan] if algorithms is None else [replace_algorithm(plan, name) for name in algorithms]
+    combined = [
+        combine_configurations(own, metrics, strategies, [plan.algorithm.tie_seed]) for own in plans
     ]
-    different = {key: PlannedRun(name, task) for key, task in zip(keys, tasks, strict=True)}
-    solutions = run_sweep(progress, list(different.values()), ks, all_metrics, workers)
-    solution_by_key = dict(zip(different, solutions, strict=True))
-    rows = [
-        build_numbers_table(
-            {"metric": config.metric, "strategy": config.strategy, **solution_by_key[key].at(ks)}
+    # Where some algorithms need hierarchies, the table is prepared for those.
+    needing = next((own for own in plans if needs_hierarchies(own.algorithm.name)), plans[0])
+    prepared = prepare(needing, table, folder)
+    configs: list[Configuration] = []
+    tasks: list[Task] = []
+    for own, combinations in zip(plans, combined, strict=True):
+        scope, name = plan.algorithm.scope, own.algorithm.name
+        own_configs = [replace(config, scope=scope, algorithm=name) for config in combinations]
+        tasks += create_tasks(replace(prepared, plan=own), own_configs)
+        configs += own_configs
+    all_metrics = tuple(measured_metrics(plan, metrics))
+    return PlannedSweep(prepared, tuple(configs), tuple(tasks), all_metrics)
+
+
+def replace_algorithm(plan: Plan, name: str) -> Plan:
+    """The same plan for another algorithm, without own parameters of the plan's.
+
+    Raises
+    ------
+    PlanError
+        There is no such algorithm, or it is for one k alone.
+
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "datafly"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}], "suppression_limit": 0.1})
+    >>> other = replace_algorithm(plan, "gaa")
+    >>> other.algorithm.name, other.suppression_limit
+    ('gaa', None)
+    """
+    led, names = plan.algorithm, parts_of(kanon.algorithms)
+    if name not in names:
+        raise PlanError(f"The algorithm {quote(name)} is unknown; choose from {', '.join(names)}.")
+    if uses(name, "node"):
+        raise PlanError(
+            f"The algorithm {quote(name)} releases levels that were chosen for one k, but a "
+            "comparison of algorithms covers several; leave it out."
         )
-        for config, key in zip(configs, keys, strict=True)
-    ]
-    return pd.concat(rows, ignore_index=True)
+    if name == led.name:
+        return plan
+    common = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
+    limit = plan.suppression_limit if uses(name, "suppression") else None
+    own = type(led).model_validate({**common, "name": name})
+    return plan.model_copy(update={"algorithm": own, "suppression_limit": limit})
+
+
+def _check_named_once(kind: str, names: Sequence[object]) -> None:
+    if not names:
+        raise PlanError(f"Name at least one {kind} to compare.")
+    repeated = [name for place, name in enumerate(names) if name in names[:place]]
+    if repeated:
+        raise PlanError(f"The {kind} {quote(repeated[0])} is named twice; name each one once.")
 
 
 def combine_configurations(
@@ -152,11 +257,7 @@ def combine_configurations(
         "tie seed": tie_seeds,
     }
     for kind, names in names_by_kind.items():
-        if not names:
-            raise PlanError(f"Name at least one {kind} to compare.")
-        repeated = [name for place, name in enumerate(names) if name in names[:place]]
-        if repeated:
-            raise PlanError(f"The {kind} {quote(repeated[0])} is named twice; name each one once.")
+        _check_named_once(kind, names)
     for name in metrics:
         metric_named(name, plan.composed_metrics)
     for name in strategies:

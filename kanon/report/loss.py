@@ -1,11 +1,18 @@
 """All measures of what a release lost, beside those of the two ends between which it lies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon.measures import c_avg
+import pandas as pd
+
+from kanon.base.formatting import write_number
+from kanon.base.rounding import round_apart
+from kanon.measures import association_change, c_avg, distribution_change
+from kanon.measures.association_change import Associations
+from kanon.measures.distribution_change import Distribution
 from kanon.measures.overview import MeasureValue, build_all_at_root, build_identity, build_overview
+from kanon.measures.query_error import QueryStudy, study
 from kanon.measures.summary import measure_release
 from kanon.run import PreparedRun, Run, measured_metrics
 
@@ -40,3 +47,52 @@ def list_loss_measures(run: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
     columns = [sensitive.name for sensitive in classes.sensitive]
     measures = build_overview(before, run.measures, at_root, metrics, columns)
     return tuple(measure.in_percent for measure in measures)
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    distributions: tuple[Distribution, ...]  # of each quasi-identifier's values; most changed first
+    before: Associations  # how closely columns go together in the table
+    after: Associations  # the same in the release
+    queries: QueryStudy  # counts on the table, and the release's answers
+
+
+def measure_changes(run: Run) -> Changes:
+    recoding = run.recoding
+    distributions = distribution_change.distributions(recoding)
+    return Changes(
+        tuple(sorted(distributions, key=lambda distribution: -distribution.total_variation)),
+        association_change.before(recoding.classes),
+        association_change.after(recoding),
+        study(recoding),
+    )
+
+
+# --- the table of all measures ----------------------------------------------------------------
+WAY = "Share of the way to the root"  # sorts measures with different units
+
+
+def build_loss_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
+    rows = [
+        {
+            "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")
+            if value.column
+            else value.card.title,
+            "Before": value.before,
+            "After": value.after,
+            "All at root": value.at_root,
+            WAY: value.way,
+            "Unit": value.card.unit,
+            "Better": value.card.arrow.split(" ")[0],
+            "Lowest": value.card.lowest,
+            "Highest": value.card.highest,
+            "What it says": value.card.summary,
+            "Source": value.card.source,
+        }
+        for value in values
+    ]
+    numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
+    table = pd.DataFrame(rows).astype(numbers)
+    table = table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)
+    texts = {name: [*map(write_number, table[name])] for name in numbers if name != WAY}
+    return table.assign(**texts, **{WAY: round_apart(table[WAY], 1)}).astype(numbers)

@@ -535,6 +535,69 @@ def test_sweep_takes_a_composed_metric_of_the_plan(kanon, folder):
     assert curves["metric"].tolist() == ["mine", "ncp"] and "alteration_mine" in curves
 
 
+def test_sweep_puts_several_algorithms_below_each_other(kanon, folder):
+    by = ("--k", "2,3", "--metrics", "ncp,nllm")
+    said = kanon(*SWEEP, *by, "--algorithms", "flash,gaa")
+    assert said == (0, "8 rows: 2 algorithms, 2 metrics, 1 strategy, 2 k\n", "")
+    both = pd.read_csv(folder / "curves.csv")
+    assert both.columns[:4].tolist() == ["algorithm", "metric", "strategy", "k"]
+    for name in ("flash", "gaa"):
+        write_plan(folder, algorithm={"name": name})
+        assert kanon(*SWEEP, *by).status == 0
+        own = both[both["algorithm"] == name].drop(columns="algorithm")
+        assert own.to_csv(index=False) == (folder / "curves.csv").read_text("utf-8"), name
+
+
+def test_sweep_writes_areas_values_and_ranks(kanon, folder):
+    """The area from 2 to 6 by trapezoids over 2, 3, 4, 5 and 6, which the curves have."""
+    more = ("--algorithms", "gaa,flash", "--areas", "areas.csv", "--interval", "2-6")
+    assert kanon(*SWEEP, "--k", "2,3,4,5,6", "--metrics", "ncp", *more).status == 0
+    curves, areas = (pd.read_csv(folder / name) for name in ("curves.csv", "areas.csv"))
+    assert areas.columns.tolist() == [
+        *("algorithm", "metric", "strategy", "criterion", "column", "from_k", "to_k"),
+        *("value", "rank"),
+    ]
+    for ends in [(2, 6), (3, 3)]:
+        inside = curves[curves["k"].between(*ends)].groupby("algorithm")["mean_alteration"]
+        hand = {
+            name: (values.sum() - (values.iloc[0] + values.iloc[-1]) / 2) / 4
+            if len(values) > 1
+            else values.iloc[0]
+            for name, values in inside
+        }
+        rows = areas[(areas["from_k"] == ends[0]) & (areas["to_k"] == ends[1])]
+        rows = rows[rows["criterion"] == "mean_alteration"].set_index("algorithm")
+        assert rows["value"].to_dict() == pytest.approx(hand)
+        shown = rows["value"].round(1)
+        assert rows["rank"].to_dict() == shown.rank(method="min").astype(int).to_dict()
+
+
+def test_the_default_interval_ends_with_the_records(kanon, folder):
+    assert kanon(*SWEEP, "--k", "2", "--metrics", "ncp", "--areas", "areas.csv").status == 0
+    areas = pd.read_csv(folder / "areas.csv")
+    assert set(zip(areas["from_k"], areas["to_k"], strict=True)) == {(2, 2), (3, 6)}
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--algorithms", "gaa,gone"], ["'gone' is unknown", "flash"]),
+        (["--algorithms", "gaa,gaa"], ["algorithm 'gaa' is named twice"]),
+        (["--algorithms", ","], ["at least one algorithm"]),
+        (["--algorithms", "gaa,levels"], ["'levels'", "one k"]),
+        (["--algorithms", "gaa,flash", "--strategies", "s3"], ["'flash'", "'s3'"]),
+        (["--interval", "3-5"], ["--areas"]),
+        (["--areas", "a.csv", "--interval", "3-2000"], ["ends at k = 2\u202f000", "6 records"]),
+        (["--areas", "a.csv", "--interval", "3"], ["'3' is no interval"]),
+        (["--areas", "a.csv", "--interval", "3-x"], ["--interval: 'x' is not a whole number"]),
+        (["--areas", "curves.csv"], ["named for two purposes"]),
+    ],
+)
+def test_sweep_says_what_it_cannot_compare(kanon, folder, options, parts):
+    check_failure(kanon(*SWEEP, "--k", "2", *options), 2, parts)
+    assert not (folder / "curves.csv").exists()
+
+
 def test_what_is_written_appears_whole_or_not_at_all(kanon, folder, monkeypatch):
     (folder / "curves.csv").write_text("old", "utf-8")
 

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa
 from kanon.errors import KanonError, MetricError, PlanError
+from kanon.experiments.areas import build_areas_table, list_area_k
 from kanon.experiments.sweep import (
     PlannedRun,
     combine_configurations,
     create_tasks,
+    plan_sweep,
+    replace_algorithm,
     run_sweep,
     sweep,
 )
@@ -200,3 +203,40 @@ def test_bad_input_is_one_sentence(table, changes, error, parts):
     assert type(raised.value) is error
     for part in parts:
         assert part in raised.value.sentence
+
+
+@examples(15)
+@given(problems(), st.data())
+def test_areas_are_those_of_the_curves(problem, data):
+    """Computed once more with pandas from the table of the sweep, ranks by what is shown."""
+    n = len(problem.rows)
+    if n < 4:
+        return
+    low, high = sorted(data.draw(st.lists(st.integers(2, n), min_size=2, max_size=2, unique=True)))
+    metrics, names = ["ncp", "llm"], ["gaa", "datafly"]
+    plan, frame = Plan.from_content(problem.plan()), problem.frame()
+    ks = list_area_k(low, high)
+    result = plan_sweep(plan, frame, metrics, algorithms=names).run(ks)
+    found = build_areas_table(result, [high], (low, high))
+    curves = sweep(plan, frame, ks, metrics, algorithms=names)
+    for criterion in ("mean_alteration", "root_percent"):
+        lines = curves.groupby(["algorithm", "metric"], sort=False)[criterion]
+        areas = lines.apply(lambda line: np.trapezoid(line, ks) / (high - low))
+        rows = found[(found["criterion"] == criterion) & (found["from_k"] == low)]
+        rows = rows.set_index("algorithm")
+        assert rows.loc["gaa", "value"].tolist() == pytest.approx(areas["gaa"].tolist())
+        assert rows.loc["datafly", "value"] == pytest.approx(areas["datafly", "ncp"])
+        assert rows.loc["datafly", "metric"] == "", "no metric guides it"
+        shown = pd.Series([round(value, 1) for value in rows["value"]])
+        assert rows["rank"].tolist() == shown.rank(method="min").astype(int).tolist()
+        alone = found[(found["criterion"] == criterion) & (found["from_k"] == found["to_k"])]
+        assert alone["value"].iloc[0] == pytest.approx(lines.last().iloc[0])
+
+
+def test_another_algorithm_gets_what_it_takes_of_the_plan():
+    plan = make_plan({"age": qi()}, 2, {"name": "mondrian", "tie_seed": 3, "seed": 4},
+                     suppression_limit=0.2)  # fmt: skip
+    flash = replace_algorithm(plan, "flash")
+    assert (flash.algorithm.seed, flash.algorithm.tie_seed, flash.suppression_limit) == (4, 3, 0.2)
+    assert replace_algorithm(plan, "gaa").suppression_limit is None
+    assert replace_algorithm(plan, "mondrian") is plan

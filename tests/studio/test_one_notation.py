@@ -10,13 +10,13 @@ from kanon.algorithms import gaa
 from kanon.base.values import MISSING_LABEL
 from kanon.charts.curves import build_curves_table
 from kanon.measures.along import measure_curves
+from kanon.measures.worst_classes import LEVELS
 from kanon.plan import Plan
 from kanon.report.contents import Report, collect_report
 from kanon.report.explanations import describe_plainly
 from kanon.report.rendering import render_report
 from kanon.run import Run, run
 from kanon.sources.memory import MemoryTable
-from kanon.studio.privacy.disclosure import LEVELS
 from kanon.studio.widgets.numbers import list_worst_numbers
 from kanon.studio.widgets.tables import build_before_and_after, highlight_roles
 from support.plans import make_plan, qi

@@ -34,6 +34,7 @@ from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import (
+    draw_code_buttons,
     draw_file_button,
     draw_form_choice,
     draw_neutral_choice,
@@ -66,6 +67,7 @@ from kanon.studio.widgets.result import (
     draw_k_slider,
     format_plan_for_file,
     get_shown_release,
+    list_script_k,
     record_download,
 )
 from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
@@ -86,6 +88,9 @@ def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -
         st.markdown(explain_alteration(run))
         st.markdown(explain_algorithm(run.prepared.plan))
         least = st.container()
+        released = f"released.{work.table.file.kind}"
+        settings = {"KS": list_script_k(result, k), "RELEASED": released}
+        draw_code_buttons("anonymise", lambda: run.prepared.plan, settings)
     with close:
         gap = show_gap(run, (result.prepared, k), "anonymise")
     if gap is not None:

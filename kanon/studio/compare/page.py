@@ -10,6 +10,7 @@ from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
 from kanon.studio.compare.board import show_board
 from kanon.studio.compare.choices_panel import show_hints, show_line_choices
+from kanon.studio.compare.code import draw_comparison_code
 from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import OF_CURRENT_LINES, choose_table, show_chosen_table
@@ -132,3 +133,5 @@ def page() -> None:
             st.markdown(
                 explain_comparison(comparison, result.seconds if result is not None else 0.0)
             )
+            if status.comparison is not None:
+                draw_comparison_code(work, status, comparison)

@@ -33,6 +33,7 @@ from kanon.studio.decide.advice import (
     describe_advice_size,
     explain_advice,
     get_advice_ks,
+    get_advice_limits,
     get_advice_settings,
     has_tried_k,
     list_concerns,
@@ -48,6 +49,7 @@ from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.picture import (
     PictureSettings,
     draw_data_button,
@@ -99,6 +101,15 @@ def show_advice_panel(work: SessionState) -> None:
         st.caption(describe_advice_size(work))
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(explain_advice(work))
+        if advice is not None:
+            ks, view = get_advice_ks(work), work.view(DecideView).advice
+            constants = {
+                "K": ks[0] if len(ks) == 1 else (ks[0], ks[-1]),
+                "WEIGHTS": dict(view.weights),
+                "LIMITS": dict(get_advice_limits(work)),
+                "CONCERN": _get_concern(work, advice),
+            }
+            draw_code_buttons("settings", lambda: plan_advice(work), constants)
 
 
 def _set(**fields: Any) -> None:

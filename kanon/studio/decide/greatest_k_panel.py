@@ -21,6 +21,7 @@ from kanon.studio.decide.greatest_k import (
     explain_reverse,
     get_required_model,
     get_reverse_settings,
+    plan_reverse,
     require_reached,
 )
 from kanon.studio.decide.state import DecideView
@@ -33,6 +34,7 @@ from kanon.studio.session.findings import GreatestKResult
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.model_editor import get_table_class
 from kanon.studio.widgets.picture import PictureSettings, get_start_state, show_picture
 from kanon.studio.widgets.progress import draw_duration
@@ -88,6 +90,10 @@ def show_greatest_k_panel(work: SessionState) -> None:
             _show_results(work, work.findings.greatest_k)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(explain_reverse())
+        if current is not None:
+            most = work.view(DecideView).most
+            settings = {"REQUIREMENT": format_model(model), "MOST_ALTERATION": most}
+            draw_code_buttons("reverse", lambda: plan_reverse(work, model), settings)
 
 
 def _get_current_result(work: SessionState, model: SensitiveModel) -> GreatestKResult | None:

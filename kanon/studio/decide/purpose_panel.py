@@ -45,7 +45,7 @@ from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.frame import show_classes_in_engine
 from kanon.studio.widgets.controls import draw_segments, draw_upload_field
-from kanon.studio.widgets.files import draw_file_button
+from kanon.studio.widgets.files import draw_code_buttons, draw_file_button
 from kanon.studio.widgets.model_editor import get_table_class
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.requirements import describe_strictest, explain_refusal
@@ -67,6 +67,10 @@ def show_purpose_panel(work: SessionState) -> None:
     _show_files(work)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(_explain_thresholds(work))
+        result = work.findings.result
+        if decision is not None and result is not None and not work.purpose.counted_population:
+            plan = get_shown_release(work, result)[1].prepared.plan
+            draw_code_buttons("purpose", lambda: plan, {"CONTEXT": work.purpose.context.content})
 
 
 # --- the purpose ------------------------------------------------------------------------------

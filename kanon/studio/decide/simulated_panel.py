@@ -52,7 +52,7 @@ from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest, SessionState, get_metric
 from kanon.studio.widgets.controls import draw_segments, draw_upload_field
-from kanon.studio.widgets.files import draw_file_button
+from kanon.studio.widgets.files import draw_code_buttons, draw_file_button
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.progress import draw_start_button, show_earlier_study
 from kanon.studio.widgets.standings import build_standing_table
@@ -107,6 +107,7 @@ def show_simulated_panel(work: SessionState) -> None:
     _show_study_files(work, simulation, outcomes)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(explain_simulation(simulation))
+        draw_code_buttons("study", lambda: _get_plan(work))
 
 
 def _show_start(work: SessionState, simulation: Simulation) -> None:

@@ -27,12 +27,14 @@ from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
 from kanon.studio.session.parts import Message, SharedView
+from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, list_usable_metrics
 from kanon.studio.shell.frame import draw_page_head, get_metric_titles
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.controls import draw_segments, open_closing_popover
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.how import explain_hierarchies
 from kanon.studio.widgets.picture import PictureSettings, get_start_state, show_picture
 from kanon.studio.widgets.standings import get_criterion_titles
@@ -387,6 +389,7 @@ def page() -> None:
     show_what_if(work)
     with st.expander("How it is computed"):
         st.markdown(explain_hierarchies())
+        draw_code_buttons("hierarchies", lambda: build_plan(work), {"COLUMN": column})
     with st.container(horizontal=True):
         st.page_link("pages/metrics.py", label="See what it costs", icon=":material/grid_on:")
         st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/arrow_forward:")

@@ -50,14 +50,17 @@ from kanon.studio.lattice.subject import (
     measure_exploration,
     parse_levels,
     set_node,
+    use_full_domain,
 )
 from kanon.studio.session import state
+from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.frame import draw_page_head, show_classes_in_engine, show_unready
 from kanon.studio.widgets.algorithm_options import draw_suppression_field
 from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.picture import (
     PictureSettings,
     draw_chart,
@@ -324,6 +327,15 @@ def page() -> None:
         st.markdown(
             f"{escape_markdown(describe_size(subject))}\n\n{explain_lattice(subject, lattice)}"
         )
+        view, drawn = work.view(LatticeView), lattice.complete and lattice.size <= MOST_DRAWN_NODES
+        settings = {
+            "COLUMNS": list(lattice.attributes),
+            "COLOUR_BY": view.colouring,
+            "WALKS": list(view.walks),
+            "NODE": node,
+            "DRAWN": drawn,
+        }
+        draw_code_buttons("lattice", lambda: build_plan(use_full_domain(work)), settings)
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
             show_node_bound(subject, counts, node)

@@ -25,11 +25,13 @@ from kanon.studio.metrics.costs import Costs, build_costs, get_matrix_view, list
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.parts import SharedView
+from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, get_metric, list_usable_metrics
 from kanon.studio.shell.frame import draw_page_head, get_metric_titles, show_unready
 from kanon.studio.widgets.controls import draw_segments
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.how import explain_metric, format_metric_formula
 from kanon.studio.widgets.picture import (
     PictureSettings,
@@ -235,6 +237,14 @@ def show_matrices(work: SessionState, column: str, view: MatrixView) -> None:
     with st.expander("How it is computed"):
         for metric in costs.metrics:
             st.markdown(explain_metric(metric, trees, column))
+        constants = {
+            "COLUMN": column,
+            "METRICS": [metric.name for metric in costs.metrics],
+            "DIFFERENCE": view.mode == "difference",
+            "SHARE": view.share,
+            "FOCUS": view.focus if view.focus in tree.node_of else "",
+        }
+        draw_code_buttons("metrics", lambda: build_plan(work), constants)
 
 
 def show_composer(work: SessionState) -> None:

@@ -1,13 +1,12 @@
 """What a release reveals about a sensitive column: the worst classes, and numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
 from kanon.base.formatting import choose_plural, write_count, write_percent
 from kanon.base.own_files import Sections
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.rounding import write_decimals
 from kanon.base.sentences import (
     describe_best_guess,
     describe_chance,
@@ -19,7 +18,6 @@ from kanon.base.sentences import (
     write_records_or_persons,
 )
 from kanon.classes import EquivalenceClasses
-from kanon.measures.privacy import class_measures
 from kanon.privacy import (
     alpha_k_anonymity,
     distinct_l_diversity,
@@ -30,80 +28,18 @@ from kanon.privacy import (
 from kanon.privacy.model import ClassMeasure, rounded
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.run import Run
-from kanon.sensitive import Sensitive
 from kanon.studio.privacy.attacker import select_facts
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.widgets.numbers import Number, list_worst_numbers
 
 _how = Sections(__file__)
 
-MOST_CLASSES = 500  # so many classes are listed
-
 THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 100)
 """The thresholds for a high risk; each is the risk in a class of that size."""
 
 
-LEVELS: Mapping[str, ClassMeasure] = {
-    measure.name: measure for measure in class_measures() if measure.heading
-}
-"""The measures that sort classes; t is the total variation distance, half of norm 1."""
-
-
-def list_class_measures(sensitive: Sensitive) -> list[str]:
-    first = ["entropy_l", "t_variational", "alpha"]
-    return [
-        name
-        for name in dict.fromkeys([*first, *LEVELS])
-        if sensitive.numeric or not LEVELS[name].for_numbers
-    ]
-
-
 def get_number_format(measure: ClassMeasure) -> str:
     return "%.1f" if measure.unit == "%" else "%d" if measure.whole else "%g"
-
-
-def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:
-    """The values of a measure for a list, never rounded to the better side."""
-    levels = measure.each(sensitive)
-    if measure.unit == "%":  # nearly certain must not look certain
-        return round_apart(100 * levels, 1)
-    if measure.whole:
-        return levels
-    up = measure.card.direction == "lower"
-    return np.array(
-        [float(rounded(level, up)) if np.isfinite(level) else level for level in levels]
-    )
-
-
-def find_worst_classes(
-    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
-) -> tuple[np.ndarray, pd.DataFrame]:
-    """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them."""
-    sensitive = released.sensitive_named(column)
-    level = LEVELS[by]
-    levels = level.each(sensitive).round(9)  # so that rounding errors decide nothing
-    worst_first = -levels if level.card.direction == "lower" else levels
-    surprising = LEVELS["t_variational"].each(sensitive).round(9)
-    order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
-    listed = sensitive.only(order)
-    columns: dict[str, object] = {"records": released.counts[order]}
-    for name in dict.fromkeys(["entropy_l", "t_variational", by, *extra]):
-        columns[LEVELS[name].heading] = round_levels(LEVELS[name], listed)
-    columns["most frequent"] = pd.array(_find_most_frequent(listed.folded), dtype="str")
-    columns[LEVELS["alpha"].heading] = round_levels(LEVELS["alpha"], listed)
-    trees = zip(released.attributes, released.hierarchies, strict=True)
-    for j, (name, tree) in enumerate(trees):
-        title = name
-        while title in columns:  # a column of the table may have the same name
-            title += " "
-        columns[title] = pd.array(tree.labels, dtype="str").take(released.nodes[order, j])
-    return order, pd.DataFrame(columns)
-
-
-def _find_most_frequent(sensitive: Sensitive) -> list[str]:
-    """The most frequent value of each class, the first among equals."""
-    most_first = np.lexsort((sensitive.value, -sensitive.count, sensitive.of_entry))
-    return [sensitive.values[place] for place in sensitive.value[most_first[sensitive.start[:-1]]]]
 
 
 def find_class_position(

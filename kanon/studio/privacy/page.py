@@ -11,13 +11,18 @@ from kanon.charts.privacy import (
     Series,
     build_distribution_table,
     draw_distribution_bars,
-    draw_level,
+    draw_worst_levels,
 )
 from kanon.charts.style import INK
 from kanon.errors import KanonError
 from kanon.measures.along import Curves, Points, get_worst_levels
 from kanon.measures.linkage import count_people_below
-from kanon.privacy.model import rounded
+from kanon.measures.worst_classes import (
+    LEVELS,
+    MOST_CLASSES,
+    find_worst_classes,
+    list_class_measures,
+)
 from kanon.run import Run
 from kanon.sources.population import count_population
 from kanon.studio.jobs import runner
@@ -26,8 +31,6 @@ from kanon.studio.jobs.upload import AT_ONCE, request_population
 from kanon.studio.privacy.attack_panel import set_privacy_view, show_attack
 from kanon.studio.privacy.attacker import PrivacyView, remove_population
 from kanon.studio.privacy.disclosure import (
-    LEVELS,
-    MOST_CLASSES,
     THRESHOLDS,
     build_attribute_numbers,
     build_population_numbers,
@@ -38,9 +41,7 @@ from kanon.studio.privacy.disclosure import (
     explain_class,
     explain_risk,
     find_class_position,
-    find_worst_classes,
     get_number_format,
-    list_class_measures,
     write_threshold,
 )
 from kanon.studio.session import state
@@ -55,6 +56,7 @@ from kanon.studio.shell.frame import (
     show_unready,
 )
 from kanon.studio.widgets.controls import draw_upload_field
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.how import explain_check
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.result import (
@@ -62,6 +64,7 @@ from kanon.studio.widgets.result import (
     draw_in_columns,
     draw_k_slider,
     get_shown_release,
+    list_script_k,
     show_result_notice,
 )
 from kanon.studio.widgets.tables import build_before_and_after
@@ -105,34 +108,15 @@ def draw_level_charts(
     result: AnonymisationResult, curves: Curves | Points, run: Run, k: int, column: str
 ) -> None:
     columns = [sensitive_column.name for sensitive_column in run.prepared.classes.sensitive]
-    diverse, distance = state.get_or_compute(
+    levels = state.get_or_compute(
         "levels", (curves, column), lambda: get_worst_levels(curves, column, columns)
     )
-    sensitive = run.recoding.released.sensitive_named(column)
-    l_here = float(LEVELS["entropy_l"].each(sensitive).min())
-    t_here = float(LEVELS["t_variational"].each(sensitive).max())
-    best, of = float(LEVELS["entropy_l"].each(sensitive.whole())[0]), run.prepared.classes.of
+    charts = draw_worst_levels(curves, levels, run.recoding.released, column, k)
     settings = PictureSettings.from_run(state.get_session(), run.prepared, k)
-    l_side, t_side = st.columns(2)
-    with l_side:
-        show_picture(
-            draw_level(
-                curves, diverse, k, l_here,
-                f"k = {write_count(k)}: the worst class has l = {rounded(l_here, up=False)} of "
-                f"{rounded(best, up=False)}",
-                "l, values (↑ better)", best, best, of,
-            ),
-            None, "privacy-l", "", settings,
-        )  # fmt: skip
-    with t_side:
-        show_picture(
-            draw_level(
-                curves, distance, k, t_here,
-                f"k = {write_count(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
-                "t, 0 to 1 (↓ better)", 1.0, of=of,
-            ),
-            None, "privacy-t", "", settings,
-        )  # fmt: skip
+    places = zip(st.columns(2), charts, ("privacy-l", "privacy-t"), strict=True)
+    for place, chart, name in places:
+        with place:
+            show_picture(chart, None, name, "", settings)
 
 
 def show_privacy_numbers(work: SessionState, run: Run, column: str | None) -> None:
@@ -338,6 +322,10 @@ def show_privacy(work: SessionState, result: AnonymisationResult) -> None:
             st.markdown(explain_class(released, column, position))
         st.markdown(explain_risk(released, work.view(PrivacyView).threshold))
         st.markdown(explain_attack(person, names))
+        view = work.view(PrivacyView)
+        asked = {"COLUMN": column, "BY": view.by, "THRESHOLD": view.threshold}
+        settings = {"KS": list_script_k(result, k), **asked}
+        draw_code_buttons("privacy", lambda: run.prepared.plan, settings)
 
 
 def page() -> None:

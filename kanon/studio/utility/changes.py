@@ -1,49 +1,23 @@
 """What changed between a table and its release, in numbers and sentences."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import pandas as pd
-
 from kanon.base.formatting import (
     choose_plural,
     count_noun,
     write_count,
-    write_number,
     write_percent,
 )
 from kanon.base.own_files import Sections
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.rounding import write_decimals
 from kanon.base.sentences import describe_query_error
 from kanon.measures import association_change, distribution_change, query_error
-from kanon.measures.association_change import Associations, strongest
+from kanon.measures.association_change import strongest
 from kanon.measures.distribution_change import Distribution
-from kanon.measures.overview import MeasureValue
-from kanon.measures.query_error import QueryStudy, study
+from kanon.report.loss import Changes
 from kanon.run import Run
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.widgets.numbers import Number
 
 _how = Sections(__file__)
-
-
-@dataclass(frozen=True, eq=False)
-class Changes:
-    distributions: tuple[Distribution, ...]  # of each quasi-identifier's values; most changed first
-    before: Associations  # how closely columns go together in the table
-    after: Associations  # the same in the release
-    queries: QueryStudy  # counts on the table, and the release's answers
-
-
-def measure_changes(run: Run) -> Changes:
-    recoding = run.recoding
-    distributions = distribution_change.distributions(recoding)
-    return Changes(
-        tuple(sorted(distributions, key=lambda distribution: -distribution.total_variation)),
-        association_change.before(recoding.classes),
-        association_change.after(recoding),
-        study(recoding),
-    )
 
 
 # --- sentences ------------------------------------------------------------------------------
@@ -187,36 +161,6 @@ def build_change_numbers(run: Run, changes: Changes) -> list[Number]:
             describe_query_error(last, "Nine of ten") + " " + "One in ten is off by more.",
         ),
     ]
-
-
-# --- the table of all measures ----------------------------------------------------------------
-WAY = "Share of the way to the root"  # sorts measures with different units
-
-
-def build_overview(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
-    rows = [
-        {
-            "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")
-            if value.column
-            else value.card.title,
-            "Before": value.before,
-            "After": value.after,
-            "All at root": value.at_root,
-            WAY: value.way,
-            "Unit": value.card.unit,
-            "Better": value.card.arrow.split(" ")[0],
-            "Lowest": value.card.lowest,
-            "Highest": value.card.highest,
-            "What it says": value.card.summary,
-            "Source": value.card.source,
-        }
-        for value in values
-    ]
-    numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
-    table = pd.DataFrame(rows).astype(numbers)
-    table = table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)
-    texts = {name: [*map(write_number, table[name])] for name in numbers if name != WAY}
-    return table.assign(**texts, **{WAY: round_apart(table[WAY], 1)}).astype(numbers)
 
 
 # --- how it is computed -----------------------------------------------------------------------

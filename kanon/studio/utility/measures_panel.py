@@ -12,26 +12,30 @@ from kanon.charts.distributions import (
 from kanon.charts.query_errors import build_query_table, draw_query_errors
 from kanon.charts.style import escape_label
 from kanon.measures.distribution_change import Distribution
-from kanon.report.loss import list_loss_measures, measure_loss_ends
+from kanon.report.loss import (
+    WAY,
+    Changes,
+    build_loss_table,
+    list_loss_measures,
+    measure_changes,
+    measure_loss_ends,
+)
 from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
 from kanon.studio.utility.changes import (
-    WAY,
-    Changes,
     build_change_numbers,
-    build_overview,
     describe_association,
     describe_distributions,
     describe_most_changed,
     describe_queries,
     explain_changes,
     list_association_notes,
-    measure_changes,
 )
 from kanon.studio.utility.state import UtilityView
+from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.result import draw_in_columns
 
@@ -54,6 +58,7 @@ def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: 
     _show_all_measures(result, run, about)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(explain_changes(run, changes, large))
+        draw_code_buttons("utility", lambda: run.prepared.plan)
 
 
 def _show_distributions(
@@ -124,7 +129,7 @@ def _show_all_measures(result: AnonymisationResult, run: Run, about: str) -> Non
     ends = state.get_or_compute("ends", result.settings, lambda: measure_loss_ends(run.prepared))
     columns = [sensitive.name for sensitive in run.prepared.classes.sensitive]
     table = state.get_or_compute(
-        "overview", about, lambda: build_overview(list_loss_measures(run, ends), columns)
+        "overview", about, lambda: build_loss_table(list_loss_measures(run, ends), columns)
     )
     st.markdown("**All measures of this release**")
     numbers = {

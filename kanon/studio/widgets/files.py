@@ -6,12 +6,17 @@ session and of all that decides the content.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import streamlit as st
 
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.errors import KanonError
+from kanon.plan import Plan
+from kanon.report.page_code import write_notebook, write_script
 from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.settings import get_settings
 from kanon.sources.formats import FORMATS
@@ -19,6 +24,7 @@ from kanon.sources.separators import describe_separator
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.studio.session import state
 from kanon.studio.session.parts import StateSection
+from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
 
@@ -29,6 +35,8 @@ _MIME = {
     "json": "application/json",
     "html": "text/html",
     "graphml": "application/xml",
+    "ipynb": "application/x-ipynb+json",
+    "py": "text/x-python",
     "zip": "application/zip",
 }
 
@@ -98,6 +106,36 @@ def draw_plan_button(
     draw_file_button(
         label, plan, base_name, "json", plan, key, **{"icon": "description", **options}
     )
+
+
+def draw_code_buttons(
+    page: str, make_plan: Callable[[], Plan], settings: Mapping[str, object] | None = None
+) -> None:
+    """Buttons that download what a page shows as Python; ``page`` is a section of page_code.md."""
+    try:
+        plan = make_plan()
+    except KanonError:  # the page says why
+        return
+    title = state.get_session().table.title
+    samples = {sample.title: f"{sample.name}.csv" for sample in SAMPLES.values()}
+    arguments = (page, plan, samples.get(title, title), settings or {})
+    about = compute_fingerprint(plan.to_json(), repr(arguments[2:]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("The same in Python:", width="content")
+        for label, write, ending in (
+            ("Notebook", write_notebook, "ipynb"),
+            ("Script", write_script, "py"),
+        ):
+            make = partial(_encode, write, *arguments)
+            draw_file_button(
+                label, make, page, ending, about, f"code-{page}-{ending}", icon="code",
+                type="tertiary",
+                help=f"Makes these figures and files from the table. The plan is in it. {OF_PLAN}",
+            )  # fmt: skip
+
+
+def _encode(write: Callable[..., str], *arguments: object) -> bytes:
+    return write(*arguments).encode("utf-8")
 
 
 def draw_file_button(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import algorithm_named
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.base.formatting import write_count
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
@@ -106,6 +106,13 @@ def get_shown_release(work: SessionState, result: AnonymisationResult) -> tuple[
     k, order = result.k_for(work.settings.k), work.settings.row_order
     key = (result.prepared, k, order)
     return k, state.get_or_compute("release", key, lambda: result.release(k, order))
+
+
+def list_script_k(result: AnonymisationResult, k: int) -> list[int] | None:
+    """The k that a script has to compute for a result; None if one run serves every k."""
+    if result.solution.known is not None:
+        return list(result.solution.known)
+    return None if serves_every_k(result.prepared.plan.algorithm.name) else [k]
 
 
 def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: str) -> None:

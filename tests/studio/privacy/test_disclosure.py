@@ -19,15 +19,17 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.ranges import LeafRange, add_ranges, build_flat_hierarchy
 from kanon.measures.along import Curves
+from kanon.measures.worst_classes import (
+    LEVELS,
+    find_worst_classes,
+    list_class_measures,
+    round_levels,
+)
 from kanon.metrics import metric_named
 from kanon.sensitive import Sensitive
 from kanon.studio.privacy.attacker import choose_person_by
 from kanon.studio.privacy.disclosure import (
-    LEVELS,
     find_class_position,
-    find_worst_classes,
-    list_class_measures,
-    round_levels,
 )
 from kanon.studio.session.text import get_released_tuple
 from support.random_tables import examples

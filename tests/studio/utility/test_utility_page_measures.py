@@ -13,7 +13,7 @@ from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
-from kanon.studio.utility.changes import WAY
+from kanon.report.loss import WAY
 from kanon.studio.utility.state import UtilityView
 from support import dashboard as ui
 from support.measured_tables import AGES, SEX, by_hand, recoded

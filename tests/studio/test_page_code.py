@@ -1,0 +1,287 @@
+"""What a page offers as Python makes the figures and files that the page shows and offers."""
+
+import base64
+import io
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from nbclient import NotebookClient
+
+from kanon.base.own_files import find_own_file
+from kanon.experiments.sweep import run_sweep
+from kanon.notebook import Plan
+from kanon.report.page_code import write_notebook, write_script
+from kanon.studio.compare.code import describe_lines
+from kanon.studio.decide.state import DecideView
+from kanon.studio.jobs.comparison import (
+    build_comparison,
+    list_missing_runs,
+    merge_compared_runs,
+    plan_comparison_job,
+)
+from kanon.studio.jobs.configurations import list_planned_lines
+from kanon.studio.session.table_loading import open_sample
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    HIERARCHIES,
+    METRICS_PAGE,
+    anonymised,
+    ask_for_original_values,
+    change,
+    go,
+    press,
+    settled,
+    work,
+)
+from support.paths import ROOT
+from support.plans import make_plan, qi
+from support.works import with_fields
+
+PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
+LATTICE, DECIDE = "pages/lattice.py", "pages/decide.py"
+TABLE = find_own_file("sample_data", "hospital.csv")
+
+
+# --- opening each page with a result --------------------------------------------------------
+def open_released(start, page, **fields):
+    at = anonymised(start())
+    change(at, **fields)
+    return ask_for_original_values(go(at, page))
+
+
+def open_comparison(start):
+    at = start(COMPARE)
+    change(at, compared=("ncp", "nllm"), algorithms=("gaa", "flash"), strategies=("s1",))
+    return settled(press(at, "Compare"))
+
+
+def open_part(start, part, label, first=lambda at: at):
+    at = first(start())
+    at.session_state["kanon-work"] = work(at).replace_sections(DecideView(part=part))
+    go(at, DECIDE)
+    return settled(press(at, label)) if label else at
+
+
+PAGES = {
+    "anonymise": lambda start: open_released(start, ANONYMISE),
+    "privacy": lambda start: open_released(start, PRIVACY),
+    "utility": lambda start: open_released(start, UTILITY),
+    "compare": open_comparison,
+    "lattice": lambda start: start(LATTICE),
+    "metrics": lambda start: start(METRICS_PAGE),
+    "hierarchies": lambda start: start(HIERARCHIES),
+    "purpose": lambda start: open_part(start, "purpose", "", anonymised),
+    "settings": lambda start: open_part(start, "settings", "Try every configuration"),
+    "reverse": lambda start: open_part(start, "reverse", "Find the greatest k"),
+    "study": lambda start: open_part(start, "study", "Run the study"),
+}
+# Per page the page's own downloads, by key, and the files of the script with the same numbers.
+SAME = {
+    "anonymise": {"curve-data": "curve.csv", "download-release": "released.csv"},
+    "privacy": {"privacy-curves-data": "levels.csv"},
+    "utility": {
+        "utility-measures-data": "measures.csv",
+        "utility-distributions-data": "distributions-original-values.csv",
+        "utility-associations-data": "associations.csv",
+        "utility-queries-data": "queries.csv",
+    },
+    "compare": {"curves-data": "curves.csv", "areas-data": "areas.csv"},
+    "lattice": {"lattice-data": "nodes.csv"},
+    "metrics": {"cost-matrix-data": "costs-nllm.csv"},
+    "hierarchies": {"tree-zip": "hierarchies.zip"},
+    "purpose": {"decide-thresholds-data": "thresholds.csv"},
+    "settings": {"advised-data": "ways.csv"},
+    "reverse": {"greatest-k-data": "greatest-k.csv"},
+    "study": {"study-results-data": "results.csv"},
+}
+# What is drawn alike: the number of the page's first such chart, and the name in the script.
+DRAWN = {
+    "anonymise": [(0, "figure")], "privacy": [(0, "figure"), (1, "distance_figure")],
+    "utility": [(0, "figure")], "compare": [(0, "figure")], "lattice": [(0, "figure")],
+    "metrics": [(0, "figure")], "purpose": [(0, "figure")], "settings": [(0, "figure")],
+    "reverse": [(0, "figure")],
+}  # fmt: skip
+
+
+def read_code(downloads, page, ending):
+    name, make = downloads[f"code-{page}-{ending}"]
+    assert re.fullmatch(rf"{page}-[0-9a-f]{{12}}\.{ending}", name)
+    content = make()
+    return content.decode() if isinstance(content, bytes) else content
+
+
+def check_files(downloads, page, folder):
+    """The numbers of the script's files are those of the page's own downloads."""
+    for key, file in SAME[page].items():
+        content = downloads[key][1]()
+        made = folder / file
+        if file.endswith(".zip"):
+            first, second = (zipfile.ZipFile(io.BytesIO(each))
+                             for each in (content, made.read_bytes()))  # fmt: skip
+            assert first.namelist() == second.namelist()
+            assert all(first.read(name) == second.read(name) for name in first.namelist())
+        elif file == "released.csv":
+            assert made.read_bytes() == content
+        else:
+            own, theirs = pd.read_csv(made), pd.read_csv(io.BytesIO(content))
+            pd.testing.assert_frame_equal(own, theirs, rtol=1e-9), key
+
+
+def list_points(traces):
+    """The numbers of each trace that has some, as drawn."""
+    points = []
+    for trace in traces:
+        numbers = [trace.get(axis) for axis in "xyz"]
+        points.append([decode(axis) for axis in numbers if axis is not None])
+    return points
+
+
+def decode(values):
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
+    return np.asarray(values).tolist()
+
+
+def run_in_here(script, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [str(script), str(TABLE)])
+    monkeypatch.chdir(script.parent)
+    return runpy.run_path(str(script), run_name="__main__")
+
+
+@pytest.mark.parametrize("page", ["anonymise", "metrics", "hierarchies"])
+def test_a_script_makes_what_its_page_shows(start, downloads, monkeypatch, tmp_path, page):
+    check_script(PAGES[page](start), page, downloads, monkeypatch, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("anonymise", "metrics")])
+def test_every_script_makes_what_its_page_shows(start, downloads, monkeypatch, tmp_path, page):
+    check_script(PAGES[page](start), page, downloads, monkeypatch, tmp_path)
+
+
+def check_script(at, page, downloads, monkeypatch, tmp_path):
+    path = tmp_path / f"{page}.py"
+    path.write_text(read_code(downloads, page, "py"), "utf-8")
+    made = run_in_here(path, monkeypatch)
+    check_files(downloads, page, tmp_path / f"{page}-results")
+    for place, name in DRAWN.get(page, []):
+        page_figure = json.loads(at.get("plotly_chart")[place].proto.spec)
+        own = json.loads(made[name].to_json())
+        assert list_points(own["data"]) == list_points(page_figure["data"]), name
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("page", ["anonymise", "lattice"])
+def test_a_script_runs_alone(start, downloads, tmp_path, page):
+    """On another path, by its own process, which is given nothing but the table."""
+    PAGES[page](start)
+    path = tmp_path / "code.py"
+    path.write_text(read_code(downloads, page, "py"), "utf-8")
+    command = [sys.executable, "-W", "ignore", str(path), str(TABLE), "made"]
+    subprocess.run(command, cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    check_files(downloads, page, tmp_path / "made")
+
+
+@pytest.mark.nightly
+def test_a_notebook_runs(start, downloads, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    open_released(start, ANONYMISE)
+    book = nbformat.reads(read_code(downloads, "anonymise", "ipynb"), 4)
+    (tmp_path / "hospital.csv").write_bytes(TABLE.read_bytes())
+    folder = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(book, timeout=120, kernel_name="python3", resources=folder).execute()
+    check_files(downloads, "anonymise", tmp_path / "anonymise-results")
+
+
+# --- the text ---------------------------------------------------------------------------------
+NASTY = "it's a \"\"\"''' \\u0027 \\ trap\n{x} ```"
+
+
+def nasty_plan():
+    """A plan whose labels and names would end a text, a comment or a cell."""
+    nodes = [{"name": "*"}, {"name": NASTY, "parent": "*"}, {"name": "b", "parent": "*"}]
+    return make_plan({NASTY: {**qi(), "hierarchy": {"nodes": nodes}}}, 2, {"name": "gaa"})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_name_becomes_code(page):
+    settings = {"COLUMN": NASTY, "LINES": {NASTY: {NASTY: None}}}
+    script = write_script(page, nasty_plan(), NASTY, settings)
+    head = script.split("FOLDER.mkdir")[0].split("\nTABLE =")[1]
+    values = {}
+    imports = "import sys\nfrom pathlib import Path\nfrom kanon.notebook import Plan\nTABLE ="
+    exec(imports + head, values)  # the constants alone
+    assert values["PLAN"] == nasty_plan() and isinstance(values["PLAN"], Plan)
+    assert values["COLUMN"] == NASTY and values["LINES"] == {NASTY: {NASTY: None}}
+    compile(script, "script", "exec")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_notebook_is_valid_and_has_the_steps_of_the_script(page):
+    book = nbformat.reads(write_notebook(page, nasty_plan(), "t.csv", {}), 4)
+    nbformat.validate(book)
+    script = write_script(page, nasty_plan(), "t.csv", {})
+    for cell in book.cells[4:]:
+        if cell.cell_type == "code":
+            compile(cell.source, "cell", "exec")
+            assert cell.source.rpartition("\n")[0] in script
+            assert cell.outputs == [] and cell.execution_count is None
+
+
+def test_a_script_has_no_cell_of_the_table(start, downloads):
+    """Names of patients are identifiers; no hierarchy lists them."""
+    PAGES["anonymise"](start)
+    script = read_code(downloads, "anonymise", "py")
+    identifiers = [name for name, role in work_roles(script).items() if role == "identifier"]
+    table = pd.read_csv(TABLE, sep=";")
+    for column in identifiers:
+        for value in table[column].astype(str).unique():
+            assert f'"{value}"' not in script
+    assert str(ROOT) not in script and os.path.expanduser("~") not in script
+
+
+def work_roles(script):
+    plan = json.loads(script.split("r'''")[1].split("'''")[0])
+    return {name: column["role"] for name, column in plan["columns"].items()}
+
+
+def test_nothing_is_offered_while_nothing_is_there(start, downloads):
+    start()
+    assert not [key for key in downloads if key.startswith("code-")]
+
+
+def test_lines_of_a_comparison_are_the_plans_of_their_runs(monkeypatch, tmp_path):
+    """The curves of the code are those of the session's own runs, by another metric and search."""
+    state = with_fields(
+        open_sample("hospital", version=1), compared=("ncp", "nllm"), algorithms=("gaa", "flash")
+    )
+    lines = list_planned_lines(state)
+    job = plan_comparison_job(state, lines, list_missing_runs(state, lines, also=state.settings.k))
+    results = run_sweep(lambda *_: None, job.runs, job.ks, job.metrics)
+    runs = merge_compared_runs(state, lines, job, results)
+    found = replace(state.findings, runs=runs)
+    comparison = build_comparison(state.replace_sections(found), lines)
+    first, changes, measured_by = describe_lines(lines)
+    assert len(changes) == 4 and changes["ncp"] == {}
+    settings = {
+        "LINES": changes, "MEASURED_BY": measured_by, "KS": list(comparison.ks), "K": 5,
+        "TIE_SEEDS": [], "COLUMN": comparison.sensitive, "INTERVAL": None, "AREA_KS": [],
+        "PANELS": [{"kind": "curve", "measure": "mean_alteration"}, {"kind": "classes"}],
+    }  # fmt: skip
+    path = tmp_path / "compare.py"
+    path.write_text(write_script("compare", first, "hospital.csv", settings), "utf-8")
+    made = run_in_here(path, monkeypatch)
+    pd.testing.assert_frame_equal(made["curves"], comparison.table())
