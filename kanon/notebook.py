@@ -118,12 +118,15 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     >>> found.table()["k_up_to"].tolist(), found.release(2).released()["sex"].tolist()
     ([1, 3], ['*', '*', '*'])
     """
-    name = plan.algorithm.name
-    if not serves_every_k(name):
-        raise PlanError(f"{quote(name)} runs for one k at a time; sweep runs it for several.")
-    prepared = prepare(plan, table, folder)
+    name, prepared = plan.algorithm.name, prepare(plan, table, folder)
+    task = prepared.check()
+    if not serves_every_k(name, task.outliers):
+        outliers = " with outliers" if task.outliers else ""
+        raise PlanError(
+            f"{quote(name)}{outliers} runs for one k at a time; sweep runs it for several."
+        )
     metrics = measured_metrics(plan, [plan.metric.name])
-    return EveryK(prepared, run_algorithm(ignore_progress, name, prepared.check(), metrics))
+    return EveryK(prepared, run_algorithm(ignore_progress, name, task, metrics))
 
 
 def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.DataFrame:

@@ -58,7 +58,7 @@ def run_algorithm(
     module = algorithm_named(algorithm)
     start = time.perf_counter()
     in_engine = task.classes.in_engine
-    if in_engine or not serves_every_k(algorithm):
+    if in_engine or not serves_every_k(algorithm, task.outliers):
         recoding = module.anonymise(task, progress)
         seconds = time.perf_counter() - start
         recodings = {task.k: recoding}
@@ -129,7 +129,7 @@ def run_for_every_k(
 ) -> dict[int, Recoding]:
     """The releases for several k: from one run where that serves them all, else a run per k."""
     module = algorithm_named(algorithm)
-    if serves_every_k(algorithm):
+    if serves_every_k(algorithm, task.outliers):
         path = module.merge_path(task.for_k(max(ks)), progress)
         return finish_for_models(path, task, ks, progress) or {k: path.at(k) for k in ks}
 

@@ -62,6 +62,7 @@ from kanon.studio.widgets.result import (
     format_plan_for_file,
     get_shown_release,
     record_download,
+    show_column_losses,
 )
 from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
 
@@ -72,6 +73,7 @@ def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -
     k, run = get_shown_release(work, result)
     _show_curve(work, result, k)
     close = _show_numbers(work, result, run, k)
+    show_column_losses(work, result, run, k)
     show_release_remarks(result, run, k)
     _show_tables(result, run, k)
     show_release_downloads(work, result, run, k, stale)

@@ -250,7 +250,9 @@ def plan_comparison_job(
         line = run.line
         ground = prepared_for(line.ground)
         led = replace(line.configuration, tie_seed=run.seed)
-        own = {"algorithm": line.plan.algorithm, "suppression_limit": line.plan.suppression_limit}
+        own = {
+            key: getattr(line.plan, key) for key in ("algorithm", "suppression_limit", "outliers")
+        }
         band = None if run.seed == line.configuration.tie_seed else run.seed
         plan = apply_configuration_to_plan(ground.plan.model_copy(update=own), led, seed=band)
         task = replace(ground, plan=plan).task()
@@ -319,6 +321,7 @@ class LineInputs:
     scope: str | None  # None here and below for what is not looked at
     sensitive: str | None
     suppression: object
+    outliers: object
     seed: int | None
     node: Mapping[str, int] | None
     options: Mapping[str, Any]
@@ -338,6 +341,7 @@ class LineInputs:
             led.scope if LOOKS_AT[led.strategy] else None,
             plan.led_by if needs_sensitive(led.strategy) else None,
             plan.suppression_limit if uses(led.algorithm, "suppression") else None,
+            plan.outliers if uses(led.algorithm, "outliers") else None,
             algorithm.seed if uses(led.algorithm, "seed") else None,
             algorithm.node if uses(led.algorithm, "node") else None,
             algorithm.options,
@@ -372,10 +376,10 @@ def _is_usable(
 
 def _list_ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
     """The k of a comparison, with n where only some of the algorithms run to the end."""
-    names = dict.fromkeys(line.configuration.algorithm for line in lines)
-    once = [name for name in names if not serves_every_k(name)]
-    ks = list_comparison_k((once or list(names))[0], n_records, also)
-    mixed = len(once) not in (0, len(names))
+    kinds = {(line.configuration.algorithm, bool(line.plan.outliers)): None for line in lines}
+    once = [kind for kind in kinds if not serves_every_k(*kind)]
+    ks = list_comparison_k(*(once or list(kinds))[0], n_records, also)
+    mixed = len(once) not in (0, len(kinds))
     return sorted({*ks, n_records}) if mixed else ks
 
 

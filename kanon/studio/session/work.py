@@ -324,9 +324,9 @@ def list_compared_metrics(work: SessionState) -> list[str]:
     return [name for name in list_usable_metrics(work) if name in work.compare.compared]
 
 
-def list_comparison_k(algorithm: str, n_records: int, also: int) -> list[int]:
+def list_comparison_k(algorithm: str, outliers: bool, n_records: int, also: int) -> list[int]:
     """The k of a comparison: all of a slider, or the papers' where each k is a run of its own."""
-    if serves_every_k(algorithm):
+    if serves_every_k(algorithm, outliers):
         return list_slider_k(n_records, also)
     most = max(2, n_records)
     return sorted({*(k for k in PAPER_K if k <= most), min(also, most)})

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import algorithm_named
+from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.formatting import count_noun, write_count
+from kanon.charts.curves import build_column_losses_table, draw_column_losses
 from kanon.errors import ReleaseError
+from kanon.measures.alteration import split_by_column
 from kanon.plan import Plan
 from kanon.release.check import require_verdicts
 from kanon.release.record import describe_record_problem
@@ -31,6 +33,7 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.requirements import format_models_for_file, list_sensitive_models
 
 _NAMED = 5  # changed settings that are named
@@ -90,7 +93,10 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
     if coarsened := describe_coarsening_effect(result.prepared):
         st.caption(escape_markdown(coarsened))
     computed_k, n = result.solution.known, result.prepared.classes.n_records
-    title = escape_markdown(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
+    plan = result.prepared.plan
+    title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
+    if plan.outliers and uses(plan.algorithm.name, "outliers"):
+        title = f"With outliers, {title}"
     if result.solution.curves is None:
         st.caption(
             f"{title} has to run separately for each k, so there is no slider: this is the "
@@ -106,7 +112,7 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
     if computed_k is not None:
         wanted = min(work.settings.k, n)
         why = "With other models besides k, the release for each k is completed separately"
-        if result.prepared.plan.person is not None:
+        if plan.person is not None:
             why = "Because k counts persons, the release for each k is completed separately"
         if result.solution.path is None:
             why = f"{title} runs separately for each k, as often as three seconds allow"
@@ -122,6 +128,19 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
 def draw_in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
     for place, number in zip(st.columns(widths), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
+
+
+def show_column_losses(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
+    """Show what each quasi-identifier contributes to the alteration."""
+    metric = run.prepared.plan.metric
+    points = state.get_or_compute(
+        "column-losses", (result, k), lambda: split_by_column(run.recoding, metric)
+    )
+    show_picture(
+        draw_column_losses(points, metric), partial(build_column_losses_table, points),
+        "column-losses", f"{result.settings}|{k}",
+        PictureSettings.from_run(work, result.prepared, k),
+    )  # fmt: skip
 
 
 def format_plan_for_file(plan: Plan) -> str:
