@@ -30,18 +30,18 @@ def test_outliers_are_a_field_of_the_details(start):
     assert outliers_field(at).value is None
     assert build_plan(ui.work(at)).outliers is None
     assert "outliers" not in build_plan(ui.work(at)).to_json()
-    ui.enter(at, outliers_field(at), 1.0)
+    ui.enter(at, outliers_field(at), 50.0)
     plan = build_plan(ui.work(at))
-    assert plan.outliers == 0.01
-    assert apply_plan(ui.work(at), plan).settings.outliers == 0.01
-    assert details(at) == ["Details: outliers up to 1.0 %"]
+    assert plan.outliers == 0.5
+    assert apply_plan(ui.work(at), plan).settings.outliers == 0.5
+    assert details(at) == ["Details: outliers up to 50.0 %"]
     assert ui.OUTDATED in ui.warnings(at)[0]
     assert "Outliers: suppress at most, %" in ui.warnings(at)[0].replace("\\", "")
 
     ui.press(at, "Anonymise")
     ui.settled(at)
     found = current_run(at)
-    assert found.recoding.suppressed_records <= 0.01 * found.prepared.classes.n_records
+    assert found.recoding.suppressed_records <= 0.5 * found.prepared.classes.n_records
     assert found.alteration <= none.alteration
     assert found.recoding.min_k >= ui.work(at).settings.k
     said = [text for text in ui.captions(at) if text.startswith("With outliers, GAA")]
