@@ -192,12 +192,13 @@ def every_k(
     >>> found.table()["k_up_to"].tolist(), found.release(2).released()["sex"].tolist()
     ([1, 3], ['*', '*', '*'])
     """
-    name = plan.algorithm.name
-    if ks is None and not serves_every_k(name):
+    name, prepared = plan.algorithm.name, prepare(plan, table, folder)
+    if ks is None and not serves_every_k(name, prepared.task().outliers):
+        outliers = " with outliers" if prepared.task().outliers else ""
         raise PlanError(
-            f"{quote(name)} runs for one k at a time; name them with ks=, or use sweep for figures."
+            f"{quote(name)}{outliers} runs for one k at a time; name them with ks=, or use sweep "
+            "for figures."
         )
-    prepared = prepare(plan, table, folder)
     metrics = measured_metrics(plan, [plan.metric.name])
     if ks is not None:
         check_each_k(ks)

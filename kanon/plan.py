@@ -213,6 +213,7 @@ class Plan(Strict):
     metrics: dict[str, MetricPlan] = Field(default_factory=dict)
     read: ReadPlan = ReadPlan()
     suppression_limit: SuppressionLimit | None = None
+    outliers: SuppressionLimit | None = None
     suppressed: Literal["leave-out", "keep"] = "leave-out"
     order: Literal["released", "table"] = "released"
     person: str | None = None
@@ -338,12 +339,12 @@ class Plan(Strict):
             return self._find_sensitive_column("algorithm.sensitive", column)
         return sensitive_columns[0] if len(sensitive_columns) == 1 else None
 
-    def suppression(self, n_records: int) -> int | None:
-        """The most records that may be suppressed; None if the plan has no limit.
+    def suppression(self, n_records: int, outliers: bool = False) -> int | None:
+        """The most records that may be suppressed, or as outliers; None if the plan has no limit.
 
         A share of n is rounded down, except for the rounding error of a float.
         """
-        limit = self.suppression_limit
+        limit = self.outliers if outliers else self.suppression_limit
         if limit is None:
             return None
         if isinstance(limit, RecordsPlan):
@@ -492,7 +493,7 @@ def _describe_plan_error(error: ValidationError) -> PlanError:
 def _join_place(place: Sequence[int | str]) -> str:
     """Join the place in a plan, without the kinds of hierarchies, models and limits."""
     parts = [str(part) for part in place]
-    kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1}
+    kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1, "outliers": 1}
     if parts and len(parts) > kinds.get(parts[0], len(parts)):
         del parts[kinds[parts[0]]]
     return ".".join(parts)

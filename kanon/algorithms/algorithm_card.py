@@ -6,7 +6,15 @@ from typing import Literal
 from kanon.cards import Card, Parameter
 
 Setting = Literal[
-    "metric", "attribute_weights", "strategy", "cost", "tie_seed", "seed", "suppression", "node"
+    "metric",
+    "attribute_weights",
+    "strategy",
+    "cost",
+    "tie_seed",
+    "seed",
+    "suppression",
+    "outliers",
+    "node",
 ]
 
 

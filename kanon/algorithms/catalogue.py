@@ -76,6 +76,12 @@ def check_task(name: str, task: Task) -> None:
     module = algorithm_named(name)
     if task.classes.in_engine and not runs_stored(name):
         raise PlanError(needs_memory(name, task.classes.n_classes))
+    if task.classes.in_engine and task.outliers:
+        raise PlanError(
+            "Outliers can only be suppressed where all classes fit in memory, but "
+            f"{write_count(task.classes.n_classes)} are more than the limit 'classes' allows "
+            "(docs/operate/limits.md). Leave out the key 'outliers'."
+        )
     check = getattr(module, "check", None)
     if check is not None:
         check(task)
@@ -101,6 +107,12 @@ def runs_stored(name: str) -> bool:
     return module.CARD.family == "levels" or module.CARD.runs_in_engine
 
 
-def serves_every_k(name: str) -> bool:
-    """Whether one run of an algorithm yields the release for every k."""
-    return hasattr(algorithm_named(name), "merge_path")
+def serves_every_k(name: str, outliers: object = None) -> bool:
+    """Whether one run of an algorithm yields the release for every k.
+
+    If outliers may be suppressed, none does, because they are chosen for each k.
+
+    >>> serves_every_k("gaa"), serves_every_k("gaa", outliers=3), serves_every_k("optimal")
+    (True, False, False)
+    """
+    return hasattr(algorithm_named(name), "merge_path") and not outliers

@@ -3,6 +3,7 @@
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.outliers import anonymise_without_outliers
 from kanon.algorithms.partitioned_merging import merge_apart, merge_in_engine
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
@@ -45,10 +46,11 @@ CARD = AlgorithmCard(
     "hierarchies, where merges across the cut would cost most. Each part is merged on its own "
     "until about 1 % of its classes are left, or 64 if that is more. Then the classes left in all "
     "parts are merged together.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
+    guarantees="Every class holds at least k records and meets all models; only outliers are "
+    "suppressed, and only if the plan allows any.",
     slow="With more than about a million classes, or with a strategy that looks only at the merged "
     "class.",
-    uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed"),
+    uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed", "outliers"),
     parameters=(PARTS,),
     runs_in_engine=True,
     cheap=True,
@@ -153,6 +155,10 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
         No release of the table can meet k or a model.
     """
     if not task.classes.in_engine:
-        return merge_breaking_classes(merge_path(task, progress).at(task.k), task, progress)
+        return anonymise_without_outliers(_merge_all, task, progress)
     check(task)
     return merge_in_engine(task, number_of_parts(task), progress)
+
+
+def _merge_all(task: Task, progress: Progress) -> Recoding:
+    return merge_breaking_classes(merge_path(task, progress).at(task.k), task, progress)

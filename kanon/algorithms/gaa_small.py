@@ -3,6 +3,7 @@
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.outliers import anonymise_without_outliers
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError, quote
@@ -22,9 +23,10 @@ CARD = AlgorithmCard(
     "the lowest group of the hierarchy that holds the values of both. The last small class is "
     "merged with a class of any size. Classes that had k records from the start stay as they are, "
     "unless that last merge or another model needs them. So each k needs a run of its own.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
+    guarantees="Every class holds at least k records and meets all models; only outliers are "
+    "suppressed, and only if the plan allows any.",
     slow="Over many k: each k needs a run of its own.",
-    uses=("metric", "attribute_weights", "cost", "tie_seed"),
+    uses=("metric", "attribute_weights", "cost", "tie_seed", "outliers"),
 )
 
 
@@ -70,5 +72,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Unsatisfiable
         The table has fewer than k records.
     """
+    return anonymise_without_outliers(_merge_all, task, progress)
+
+
+def _merge_all(task: Task, progress: Progress) -> Recoding:
     path = merged(task, progress)
     return merge_breaking_classes(path.after(len(path.parts)), task, progress)

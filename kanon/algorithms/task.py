@@ -45,6 +45,9 @@ class Task:
         What has to hold beside k, and what ``k`` comes from; checked for every released class.
     suppression
         The most records that may be suppressed; None if the plan sets no limit.
+    outliers
+        The most records that greedy merging may suppress, so that others lose less; None or 0 for
+        none.
     seed
         The seed of algorithms that draw at random.
     options
@@ -63,6 +66,7 @@ class Task:
     sensitive: str | None = None
     models: tuple[Model, ...] = ()
     suppression: int | None = None
+    outliers: int | None = None
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
     node: tuple[int, ...] | None = None

@@ -1,6 +1,7 @@
-"""Curves against k."""
+"""The alteration of releases: curves against k, and a bar per column."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,7 @@ import plotly.graph_objects as go
 from kanon.base.formatting import CountedUnit, write_count, write_percent
 from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure, find_drawn_k, get_k_axis
-from kanon.charts.style import INK, draw_upright_line, escape_label, get_metric_colour
+from kanon.charts.style import INK, LABEL, draw_upright_line, escape_label, get_metric_colour
 from kanon.measures.along import Curves, Points, build_numbers_table, convert_to_total_variation
 from kanon.metrics import Metric
 
@@ -69,6 +70,57 @@ def draw_alteration_curve(
         {"title": "Alteration, % (↓ better)", "range": [0, 112], "ticksuffix": " "},
         hovermode="x",
         shapes=[draw_upright_line(k)],
+    )
+
+
+_MOST_COLUMNS = 10  # so many columns have a bar of their own; the last one is for all others
+
+
+def build_column_losses_table(points: Mapping[str, float]) -> pd.DataFrame:
+    """A row per column, the largest loss first: points of alteration, and the share of the loss.
+
+    >>> build_column_losses_table({"age": 1.0, "sex": 3.0})["share_of_loss_percent"].tolist()
+    [75.0, 25.0]
+    """
+    rows = sorted(points.items(), key=lambda item: -item[1])
+    total = sum(points.values())
+    shares = [100 * lost / total if total else 0.0 for _, lost in rows]
+    table = pd.DataFrame(rows, columns=["column", "alteration_points"])
+    return table.assign(share_of_loss_percent=shares)
+
+
+def draw_column_losses(points: Mapping[str, float], metric: Metric) -> go.Figure:
+    """A bar per column: its part of the alteration, in points; together they are all of it."""
+    table = build_column_losses_table(points)
+    if len(table) > _MOST_COLUMNS:
+        rest = table.iloc[_MOST_COLUMNS - 1 :]
+        others = [f"{len(rest)} others", rest.iloc[:, 1].sum(), rest.iloc[:, 2].sum()]
+        table = table.iloc[: _MOST_COLUMNS - 1]
+        table.loc[len(table)] = others
+    lost, shares = table["alteration_points"], table["share_of_loss_percent"]
+    names = [escape_label(name, 16) for name in table["column"]]
+    share_texts = [write_percent(share) for share in shares]
+    total = write_percent(sum(points.values()))
+    title = "No column loses anything"
+    if lost.max() > 0:
+        title = f"{names[0]} loses most: {share_texts[0]} of the {total}"
+    bars = {
+        "type": "bar", "x": list(range(len(names))), "y": lost,
+        "marker": {"color": get_metric_colour(metric.name)},
+        "text": [f"{value:.1f}" for value in lost], "textposition": "outside",
+        "textfont": LABEL, "cliponaxis": False,
+        "customdata": list(zip(names, share_texts, strict=True)),
+        "hovertemplate": f"%{{customdata[0]}}: %{{y:.2f}} of {total}, %{{customdata[1]}} of the "
+        "loss<extra></extra>",
+    }  # fmt: skip
+    return build_figure(
+        [bars],
+        title,
+        220,
+        {"tickvals": list(range(len(names))), "ticktext": names, "tickangle": 0},
+        {"title": "Points", "range": [0, 1.25 * max(lost.max(), 0.1)], "nticks": 4},
+        hovermode="closest",
+        bargap=0.4,
     )
 
 

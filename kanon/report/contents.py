@@ -422,11 +422,15 @@ def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[st
         yield _ALGORITHM_TERMS.get(key, key.capitalize()), _describe_setting(key, value)
     for name, metric in plan["metrics"].items():
         yield f"Metric {quote(name)}", f"{metric['intermediate']}, {metric['multiplier']}"
-    limit = plan.get("suppression_limit")
-    if isinstance(limit, dict):
-        yield "Records that may be suppressed", write_count(limit["records"])
-    elif limit is not None:
-        yield "Records that may be suppressed", write_percent(100 * limit)
+    for key, term in (
+        ("suppression_limit", "Records that may be suppressed"),
+        ("outliers", "Outliers that may be suppressed"),
+    ):
+        limit = plan.get(key)
+        if isinstance(limit, dict):
+            yield term, write_count(limit["records"])
+        elif limit is not None:
+            yield term, write_percent(100 * limit)
     yield "Rows of suppressed records", plan["suppressed"]
     if plan["read"].get("missing"):
         yield "Records that lack a quasi-identifier", plan["read"]["missing"]

@@ -249,13 +249,16 @@ def _describe_strategy(plan: Plan) -> str:
 
 def _describe_suppression(run: Run) -> str:
     plan = run.prepared.plan
-    limit, suppressed = plan.suppression_limit, run.recoding.suppressed_records
+    limit, suppressed, reason = plan.suppression_limit, run.recoding.suppressed_records, ""
+    if plan.outliers is not None and uses(plan.algorithm.name, "outliers"):
+        limit, reason = plan.outliers, " as outliers, if the others then lose less in total"
     if limit is None:
         limit_sentence = "The plan sets no limit."
     elif isinstance(limit, RecordsPlan):
-        limit_sentence = f"At most {count_noun(limit.records, 'record')} may be suppressed."
+        limit_sentence = f"At most {count_noun(limit.records, 'record')} may be suppressed{reason}."
     else:
-        limit_sentence = f"At most {write_percent(100 * limit)} of the records may be suppressed."
+        share = write_percent(100 * limit)
+        limit_sentence = f"At most {share} of the records may be suppressed{reason}."
     if not suppressed:
         return f"{limit_sentence} No record was suppressed."
     share = write_percent(100 * suppressed / run.prepared.classes.n_records)

@@ -134,7 +134,7 @@ def list_publishable_figures(run: Run) -> dict[str, Any]:
     """All figures of a table that may be published by name, as they are read."""
     plan, classes = run.prepared.plan, run.prepared.classes
     content = plan.model_dump(mode="json", exclude_none=True)
-    keys = ("algorithm", "metrics", "suppression_limit")
+    keys = ("algorithm", "metrics", "suppression_limit", "outliers")
     return {
         "records": write_count(classes.n_records),
         "dropped": write_count(run.prepared.dropped),

@@ -93,6 +93,9 @@ class PreparedRun:
             sensitive=self.plan.led_by,
             models=tuple(self._list_models()),
             suppression=self.plan.suppression(self.classes.n_records),
+            outliers=self.plan.suppression(self.classes.n_records, outliers=True)
+            if has_setting("outliers")
+            else None,
             seed=settings.seed,
             options=settings.options,
             node=self._get_node(),

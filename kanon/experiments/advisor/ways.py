@@ -70,7 +70,8 @@ def plan_to_advise(plan: Plan) -> Plan:
                 cost=algorithm.cost,
                 attribute_weights=algorithm.attribute_weights,
                 tie_seed=algorithm.tie_seed,
-            )
+            ),
+            "outliers": None,  # they would need a run for each k
         }
     )
     _ = advised.led_by

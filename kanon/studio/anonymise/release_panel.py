@@ -69,6 +69,7 @@ from kanon.studio.widgets.result import (
     get_shown_release,
     list_script_k,
     record_download,
+    show_column_losses,
 )
 from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
 
@@ -79,6 +80,7 @@ def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -
     k, run = get_shown_release(work, result)
     _show_curve(work, result, k)
     close = _show_numbers(work, result, run, k)
+    show_column_losses(work, result, run, k)
     alternatives = [] if stale else list_alternatives(work, result)
     show_alternative(work, alternatives, run, k)
     show_release_remarks(result, run, k)

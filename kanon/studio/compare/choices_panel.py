@@ -283,7 +283,9 @@ def list_cards(cards: Iterable[Card]) -> str:
 
 
 def count_new_runs(status: ComparisonOutlook) -> str:
-    every_k = all(serves_every_k(line.configuration.algorithm) for line in status.lines)
+    every_k = all(
+        serves_every_k(line.configuration.algorithm, line.plan.outliers) for line in status.lines
+    )
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
     if status.lacking == status.runs:
         return f"{runs}, all new."
@@ -301,7 +303,11 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
         st.info("Choose at least one metric and one strategy, then press Compare.")
     elif status.comparison is None and work.findings.comparison is None:
         frequency = "each line needs one run for all k"
-        if not all(serves_every_k(name) for name in list_compared_algorithms(work)):
+        if work.settings.outliers and any(
+            uses(line.configuration.algorithm, "outliers") for line in status.lines
+        ):
+            frequency = "lines with outliers need a run for each k"
+        elif not all(serves_every_k(name) for name in list_compared_algorithms(work)):
             frequency = "lines of GAA need one run for all k; other lines need a run for each k"
         nothing = "Nothing has been compared for this table yet."
         st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")

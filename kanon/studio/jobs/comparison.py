@@ -324,7 +324,9 @@ def plan_comparison_job(
         line = run.line
         ground = prepared_for(line.ground)
         led = replace(line.configuration, tie_seed=run.seed)
-        own = {"algorithm": line.plan.algorithm, "suppression_limit": line.plan.suppression_limit}
+        own = {
+            key: getattr(line.plan, key) for key in ("algorithm", "suppression_limit", "outliers")
+        }
         band = None if run.seed == line.configuration.tie_seed else run.seed
         plan = apply_configuration_to_plan(ground.plan.model_copy(update=own), led, seed=band)
         task = replace(ground, plan=plan).task()
@@ -401,6 +403,7 @@ class LineInputs:
     scope: str | None  # None here and below for what is not looked at
     sensitive: str | None
     suppression: object
+    outliers: object
     seed: int | None
     node: Mapping[str, int] | None
     options: Mapping[str, Any]
@@ -421,6 +424,7 @@ class LineInputs:
             led.scope if LOOKS_AT[led.strategy] else None,
             plan.led_by if needs_sensitive(led.strategy) else None,
             plan.suppression_limit if uses(led.algorithm, "suppression") else None,
+            plan.outliers if uses(led.algorithm, "outliers") else None,
             algorithm.seed if uses(led.algorithm, "seed") else None,
             algorithm.node if uses(led.algorithm, "node") else None,
             algorithm.options,
@@ -456,7 +460,7 @@ def _is_usable(
 
 def _list_ks(line: PlannedLine, n_records: int, also: int) -> list[int]:
     """The k that a line is run for, and n where one run goes on to the end."""
-    if not serves_every_k(line.configuration.algorithm):
+    if not serves_every_k(line.configuration.algorithm, line.plan.outliers):
         return list_run_k(n_records, also)
     plan = line.ground.plan
     if list_models(plan) or plan.person is not None:  # each release is finished for them

@@ -24,6 +24,7 @@ from kanon.studio.session.run_plan import (
     build_plan,
     drop_unmeetable_models,
     get_algorithm_options,
+    get_outlier_limit,
     get_suppression_limit,
 )
 from kanon.studio.session.work import (
@@ -256,7 +257,10 @@ def apply_configuration_to_plan(
         common = {key: getattr(led, key) for key in type(led).model_fields if key != "node"}
         own_options = get_algorithm_options(work, config.algorithm)
         led = type(led).model_validate({**common, "name": config.algorithm, **own_options})
-        limit = {"suppression_limit": get_suppression_limit(work, config.algorithm)}
+        limit = {
+            "suppression_limit": get_suppression_limit(work, config.algorithm),
+            "outliers": get_outlier_limit(work, config.algorithm),
+        }
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 

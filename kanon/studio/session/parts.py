@@ -79,6 +79,7 @@ class RunSettings(StateSection):
         "options": "Details of the algorithm",
         "node": "Levels",
         "suppression": "Suppress at most, %",
+        "outliers": "Outliers: suppress at most, %",
         "keep_suppressed": "Keep the rows of suppressed records, blanked",
         "row_order": "Keep the table's order of rows",
         "models": "Also require",
@@ -97,6 +98,7 @@ class RunSettings(StateSection):
     k: int = 5
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # Of each algorithm
     suppression: float | None = None  # At most this share of the records; None: the default
+    outliers: float | None = None  # At most this share of the records; None: no outliers
     keep_suppressed: bool = False  # Whether suppressed rows stay, blanked
     row_order: Literal["released", "table"] = "released"
     seed: int = 0

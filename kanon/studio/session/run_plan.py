@@ -162,9 +162,10 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
             *({"model": model.card.name, **vars(model)} for model in work.settings.models),
         ],
         "suppression_limit": get_suppression_limit(work, work.settings.algorithm),
+        "outliers": get_outlier_limit(work, work.settings.algorithm),
         "suppressed": (
             "keep"
-            if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression")
+            if work.settings.keep_suppressed and can_suppress(work.settings.algorithm)
             else "leave-out"
         ),
         "order": work.settings.row_order,
@@ -175,6 +176,14 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
 def get_suppression_limit(work: SessionState, algorithm: str) -> float | None:
     """The share of records that an algorithm may suppress; None for its own default."""
     return work.settings.suppression if uses(algorithm, "suppression") else None
+
+
+def get_outlier_limit(work: SessionState, algorithm: str) -> float | None:
+    return work.settings.outliers if uses(algorithm, "outliers") else None
+
+
+def can_suppress(algorithm: str) -> bool:
+    return uses(algorithm, "suppression") or uses(algorithm, "outliers")
 
 
 def get_picked_levels(work: SessionState) -> dict[str, int] | None:
@@ -326,9 +335,13 @@ def apply_plan(work: SessionState, plan: Plan) -> SessionState:
 
 
 def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
-    algorithm, limit = plan.algorithm, plan.suppression_limit
-    if isinstance(limit, RecordsPlan):
-        limit = min(1.0, limit.records / work.table.records.n_records)
+    algorithm = plan.algorithm
+    limit, outliers = (
+        min(1.0, wanted.records / work.table.records.n_records)
+        if isinstance(wanted, RecordsPlan)
+        else wanted
+        for wanted in (plan.suppression_limit, plan.outliers)
+    )
     return replace(
         work.settings,
         algorithm=algorithm.name,
@@ -345,6 +358,7 @@ def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
         k=min(max(2, plan.k), max(2, work.table.records.n_records)),
         models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
         suppression=limit,
+        outliers=outliers,
         keep_suppressed=plan.suppressed == "keep",
         row_order=plan.order,
     )

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, uses
+from kanon.base.formatting import write_percent
 from kanon.cards import Parameter
 from kanon.plan import get_own_parameters
 from kanon.studio.session import state
 from kanon.studio.session.parts import RunSettings
-from kanon.studio.session.run_plan import get_picked_levels
+from kanon.studio.session.run_plan import can_suppress, get_picked_levels
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, set_algorithm_option
@@ -54,7 +55,9 @@ def draw_algorithm_details(work: SessionState) -> None:
             _draw_seed(work)
         if uses(work.settings.algorithm, "node"):
             _draw_node(work)
-        if uses(work.settings.algorithm, "suppression"):
+        if uses(work.settings.algorithm, "outliers"):
+            _draw_outliers(work)
+        if can_suppress(work.settings.algorithm):
             _draw_suppressed_rows(work)
 
 
@@ -90,7 +93,9 @@ def _describe_changes(work: SessionState) -> Iterator[str]:
         yield f"seed {work.settings.tie_seed}"
     if work.settings.seed and uses(work.settings.algorithm, "seed"):
         yield f"seed {work.settings.seed}"
-    if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression"):
+    if work.settings.outliers and uses(work.settings.algorithm, "outliers"):
+        yield f"outliers up to {write_percent(100 * work.settings.outliers)}"
+    if work.settings.keep_suppressed and can_suppress(work.settings.algorithm):
         yield "suppressed rows stay"
     if work.settings.cost == "representatives" and uses(work.settings.algorithm, "cost"):
         yield _COST_TITLES[work.settings.cost]
@@ -140,6 +145,27 @@ def draw_suppression_field(work: SessionState, name: str, usual: str, more: str)
         help="Records in classes that do not meet the requirements, mostly because they are too "
         f"small, can be suppressed, up to this share. {more}",
     )
+
+
+def _draw_outliers(work: SessionState) -> None:
+    share = work.settings.outliers
+    percentage = None if share is None else round(100 * share, 6)
+    st.number_input(
+        "Outliers: suppress at most, %",
+        min_value=0.0,
+        max_value=100.0,
+        value=None,
+        step=0.5,
+        format="%.2f",
+        placeholder="none",
+        **attach_widget(
+            f"run-outliers-{work.version}", percentage, "outliers", into=RunSettings,
+            read=_read_share,
+        ),
+        help="Outliers are the few records that make the rest of their class lose most. They are "
+        "suppressed only if all records together then lose less; a suppressed record counts as "
+        "lost. That needs up to 33 runs instead of one, and again for every k. Empty: none.",
+    )  # fmt: skip
 
 
 def _draw_suppressed_rows(work: SessionState) -> None:

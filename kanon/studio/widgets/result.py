@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import algorithm_named, serves_every_k
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k, uses
 from kanon.base.formatting import write_count
+from kanon.charts.curves import build_column_losses_table, draw_column_losses
 from kanon.errors import ReleaseError
+from kanon.measures.alteration import split_by_column
 from kanon.plan import Plan
 from kanon.release.check import require_verdicts
 from kanon.release.record import describe_record_problem
@@ -37,6 +39,7 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.progress import draw_duration
 from kanon.studio.widgets.requirements import format_models_for_file, list_sensitive_models
 
@@ -112,7 +115,8 @@ def list_script_k(result: AnonymisationResult, k: int) -> list[int] | None:
     """The k that a script has to compute for a result; None if one run serves every k."""
     if result.solution.known is not None:
         return list(result.solution.known)
-    return None if serves_every_k(result.prepared.plan.algorithm.name) else [k]
+    plan = result.prepared.plan
+    return None if serves_every_k(plan.algorithm.name, plan.outliers) else [k]
 
 
 def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: str) -> None:
@@ -142,7 +146,8 @@ def _explain_known_k(result: AnonymisationResult, offered: Sequence[int]) -> str
         why = "Because k counts persons, the release for each k is completed separately"
     if result.solution.path is None:
         title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
-        why = f"{title} runs separately for each k"
+        with_outliers = plan.outliers and uses(plan.algorithm.name, "outliers")
+        why = f"{'With outliers, ' if with_outliers else ''}{title} runs separately for each k"
     known = len(result.known or ())
     more = "" if known == len(offered) else " Choose another one, and it is computed."
     return f"{why}: {known} of {len(offered)} values of k are computed.{more}"
@@ -158,6 +163,19 @@ def _describe_shown_k(work: SessionState, chosen: int, k: int) -> str:
 def draw_in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
     for place, number in zip(st.columns(widths), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
+
+
+def show_column_losses(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
+    """Show what each quasi-identifier contributes to the alteration."""
+    metric = run.prepared.plan.metric
+    points = state.get_or_compute(
+        "column-losses", (result, k), lambda: split_by_column(run.recoding, metric)
+    )
+    show_picture(
+        draw_column_losses(points, metric), partial(build_column_losses_table, points),
+        "column-losses", f"{result.settings}|{k}",
+        PictureSettings.from_run(work, result.prepared, k),
+    )  # fmt: skip
 
 
 def format_plan_for_file(plan: Plan) -> str:
