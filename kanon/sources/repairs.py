@@ -227,13 +227,13 @@ class RepairResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What it did not find or could not read, in sentences."""
-        notes = []
+        """What it did not find or could not read, in sentences without values."""
+        notes, named = [], len(self.step.named_values)
         if not self.changed:
             notes.append("It hits nothing in this table.")
         elif self.absent:
-            lacks = f"The column {quote(self.step.column)} has no {list_names(self.absent)}."
-            notes.append(lacks)
+            do = "does" if len(self.absent) == 1 else "do"
+            notes.append(f"{len(self.absent)} of its {named} values {do} not occur in this table.")
         if self.unread:
             cells = count_noun(self.unread, "cell is", "cells are")
             notes.append(f"{cells} not a number that kanon can compare, and stayed.")

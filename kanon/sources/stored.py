@@ -365,6 +365,10 @@ class StoredTable:
             original._repaired_tables = [table]
         return table
 
+    def keep_repaired(self, table: StoredTable) -> None:
+        """Take over the repaired table of another process, with its answers."""
+        self.unrepaired._repaired_tables = [table]
+
     def _repair_once(
         self, step: Repair, kind: ColumnKind | None
     ) -> tuple[StoredTable, RepairResult]:

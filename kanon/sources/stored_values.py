@@ -100,9 +100,7 @@ class TableConnection:
             self._check()
             return self.rows.fetch(wanted)
 
-    def repair(
-        self, step: Repair, hits: RepairHits, answers: StoredAnswers
-    ) -> TableConnection:
+    def repair(self, step: Repair, hits: RepairHits, answers: StoredAnswers) -> TableConnection:
         """The same connection, to the rows with one step of the repairs done."""
         rows, column, values = self.expression, step.column, self.values(step.column)
         if len(hits.targets) > _MOST_REPAIRED:

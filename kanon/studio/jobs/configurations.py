@@ -1,6 +1,6 @@
 """The configurations that a session compares, and what their runs share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan, build_composed_metrics
 from kanon.schema import Role
+from kanon.sources.repairs import Repair
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
@@ -53,6 +54,7 @@ class GroundInputs:
     coarsened: Mapping[str, object]
     missing: str | None
     person: str | None
+    repairs: Sequence[Repair] | None
     cost: str
     attribute_weights: tuple[float, ...]
 
@@ -258,6 +260,7 @@ def _get_run_inputs(work: SessionState, plan: Plan, trees: Mapping[str, Hierarch
         plan.coarsened,
         plan.read.missing,
         plan.person,
+        plan.repairs,
         plan.algorithm.cost,
         tuple(weights.get(column, 1.0) for column in columns),
     )
