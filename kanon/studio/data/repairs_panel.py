@@ -15,6 +15,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import request_repairs
 from kanon.studio.jobs.upload import AT_ONCE
 from kanon.studio.session import state
+from kanon.studio.session.table_loading import set_repairs
 from kanon.studio.session.text import escape_markdown, mark_odd_blanks, trim_title
 from kanon.studio.session.work import SessionState
 
@@ -107,7 +108,9 @@ def _propose_spellings(work: SessionState, column: str, values: ValueCounts) -> 
 
 
 def _merge_spellings(column: str, groups: Sequence[Spellings]) -> Repair:
-    pairs = {value: group.name for group in groups for value in [*group.records][1:]}
+    pairs: dict[str, str | None] = {
+        value: group.name for group in groups for value in [*group.records][1:]
+    }
     return Repair(column=column, replace=pairs)
 
 
@@ -184,7 +187,9 @@ def _write_value(value: str) -> str:
 
 def _replace_values(version: int, column: str, picked: Sequence[str], target: str | None) -> None:
     new = None if target is None else target.strip()
-    _add_step(version, Repair(column=column, replace={old: new for old in picked if old != new}))
+    pairs = {old: new for old in picked if old != new}
+    if pairs:
+        _add_step(version, Repair(column=column, replace=pairs))
 
 
 def _drop_records(version: int, column: str, kind: str, entry: Any) -> None:
@@ -201,5 +206,9 @@ def _remove_step(version: int, place: int) -> None:
 
 
 def _take_steps(version: int, steps: Sequence[Repair]) -> None:
-    if not is_replaced(version):
+    if is_replaced(version):
+        return
+    if state.get_session().table.records.in_engine:
         runner.run_request(request_repairs, steps, wait=AT_ONCE)
+    else:
+        state.try_update(lambda: set_repairs(state.get_session(), steps), carry=False)

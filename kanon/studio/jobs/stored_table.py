@@ -114,11 +114,11 @@ def start_exposure(work: SessionState) -> ExposureNumbers:
     )
 
 
-def request_repairs(work: SessionState, steps: Sequence[Repair]) -> JobRequest | SessionState:
-    """Repair the table: at once in memory, by a worker where an engine has the rows."""
+def request_repairs(work: SessionState, steps: Sequence[Repair]) -> JobRequest | None:
+    """Request to repair a table whose rows an engine has; None of a table in memory."""
     table, new_steps = work.table.file.records, tuple(check_repairs(steps))
     if not isinstance(table, StoredTable):
-        return set_repairs(work, new_steps)
+        return None
 
     def store_repaired(work: SessionState, repaired: StoredTable) -> SessionState:
         table.keep_repaired(repaired)
