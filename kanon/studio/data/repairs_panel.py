@@ -33,9 +33,11 @@ _LABELS = {
 
 def show_repairs(work: SessionState) -> None:
     """Draw the section, folded until somebody opens it."""
-    steps = work.table.repairs
-    title = "Repair values" + (f": {count_noun(len(steps), 'step')} done" if steps else "")
-    section = st.expander(title, icon=":material/build:", key=_KEY, on_change="rerun")
+    results = work.table.records.repairs
+    if results:
+        amounts = ", ".join(result.amount for result in results)
+        st.caption(f"Repaired in {count_noun(len(results), 'step')}: {amounts}.")
+    section = st.expander("Repair values", icon=":material/build:", key=_KEY, on_change="rerun")
     if not section.open:
         return
     with section:
@@ -43,7 +45,7 @@ def show_repairs(work: SessionState) -> None:
             "Steps change the table here before anything is counted. The file stays as it is. "
             "They are saved in the plan, with the values that they name, and listed in the report."
         )
-        _show_steps(work, work.table.records.repairs)
+        _show_steps(work, results)
         column = st.selectbox("Column to repair", list(work.table.roles), key=f"{_KEY}-column")
         try:
             values = state.get_or_compute(
