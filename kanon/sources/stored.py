@@ -355,6 +355,8 @@ class StoredTable:
         for table in (self, *original._repaired_tables):
             if key == (table.repaired.key if table.repaired is not None else []):
                 return table
+        if key and original.omissions:  # the steps are done on all records
+            original = StoredTable(self.address, self.engine, self.settings, (), original)
         table, results = original, []
         for place, (step, kind) in enumerate(key):
             with name_step(place):

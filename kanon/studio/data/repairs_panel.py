@@ -46,7 +46,9 @@ def show_repairs(work: SessionState) -> None:
             "They are saved in the plan, with the values that they name, and listed in the report."
         )
         _show_steps(work, results)
-        column = st.selectbox("Column to repair", list(work.table.roles), key=f"{_KEY}-column")
+        column = st.selectbox(
+            "Column to repair", list(work.table.roles), key=f"{_KEY}-column", width=340
+        )
         try:
             values = state.get_or_compute(
                 "repair-values",

@@ -1,6 +1,6 @@
 """The configurations that a session compares, and what their runs share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan, build_composed_metrics
 from kanon.schema import Role
-from kanon.sources.repairs import Repair
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
@@ -54,7 +53,6 @@ class GroundInputs:
     coarsened: Mapping[str, object]
     missing: str | None
     person: str | None
-    repairs: Sequence[Repair] | None
     cost: str
     attribute_weights: tuple[float, ...]
 
@@ -177,6 +175,8 @@ def explain_incomparable(work: SessionState, saved: SavedConfiguration) -> str:
         return f"its k counts persons, identified by {quote(saved.plan.person)}"
     if saved.plan.read.missing != work.table.missing and count_incomplete_records(work):
         return "it treats missing values differently, so it has other records"
+    if (saved.plan.repairs or []) != [*work.table.repairs]:
+        return "it repairs the table differently"
     return ""
 
 
@@ -260,7 +260,6 @@ def _get_run_inputs(work: SessionState, plan: Plan, trees: Mapping[str, Hierarch
         plan.coarsened,
         plan.read.missing,
         plan.person,
-        plan.repairs,
         plan.algorithm.cost,
         tuple(weights.get(column, 1.0) for column in columns),
     )

@@ -1,13 +1,26 @@
 """Repairing values on the Data page: merge, replace, drop, undo; plan, project and release."""
 
+import pickle
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
+from kanon.base.progress import ignore_progress
+from kanon.run import run
 from kanon.schema import Role
+from kanon.sources.addresses import Address
+from kanon.sources.opening import open_stored_file
+from kanon.sources.repairs import Repair
+from kanon.studio.jobs.configurations import explain_incomparable
+from kanon.studio.jobs.stored_table import request_repairs
+from kanon.studio.session.hierarchy_choices import set_roles as give_roles
+from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import apply_plan, build_plan
 from kanon.studio.session.table_loading import (
     open_uploaded_table,
     set_repairs,
+    start_with_table,
     take_over_reread,
 )
 from kanon.studio.shell.project_file import export_project, open_project
@@ -79,10 +92,8 @@ def test_spellings_are_merged_values_replaced_records_dropped_and_undone(messy):
 
 
 def set_roles(work):
-    from kanon.studio.session.hierarchy_choices import set_roles as give
-
-    work = give(work, ["sex", "age"], Role.QUASI_IDENTIFIER)
-    return give(work, ["ill"], Role.SENSITIVE)
+    work = give_roles(work, ["sex", "age"], Role.QUASI_IDENTIFIER)
+    return give_roles(work, ["ill"], Role.SENSITIVE)
 
 
 def opened():
@@ -114,8 +125,6 @@ def test_hierarchies_made_by_hand_stay_and_proposed_ones_follow():
 
 
 def steps_of(*contents):
-    from kanon.sources.repairs import Repair
-
     return [Repair.model_validate(content) for content in contents]
 
 
@@ -128,6 +137,29 @@ def test_plans_and_projects_bring_their_repairs():
     assert project.table.records.n_records == 10
     without = apply_plan(work, build_plan(fresh))
     assert without.table.repairs == ()
+
+
+def test_a_saved_configuration_with_other_repairs_is_not_compared():
+    work = opened()
+    saved = SavedConfiguration("before", build_plan(work), work.table.trees)
+    merged = set_repairs(work, steps_of({"column": "sex", "replace": {"m": "male"}}))
+    assert explain_incomparable(work, saved) == ""
+    assert explain_incomparable(merged, saved) == "it repairs the table differently"
+
+
+def test_a_worker_repairs_what_an_engine_holds(tmp_path):
+    path = tmp_path / "t.parquet"
+    MESSY.to_parquet(path, index=False)
+    work = set_roles(start_with_table(open_stored_file(Address(str(path))), 1))
+    request = request_repairs(work, steps_of({"column": "sex", "replace": {"m": "male"}}))
+    answer = request.function(ignore_progress, *request.arguments)
+    new = request.store_result(work, pickle.loads(pickle.dumps(answer)))  # noqa: S301
+    assert new.version == 2 and new.message.notice.startswith("Repaired: 2 cells replaced.")
+    assert dict(new.table.records.count_column_values("sex").counts)["male"] == 5
+    plan = build_plan(new.replace_sections(replace(new.settings, k=2)))
+    made = run(plan, new.table.records)
+    assert made.measures["repairs"] == run(plan, MESSY).measures["repairs"]
+    assert request_repairs(opened(), []) is None
 
 
 def test_a_table_read_again_keeps_the_repairs_that_it_allows():
