@@ -15,6 +15,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import request_repairs
 from kanon.studio.jobs.upload import AT_ONCE
 from kanon.studio.session import state
+from kanon.studio.session.parts import Message
 from kanon.studio.session.table_loading import set_repairs
 from kanon.studio.session.text import escape_markdown, mark_odd_blanks, trim_title
 from kanon.studio.session.work import SessionState
@@ -134,22 +135,22 @@ def _pick_values(work: SessionState, column: str, values: ValueCounts) -> list[s
     if not picked:
         return []
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        target = st.text_input(
+        target = f"{_KEY}-target-{key}-{len(picked)}-{picked[0]}"
+        st.text_input(
             choose_plural(len(picked), "Replace it by", "Merge all {count} into"),
             value=picked[0] if len(picked) > 1 else "",
-            key=f"{_KEY}-target-{key}-{len(picked)}-{picked[0]}",
+            key=target,
             width=260,
         )
-        for label, what, enabled in (
-            (choose_plural(len(picked), "Replace", "Merge"), target, bool(target.strip())),
-            ("Make missing", None, True),
+        for label, entry in (
+            (choose_plural(len(picked), "Replace", "Merge"), target),
+            ("Make missing", None),
         ):
             st.button(
                 label,
                 key=f"{_KEY}-{label}-{key}",
-                disabled=not enabled,
                 on_click=_replace_values,
-                args=(work.version, column, picked, what),
+                args=(work.version, column, picked, entry),
             )
         st.button(
             "Drop these records",
@@ -189,10 +190,13 @@ def _write_value(value: str) -> str:
     return trim_title(mark_odd_blanks(value))
 
 
-def _replace_values(version: int, column: str, picked: Sequence[str], target: str | None) -> None:
-    new = None if target is None else target.strip()
+def _replace_values(version: int, column: str, picked: Sequence[str], entry: str | None) -> None:
+    """Replace values by what is typed now in the field ``entry``, or by missing cells."""
+    new = None if entry is None else str(state.get_widget_value(entry) or "").strip()
     pairs = {old: new for old in picked if old != new}
-    if pairs:
+    if new == "":
+        state.update_sections(Message(problem="Type the value that replaces the others first."))
+    elif pairs:
         _add_step(version, Repair(column=column, replace=pairs))
 
 
