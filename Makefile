@@ -95,7 +95,7 @@ rooms: $(VENV)/.kanon-dev
 
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
-	KANON_EXAMPLES=1 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
+	KANON_EXAMPLES=0.25 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
 
 # What is installed where kanon runs, in environments of their own: without what the tests need, and
 # without changing it.

@@ -258,7 +258,7 @@ def _suggest_role(name: str, column: DistinctCounts) -> Suggestion:
     by_name = named_like(name)
     has_number_name = re.fullmatch(f"{_NUMBERS}|{_IDS}", _split_name(name)[-1])
     if has_number_name and tells_apart(column.values, column.n_filled):
-        return Suggestion(Role.IDENTIFIER, "Suggested: its name suggests a number or id.")
+        return Suggestion(Role.IDENTIFIER, "Suggested: its name is typical of a number or an ID.")
     if by_name is not None and by_name.role is Role.IDENTIFIER and _has_few_values(column):
         many = f"{write_count(column.n_filled)} records share {count_noun(column.values, 'value')}"
         return Suggestion(
@@ -271,7 +271,7 @@ def _suggest_role(name: str, column: DistinctCounts) -> Suggestion:
     if column.n_filled > 20 and column.values == column.n_filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has its own value.")
     if has_number_name and column.values > _FEW_VALUES and tells_persons(column):
-        return Suggestion(Role.IDENTIFIER, "Suggested: its name suggests a number or id.")
+        return Suggestion(Role.IDENTIFIER, "Suggested: its name is typical of a number or an ID.")
     many = singles_out(column)
     if many:
         return Suggestion(Role.QUASI_IDENTIFIER, f"Suggested: {many}")

@@ -42,7 +42,8 @@ _CARDS = (
     _card(
         "k", "K: highest k, then least cost",
         "Among the partners that make the smallest class as large as possible, the cheapest. This "
-        "serves the reverse: releases that must meet a model other than k-anonymity.",
+        "serves the search for the greatest k, whose releases must meet a model other than "
+        "k-anonymity.",
         source="Mauger, Le Mahec, Dequen 2023, Section 4.4",
     ),
 )  # fmt: skip

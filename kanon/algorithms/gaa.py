@@ -37,8 +37,8 @@ CARD = AlgorithmCard(
     source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
     family="merging",
     how="At first, records that share all quasi-identifiers form a class. While any class has "
-    "fewer than k records, one of the smallest classes is merged with another class, its partner: "
-    "in every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
+    "fewer than k records, one of the smallest classes is merged with another class, its partner. "
+    "In every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
     "the values of both. Records that now look the same form one class. The strategy picks the "
     "partner. A run for a larger k starts exactly like a run for a smaller k, so one run to the "
     "end serves every k. If there are very many classes, they are cut into parts along the "

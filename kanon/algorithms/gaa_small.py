@@ -18,7 +18,7 @@ CARD = AlgorithmCard(
     family="merging",
     how="At first, records that share all quasi-identifiers form a class. While any class has "
     "fewer than k records, the first such class, in tree order, is merged with the cheapest other "
-    "class that also has fewer than k records: in every quasi-identifier, all their records get "
+    "class that also has fewer than k records. In every quasi-identifier, all their records get "
     "the lowest group of the hierarchy that holds the values of both. The last small class is "
     "merged with a class of any size. Classes that had k records from the start stay as they are, "
     "unless that last merge or another model needs them. So each k needs a run of its own.",

@@ -17,8 +17,8 @@ CARD = AlgorithmCard(
     "Heuristics for Very Large Relational Databases, Algorithm 1",
     family="levels",
     how=f"{FULL_DOMAIN} The search starts from the original values. Each step raises one "
-    "quasi-identifier by one level: the one that makes the smallest class largest, once at most "
-    "the allowed number of records is suppressed. The first node that reaches k is released.",
+    "quasi-identifier by one level: the one that makes the smallest class largest when up to "
+    "the allowed number of records are suppressed. The first node that reaches k is released.",
     guarantees="Every released class holds at least k records. Losses are not minimised.",
     slow="Hardly ever: it looks at a few nodes per step.",
     uses=("suppression",),

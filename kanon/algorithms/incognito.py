@@ -34,9 +34,9 @@ CARD = AlgorithmCard(
     family="levels",
     how=f"{FULL_DOMAIN} Levels that fail on some of the quasi-identifiers also fail on all of "
     "them. So levels are tried on single columns first, then on pairs, and so on; only levels that "
-    "meet the requirements are tried with one more column. Of all nodes that meet them in the end, "
-    "the one with the least loss is released. Records in classes that are too small are "
-    "suppressed, up to the allowed number.",
+    "meet the requirements are tried with one more column. Of all nodes that meet the "
+    "requirements on all quasi-identifiers, the one with the least loss is released. Records in "
+    "classes that are too small are suppressed, up to the allowed number.",
     guarantees="No other levels lose less, and no more records are suppressed than allowed.",
     slow="With many quasi-identifiers: it goes through all subsets of them.",
     uses=("metric", "attribute_weights", "suppression"),

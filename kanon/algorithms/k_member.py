@@ -28,10 +28,10 @@ CARD = AlgorithmCard(
     family="clusters",
     how="A record is drawn at random; the same seed draws the same record. The first cluster "
     "begins with the record furthest from it, every later cluster with the record furthest from "
-    "the one that began the last cluster. The furthest record is the most expensive one to join, "
-    "per record. While a cluster has fewer than k records, it takes the records that increase the "
-    "loss of the whole cluster least. When fewer than k records are left, they join, in random "
-    "order, the cluster whose loss they increase least. Every cluster gets, in every "
+    "the one that began the previous cluster. The furthest record is the most expensive one to "
+    "join, per record. While a cluster has fewer than k records, it takes the records that "
+    "increase the loss of the whole cluster least. When fewer than k records are left, each joins, "
+    "in random order, the cluster whose loss it increases least. Every cluster gets, in every "
     "quasi-identifier, the lowest group of the hierarchy that holds all its values. The published "
     "algorithm moves single records; here records that share all quasi-identifiers move together, "
     "so a cluster may hold more than k. Clusters that end up looking the same form one class.",

@@ -24,10 +24,10 @@ CARD = AlgorithmCard(
     family="clusters",
     how="At first, records that share all quasi-identifiers form a class. While any class has "
     "fewer than k records, one such class is drawn at random (the same seed makes the same draws). "
-    "It is merged with the class nearest to it, whatever the size of that class: in every "
-    "quasi-identifier, all their records get the lowest group of the hierarchy that holds the "
-    "values of both. The distance between two classes is the cost of raising the records of both "
-    "to that group. Records that now look the same form one class.",
+    "It is merged with the class nearest to it, whatever the size of that class. In every "
+    "quasi-identifier, all records of both classes get the lowest group of the hierarchy that "
+    "holds the values of both. The distance between two classes is the cost of raising the records "
+    "of both to that group. Records that now look the same form one class.",
     guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
     slow="With more than about a million classes.",
     uses=("metric", "attribute_weights", "cost", "tie_seed", "seed"),

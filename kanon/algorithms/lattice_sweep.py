@@ -66,10 +66,10 @@ CARD = AlgorithmCard(
     "cover the same original values. With the effort 'thorough', groups are released one by one in "
     "the order of their cost per record. Then classes are dissolved into others, and neighbouring "
     "classes are merged and split again, wherever that lowers the total loss. With the effort "
-    "'closest', a price per record is sought for every class of equal records, at which no group "
-    "is worth much more than it costs. The groups that pay off at these prices are released, the "
-    "surest first, and this release is improved in the same way. The better of this release and "
-    "that of 'thorough' is taken.",
+    "'closest', kanon seeks a price per record for every class of equal records, such that no "
+    "group is worth much more than it costs. The groups that pay off at these prices are released, "
+    "the surest first, and this release is improved in the same way. The better of this release "
+    "and that of 'thorough' is taken.",
     guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
     "Another release may lose less; the lower bound limits how much less.",
     slow="With lattices of many nodes (the limit is ten million) and a k so large that much of the "

@@ -23,15 +23,17 @@ from kanon.recoding import Recoding
 CARD = AlgorithmCard(
     name="mingen",
     title="MinGen",
-    summary="Finds all combinations of levels that meet the requirements and could not be lower. "
-    "Of these it takes the one with the highest precision; if several tie, you choose.",
+    summary="Finds all combinations of levels that meet the requirements, but would not if any "
+    "level were lower. Of these it takes the one with the highest precision; if several tie, you "
+    "choose.",
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
     family="levels",
-    how=f"{FULL_DOMAIN} Every node is tried unless a node below it meets the requirements; those "
-    "that meet them are the minimal ones. The one with the highest precision (Prec: the mean share "
-    "of its levels that a cell has kept) is released. If several tie, the one that the user picked "
-    "is released, or else the one with the least loss by the chosen metric and attribute weights.",
+    how=f"{FULL_DOMAIN} Every node is tried, unless a node below it meets the requirements; the "
+    "tried nodes that meet them are the minimal ones. The one with the highest precision (Prec: "
+    "the mean share of its levels that a cell has kept) is released. If several tie, the one that "
+    "the user picked is released, or else the one with the least loss by the chosen metric and "
+    "attribute weights.",
     guarantees="No node that meets the requirements has a higher precision; nothing is suppressed.",
     slow="With many quasi-identifiers: it looks at every node that fails the requirements.",
     uses=("metric", "attribute_weights", "node"),

@@ -31,12 +31,13 @@ CARD = AlgorithmCard(
     "the same seed draws the same records. Each of them begins a cluster. Every other record, in "
     "tree order, joins the nearest cluster: the one whose loss grows least. Then sizes are evened "
     "out: every cluster with more than k records gives away those that are furthest from the rest "
-    "of the cluster. They join, in random order, the nearest cluster with fewer than k records, or "
-    "the nearest of all once no cluster is below k. Every cluster gets, in every quasi-identifier, "
-    "the lowest group of the hierarchy that holds all its values; that is its centre. The "
-    "published algorithm moves single records; here records that share all quasi-identifiers move "
-    "together. So some clusters may still have fewer than k records in the end: each is merged "
-    "with the nearest other cluster. Clusters that end up looking the same form one class.",
+    "of the cluster. In random order, each of them joins the nearest cluster with fewer than k "
+    "records, or the nearest of all once no cluster is below k. Every cluster gets, in every "
+    "quasi-identifier, the lowest group of the hierarchy that holds all its values; that is its "
+    "centre. The published algorithm moves single records; here records that share all "
+    "quasi-identifiers move together. So some clusters may still have fewer than k records in the "
+    "end: each is merged with the nearest other cluster. Clusters that end up looking the same "
+    "form one class.",
     guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
     slow="With more than about a hundred thousand classes at small k: each class is compared with "
     "each cluster.",

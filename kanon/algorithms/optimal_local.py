@@ -97,9 +97,10 @@ def check(task: Task) -> None:
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
             f"Optimal local recoding is for small tables: at most {write_count(MOST_CLASSES)} "
-            f"different records, and at most {write_count(MOST_WORK)} if multiplied by lattice "
-            f"nodes. Here: {write_count(size)} different records, {count_noun(nodes, 'node')}. "
-            "Use 'lattice-sweep' with effort 'closest', or choose fewer quasi-identifiers."
+            f"different records, and at most {write_count(MOST_WORK)} for this number times the "
+            f"number of lattice nodes. Here: {write_count(size)} different records, "
+            f"{count_noun(nodes, 'node')}. Use 'lattice-sweep' with effort 'closest', or choose "
+            "fewer quasi-identifiers."
         )
 
 

@@ -77,7 +77,7 @@ def read_json(text: str, file_name: str = "The plan") -> Any:
     except (ValueError, RecursionError):
         raise PlanError(f"{file_name} is not valid JSON.") from None
     if _HALF.search(text) and _has_half(content):
-        raise PlanError(f"{file_name} is not valid text: it contains half of a character.")
+        raise PlanError(f"{file_name} is not valid text: it contains half a character.")
     return content
 
 

@@ -72,13 +72,13 @@ def describe_suppression(suppressed: int, records: int) -> str:
     """Suppressed records.
 
     >>> describe_suppression(1, 12)
-    '1 of 12 records was in a class that does not meet the requirements. It counts as lost in full.'
+    '1 of 12 records was in a class that did not meet the requirements. It counts as lost in full.'
     """
     return choose_plural(
         suppressed,
-        "{count} of {records} records was in a class that does not meet the requirements. It "
+        "{count} of {records} records was in a class that did not meet the requirements. It "
         "counts as lost in full.",
-        "{count} of {records} records were in classes that do not meet the requirements. They "
+        "{count} of {records} records were in classes that did not meet the requirements. They "
         "count as lost in full.",
         records=write_count(records),
     )

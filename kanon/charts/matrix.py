@@ -110,7 +110,7 @@ def draw_matrices(
 ) -> go.Figure:
     """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
-        raise ValueError("One or two matrices are drawn, and a difference is that of two.")
+        raise ValueError("Pass one or two matrices; a difference needs exactly two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):
         raise ValueError("Two matrices must have the same nodes.")
     if share:

@@ -76,7 +76,7 @@ def describe_claims(study: Searches) -> list[str]:
         f"at {levels.more}; as many as {samarati} at {above.equal}, more at {above.more}. So on "
         f"this table {name} is {_describe_advantage(levels)} than {datafly}.",
         f"Loss: less than {datafly} at {loss.less} of {of_k}, as much at {loss.equal}, more at "
-        f"{loss.more}; {_format_factor(as_much)} that of {samarati} in the mean over k. So on this "
+        f"{loss.more}; averaged over k, {_format_factor(as_much)} that of {samarati}. So on this "
         f"table {name} is {_describe_advantage(loss)} than {datafly} and "
         f"{_describe_drawback(as_much)} worse than {samarati}.",
         f"Time: {_format_factor(slower)} that of {datafly} and {_format_factor(faster)} that of "

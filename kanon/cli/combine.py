@@ -48,4 +48,4 @@ def execute(args: argparse.Namespace) -> None:
         print("\n".join(combined.describe_releases([path.name for path in args.plans])))
     if not combined.holds:
         verb, end = ("do", "") if combined.lined_up else ("would", " with all rows lined up")
-        raise ReleaseError(f"All releases together {verb} not meet what their plans require{end}.")
+        raise ReleaseError(f"Together, the releases {verb} not meet what their plans require{end}.")

@@ -57,7 +57,8 @@ _SEARCH_CARDS = (
     Card(
         "k-first", "k first, S1",
         "The smallest classes are merged first, until all reach some k; then those that do not "
-        "meet a model, each with the cheapest partner. A plan that requires both works this way.",
+        "meet a model, each with the cheapest partner. A plan that requires both k-anonymity and "
+        "another model works this way.",
         "Mauger, Le Mahec, Dequen 2023, Algorithm 1",
     ),
 )  # fmt: skip
@@ -94,8 +95,8 @@ def prepare_greatest_k(prepared_run: PreparedRun) -> Task:
     name = prepared_run.plan.algorithm.name
     if name != gaa.CARD.name:
         raise PlanError(
-            f"The reverse merges greedily, but the plan names the algorithm {quote(name)}; set "
-            "algorithm.name to 'gaa'."
+            "The search for the greatest k merges greedily, but the plan names the algorithm "
+            f"{quote(name)}; set algorithm.name to 'gaa'."
         )
     task = prepared_run.task().for_k(1)
     if all(isinstance(model, KInPersons) for model in task.models):

@@ -120,7 +120,7 @@ def ages(
     late = [text for text in texts if moment_by_text[text].date() > day]
     if late:
         raise HierarchyError(
-            f"Ages are counted on {day.isoformat()}; {_count(late)} later ({{cells}}).", late
+            f"Ages are calculated as of {day.isoformat()}; {_count(late)} later ({{cells}}).", late
         )
     years = [
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))

@@ -322,7 +322,7 @@ def _parse_json_text(text: str) -> Any:
         json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise HierarchyError(
-            "The hierarchy file is not valid text: it contains half of a character."
+            "The hierarchy file is not valid text: it contains half a character."
         ) from None
     except (ValueError, RecursionError):
         raise HierarchyError("The hierarchy file is not valid JSON.") from None
@@ -333,7 +333,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         raise HierarchyError(
-            "The hierarchy file has a key twice in one place. Write each key only once."
+            "The hierarchy file has the same key twice in one object. Write each key only once."
         )
     return content
 

@@ -41,7 +41,9 @@ def build_quantile_intervals(
 def build_by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     """Frequent values directly under the root; all rare ones in one group first."""
     if not is_whole(least) or least < 1:
-        raise HierarchyError("The least number of records has to be a whole number of at least 1.")
+        raise HierarchyError(
+            "The minimum number of records has to be a whole number of at least 1."
+        )
     records_by_text = _merge_counts(counts)
     rare = [text for text, count in records_by_text.items() if count < least]
     if rare and len(rare) == len(records_by_text):

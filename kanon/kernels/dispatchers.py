@@ -202,7 +202,7 @@ class LoopDispatcher(KernelDispatcher):
         self.overloads[tuple(compiled.signature.args)] = compiled
 
     def _compile_for_args(self, *_: Any, **__: Any) -> Any:
-        raise TypeError(f"{self.py_func.__name__} is a loop, which kernels alone call.")
+        raise TypeError(f"{self.py_func.__name__} is a loop that only kernels can call.")
 
 
 def build_dispatcher(kernel: Any) -> Any:

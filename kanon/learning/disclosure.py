@@ -28,8 +28,8 @@ CARDS: Mapping[str, Card] = {
         Card(
             "exact_share",
             "Cells read off",
-            "The share of the released cells that were generalised although all records of "
-            "their class have the same original value: its share is 1, which reveals it.",
+            "The share of the released cells that were generalised although all records of their "
+            "class have the same original value: that value has a share of 1, which reveals it.",
             _SOURCE, "share", "lower",
             "no generalised value is revealed", "every cell is",
         ),

@@ -26,8 +26,8 @@ SCORES: Mapping[str, Card] = {
         ),
         Card(
             "f1", "F1",
-            "The harmonic mean of two shares: of the predictions of a label, those that are "
-            "right; of its records, those that are found. With two labels, the rarer one "
+            "The harmonic mean of two shares: of the predictions of a label that are right, and "
+            "of the records with that label that are found. With two labels, the rarer one "
             "counts; with more, it is the mean over all.",
             "van Rijsbergen 1979", "", "higher",
             "0: no record of the label is found", "1: all are found, and nothing else",

@@ -7,7 +7,7 @@ from kanon.recoding import Recoding
 CARD = Card(
     name="deleted_among_modified_percent",
     title="Deleted among modified",
-    summary="Of the cells that were changed, those that were raised to the root.",
+    summary="The share of the changed cells that were raised to the root.",
     source="Mauger, Le Mahec, Dequen 2020",
     unit="%",
     direction="lower",

@@ -18,8 +18,8 @@ CARD = Card(
     name="distribution_change",
     title="Distribution change",
     summary="The share of the records that would need a different value to match the original "
-    "table's mix, averaged over quasi-identifiers. A released value counts in equal parts as each "
-    "value that it may mean.",
+    "table's mix, averaged over quasi-identifiers. A released value counts in equal parts for each "
+    "value that it may stand for.",
     source="Total variation distance: Levin, Peres, Wilmer 2009; uniform spread: Xiao, Tao 2006",
     unit="share",
     direction="lower",

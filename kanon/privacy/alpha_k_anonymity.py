@@ -111,7 +111,7 @@ MEASURES = (
         heading="best guess, % ↓",
         title="Largest share of one value",
         unit="%",
-        meaning="How often the best guess of a person's value is right in the worst class.",
+        meaning="How often the best guess at a person's value is right in the worst class.",
     ),
 )  # fmt: skip
 

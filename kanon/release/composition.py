@@ -149,10 +149,10 @@ class LearntValues:
         if self.values is None or self.values_alone is None or self.records is None:
             return f"{quote(self.column)}: no release shows it"
         return (
-            f"{quote(self.column)}: no single release reveals the value of these records, but all "
-            f"releases together do: {count_noun(self.lined_up, 'record')} if all rows can be lined "
-            f"up, {write_count(self.certain)} without the row order, using only each person's "
-            "class in every release (↓ better). Without the order, the worst case leaves "
+            f"{quote(self.column)}: values that no single release reveals, but all releases "
+            f"together do: those of {count_noun(self.lined_up, 'record')} if all rows can be lined "
+            f"up, and of {write_count(self.certain)} without the row order, using only each "
+            "person's class in every release (↓ better). Without the order, the worst case leaves "
             f"{count_noun(self.values, 'value')} and at most {count_noun(self.records, 'row')}; "
             f"the worst single release leaves {count_noun(self.values_alone, 'value')} (↑ better)"
         )

@@ -103,8 +103,8 @@ def check_minimality(recoding: Recoding, models: Sequence[Model], k: int) -> Ite
             f"{count_noun(result.n_telling, 'class', 'classes')} could be split into parts of at "
             f"least {least}, but no split of {'it' if result.n_telling == 1 else 'them'} meets "
             f"{' and '.join(model.sentence for model in beside)}. kanon makes minimal releases: it "
-            "generalises no more than needed. Anyone who knows this concludes that any split has a "
-            f"part that fails to do so{known}."
+            "generalises no more than needed. Anyone who knows this concludes that every split has "
+            f"a part that does not meet the requirements{known}."
         )
     if result.n_without_conclusion:
         unreckoned = count_noun(result.n_without_conclusion, "class", "classes")

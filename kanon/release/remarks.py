@@ -197,8 +197,8 @@ def _check_repeats(
         text += (
             f"{write_percent(100 * share)} of the released records are in classes with fewer than "
             f"{count_noun(k, 'person')}: the smallest class has "
-            f"{count_noun(recoding.min_k or 0, 'record')}, but some class has records of only "
-            f"{count_noun(int(n_persons.min()), 'person')}."
+            f"{count_noun(recoding.min_k or 0, 'record')}, but at least one class has records of "
+            f"only {count_noun(int(n_persons.min()), 'person')}."
         )
     yield Remark("several-records", column, share, text)
 
@@ -248,7 +248,8 @@ def _check_uniqueness(
         where = " in the table"
         share = write_percent(100 * cells / released[1].classes.n_records)
         shown_sentence = (
-            f" The release shows its original values in {count_noun(cells, 'record')}, {share}."
+            " The release shows the column's original values in "
+            f"{count_noun(cells, 'record')}, {share}."
         )
     text = (
         f"{quote(column)} is almost unique{where}: {write_count(values)} values in "

@@ -129,9 +129,9 @@ class OptimalityGap:
         """What the sentence holds for."""
         sentences = [
             (
-                "This holds for the releases of any tool, provided that each value stays as it is "
-                "or becomes a group above it in these hierarchies, and that every class has at "
-                f"least {write_count(self.k)} records. No record can lose less than in the "
+                "This holds for any tool's releases in which each value stays as it is or becomes "
+                "a group above it in these hierarchies, and every class has at least "
+                f"{write_count(self.k)} records. No record can lose less than in the "
                 f"cheapest group of {write_count(self.k)} records that it fits into; the bound is "
                 "the sum of these losses over all records. A close search also allows for each "
                 "record being in only one group. Models other than k allow fewer releases, so they "

@@ -76,7 +76,7 @@ def check_coverage(column: str, counts: Mapping[str, int], hierarchy: Hierarchy)
         if alike:
             number = "it has one" if len(alike) == len(lacking) == 1 else f"it has {len(alike)}"
             advice = (
-                f"{number} that looks the same but is spelled with other characters (Unicode form, "
+                f"{number} with the same appearance but different characters (Unicode form, "
                 "blanks). Write both the same way, or load the hierarchy on the Hierarchies page, "
                 "which offers to treat them as one."
             )

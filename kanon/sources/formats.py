@@ -108,9 +108,7 @@ def find_format(name: str) -> TableFormat:
             f"that its name ends with {', '.join(ENDINGS)}."
         )
     if ending not in ENDINGS:
-        raise TableError(
-            f"{quote(name)} does not have the ending of a table: allowed are {', '.join(ENDINGS)}."
-        )
+        raise TableError(f"The name {quote(name)} has to end with one of {', '.join(ENDINGS)}.")
     return ENDINGS[ending]
 
 

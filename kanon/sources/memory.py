@@ -113,8 +113,9 @@ def get_incomplete_error(blank: Sequence[str]) -> TableError:
     has = "has no value" if len(blank) == 1 else "have no values"
     advice = f"choose another role for {list_names(blank)}, which {has}, or " if blank else ""
     return TableError(
-        "Every record lacks the value of a quasi-identifier, so dropping these records leaves "
-        f"none: {advice}count missing as a value of its own (read.missing 'as-value' in a plan)."
+        "Every record lacks a value in at least one quasi-identifier, so dropping such records "
+        f"leaves none: {advice}count missing as a value of its own (read.missing 'as-value' in a "
+        "plan)."
     )
 
 

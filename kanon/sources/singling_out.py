@@ -214,7 +214,7 @@ class SinglingOut:
             )
         if sum(len(smallest.columns) == 1 for smallest in self.sets) < len(self.columns):
             lines.append(
-                "Together, the columns that stay below this share on their own single out "
+                "Combined, the columns that each stay below this share single out "
                 f"{self._format(self.together)}."
             )
         if not self.sets:

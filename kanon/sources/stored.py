@@ -473,6 +473,6 @@ def _import_engine(engine: str) -> Any:
         return import_module(f"kanon.sources.engines.{engine}")
     except ImportError:
         raise TableError(
-            "To work on a table where it is stored you need a package that is not installed: run "
+            "To work on a table where it is stored, you need a package that is not installed: run "
             f"pip install {'pyspark' if engine == 'spark' else '-r requirements.txt'}."
         ) from None

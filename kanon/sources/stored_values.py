@@ -186,8 +186,8 @@ class TableConnection:
         if not leaving and pc.sum(fetched[_COUNT]).as_py() not in expected:
             raise TableError(
                 "The engine finds a different number of records when it groups by several columns "
-                "than by one: its answers cannot be trusted for this table. Export the table as "
-                "Parquet."
+                "than when it groups by one: its answers cannot be trusted for this table. Export "
+                "the table as Parquet."
             )
         tuples = stack_columns(fetched, wanted)
         counts = fetched[_COUNT].to_numpy().astype(np.int64)

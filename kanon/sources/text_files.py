@@ -51,7 +51,7 @@ def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "
         remarks.append(f"{encoding.upper()} is a guess: check names with accents.")
     if is_padded(content, separator):
         content = remove_padding(content, separator)
-        remarks.append("The blank after every separator was skipped.")
+        remarks.append("The space after every separator was skipped.")
     content = fill_notes(content, separator)
     table, first = _parse_table(content, separator, name, settings.header)
     form = TextForm.find_form(data, "," if separates else separator, encoding)
@@ -68,7 +68,7 @@ def _describe_form(separator: str | None, encoding: str, settings: ReadSettings)
     how = ["found" if s is None else "given" for s in (settings.separator, settings.encoding)]
     if how[0] == how[1]:
         return f"{first} and {second} were {how[0]}."
-    return f"{first} was {how[0]}, {second} was {how[1]}."
+    return f"{first} was {how[0]}; {second} was {how[1]}."
 
 
 def _read_records(content: bytes, separator: str) -> Any:

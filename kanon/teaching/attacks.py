@@ -320,8 +320,8 @@ def _explain_downcoding(scene: AttackResult) -> tuple[bool, str]:
         return False, "how far their values were raised reveals nothing more"
     return True, (
         f"{count_noun(len(before), 'person', 'people')} in the register could be behind them, but "
-        f"without {join_words(sure)} they would have been released with finer values. So these "
-        f"records hide the exact values of {join_words(sure)}, which are in the register"
+        f"without {join_words(sure)} the records would have been released with finer values. So "
+        f"these records hide the exact values of {join_words(sure)}, which are in the register"
     )
 
 

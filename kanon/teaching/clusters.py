@@ -142,8 +142,8 @@ def _describe_cluster_step(
     if step.kind == "merge":
         return (
             f"Cluster {step.other + 1} is merged with cluster {number}",
-            f"It holds {records}, fewer than k = {k}, as records with the same values stay "
-            f"together. It joins cluster {number}",
+            f"It holds {records}, fewer than k = {k}, because records with the same values "
+            f"stay together. It joins cluster {number}",
         )
     why = "The remaining records, in tree order, each join the cluster that is cheapest to widen"
     if step.kind == "refill" and any(table.size(members) < k for members in before):

@@ -188,7 +188,7 @@ class _Groups:
         return self._build_group_step(
             f"Group {number + 1}: the rest",
             f"{count_noun(n_left, 'record is', 'records are')} left. That is at "
-            f"least k = {self.board.task.k} and fewer than 2 k, so they form a group.",
+            f"least k = {self.board.task.k} and fewer than 2 k, so these records form a group.",
             joined,
         )
 

@@ -46,7 +46,7 @@ def _explain_least(
         metric = metric_named(question.metric)
         return (
             f"Every class has at least {question.k} records. The alteration is "
-            f"{write_loss(release, metric)}. It becomes less if a value can go down a step while "
+            f"{write_loss(release, metric)}. It falls if a value can go down a step while "
             f"every class keeps at least {question.k} records."
         )
     named = [

@@ -247,7 +247,7 @@ def _explain_optimal(board: Blackboard) -> Iterator[Step]:
             ]
             choices = [_build_node_choice(lattice, "highest", bounds, open_to, node)]
             why = (
-                "Of the nodes not known to fail that could lose less than the best so far, "
+                "Of the nodes that are not known to fail and could lose less than the best so far, "
                 f"{write_number(convert_loss(board, best[0]))} (or as much, at levels that "
                 f"come first): {choices[0].reason}. If it fails, all nodes below it fail."
             )
@@ -329,8 +329,8 @@ def _explain_mingen(board: Blackboard) -> Iterator[Step]:
             tuple(Candidate(lattice.name(low), (low,), low == node) for low in lowest),
         )
         why = (
-            f"Lowest heights first: of the nodes of height {sum(node)} that are not counted yet "
-            f"and lie above none that meets the requirements, {choice.reason}."
+            f"Lowest heights first: of the nodes of height {sum(node)} that have not been "
+            f"counted yet and lie above no node that meets the requirements, {choice.reason}."
         )
         yield lattice.step(lattice.add_conclusions(lattice.count_node(node)), why, [choice])
     task = board.task

@@ -164,12 +164,12 @@ def _add_remarks(exercises: ExerciseSet, files: Sequence[_AnswerFile]) -> None:
         for file in group:
             others = [other.name for other in group if other is not file]
             if others:
-                file.remarks.append(f"The same name is in {list_names(others)}.")
+                file.remarks.append(f"This name is also in {list_names(others)}.")
 
 
 def _find_exam_problems(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
     if answers.log is None or answers.fingerprint is None:
-        yield "The log and the fingerprint of an exam's answers are missing."
+        yield "The log or the fingerprint of the exam's answers is missing."
         return
     if answers.fingerprint != answers.own_fingerprint:
         yield "Changed since it was handed in: its fingerprint does not match its content."

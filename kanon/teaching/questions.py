@@ -195,7 +195,7 @@ class ChoiceQuestion(Question):
     def describe_task(self, table: SmallTable) -> str:
         after = f"After {count_noun(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
-            return f"{after}, which class does GAA take to merge it with another one?"
+            return f"{after}, which class does GAA take to merge with another one?"
         step = self.step(table)
         return (
             f"{after}, GAA takes the class {format_tuple(step.smallest)}. Which class does GAA "

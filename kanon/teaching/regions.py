@@ -63,10 +63,11 @@ def explain_lattice_sweep(board: Blackboard) -> Iterator[Step]:
     saved = losses[best] - total_loss(task, final)
     yield board.step(
         "Improvement",
-        "Classes are dissolved into others, or merged with near ones and split again, wherever "
-        f"that costs less. In all, this saves {write_number(board.cost(saved))}."
+        "Classes are dissolved into others, or merged with neighbouring ones and split again, "
+        f"wherever that costs less. In all, this saves {write_number(board.cost(saved))}."
         if saved
-        else "Neither dissolving a class nor merging and splitting near ones would cost less.",
+        else "Neither dissolving a class nor merging and splitting neighbouring classes would cost "
+        "less.",
         final,
     )
 

@@ -256,7 +256,7 @@ def test_a_lattice_that_is_too_large_is_refused(monkeypatch):
     problem, chosen = many_pairs(0)
     monkeypatch.setattr(optimal_local, "MOST_WORK", 80)
     with pytest.raises(
-        PlanError, match=r"at most 80 if multiplied by .* Here: 9 different records, 9 nodes"
+        PlanError, match=r"at most 80 for this number times .* Here: 9 different records, 9 nodes"
     ):
         optimal_local.check(chosen_task(problem, chosen, 2))
 

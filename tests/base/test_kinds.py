@@ -192,8 +192,8 @@ def test_what_is_neither_is_text_or_code_and_refused_in_a_sentence(name):
     assert str(find_kind(texts)) == kind
     with pytest.raises(
         HierarchyError,
-        match=r"^Dates.* are needed; \d+ distinct values? (is|are) something else \(\(value "
-        r"withheld\)\)(; the kind 'date YYYY-MM-DD or DD.MM.YYYY' fits all)?\.$|"
+        match=r"^Dates.* are needed; \d+ distinct values? (is|are) something else \(value "
+        r"withheld\)(; the kind 'date YYYY-MM-DD or DD.MM.YYYY' fits all)?\.$|"
         r"^The dates could be written DDMMYYYY or MMDDYYYY. Choose the kind of the column",
     ):
         dates(texts, ["year"])
@@ -374,7 +374,7 @@ def test_an_age_is_that_of_a_calendar():
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        (["04.03.2020"], "Ages are counted on 2010-01-01; 1 distinct value is later"),
+        (["04.03.2020"], "Ages are calculated as of 2010-01-01; 1 distinct value is later"),
         (["März 1981"], "Ages need dates with a day"),
         (["baker"], "Dates such as 2021-03-04 or 04.03.2021 are needed"),
     ],

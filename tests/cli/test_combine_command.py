@@ -42,11 +42,11 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
         in lines[2]
     )
     assert lines[3].startswith(
-        "'ill': no single release reveals the value of these records, but all releases together "
-        "do: 4 records if all rows can be lined up, "
+        "'ill': values that no single release reveals, but all releases together do: "
+        "those of 4 records if all rows can be lined up, "
     )
     assert len(lines) == 4
-    assert said.err == "kanon: All releases together do not meet what their plans require.\n"
+    assert said.err == "kanon: Together, the releases do not meet what their plans require.\n"
     assert sorted(path.name for path in folder.iterdir()) == ["age.json", "people.csv", "sex.json"]
 
 
@@ -77,7 +77,7 @@ def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
     assert combine(*NAMES, more=more) == 3
     change, refused = capsys.readouterr().err.splitlines()
     assert change.startswith("kanon: warning: The plan was made by an earlier version (1), ")
-    assert refused == "kanon: All releases together do not meet what their plans require."
+    assert refused == "kanon: Together, the releases do not meet what their plans require."
 
 
 def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsys):
@@ -87,7 +87,7 @@ def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsy
     said = capsys.readouterr()
     assert "Anyone can match the rows of at least 0 of 4 records (↓ better)" in said.out
     assert said.err == (
-        "kanon: All releases together would not meet what their plans require with all rows "
+        "kanon: Together, the releases would not meet what their plans require with all rows "
         "lined up.\n"
     )
     for name in NAMES:
@@ -97,7 +97,7 @@ def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsy
     said = capsys.readouterr()
     assert "Anyone can line up the rows of all releases" in said.out
     *warned, last = said.err.splitlines()
-    assert last == "kanon: All releases together do not meet what their plans require."
+    assert last == "kanon: Together, the releases do not meet what their plans require."
     assert len(warned) == 2 and all("The rows keep the table's order." in one for one in warned)
 
 

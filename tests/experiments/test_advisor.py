@@ -178,10 +178,10 @@ def test_weights_that_are_none_are_refused_before_anything_runs(hospital, weight
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ({"l": 0.5}, "The limit of l is 0.5, but no class has less than l = 1."),
-        ({"t": 1.5}, "The limit of t is 1.5, but no class has more than t = 1."),
+        ({"l": 0.5}, "The limit for l is 0.5, but no class has less than l = 1."),
+        ({"t": 1.5}, "The limit for t is 1.5, but no class has more than t = 1."),
         ({"utility": 1}, "The limit 'utility' is unknown; choose from k, l and t."),
-        ({"k": 2.5}, "The limit of k is 2.5; it has to be a whole number."),
+        ({"k": 2.5}, "The limit for k is 2.5; it has to be a whole number."),
     ],
 )
 def test_limits_that_are_none_are_refused(limits, said):

@@ -177,7 +177,7 @@ def test_half_a_character_anywhere_is_a_sentence_that_can_be_shown(node):
 
 def test_a_key_twice_is_refused():
     (found,) = read_bundle([("sex.json", b'{"nodes": [{"name": "a", "name": "b"}]}')], ["sex"])
-    assert "has a key twice" in found.problem
+    assert "has the same key twice" in found.problem
 
 
 def test_of_two_kinds_in_one_zip_the_json_is_taken():

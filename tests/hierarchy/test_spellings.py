@@ -292,7 +292,7 @@ def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf)
     tree = groups([{"here": [leaf, "x"]}, {"*": ["here", "y"]}])
     with pytest.raises(CoverageError) as caught:
         check_coverage("n", {value: 2, "x": 1}, tree)
-    assert "spelled with other characters (Unicode form, blanks)" in str(caught.value)
+    assert "different characters (Unicode form, blanks)" in str(caught.value)
     assert find_look_alikes(tree, [value, "z"]) == {value: leaf}
     made = add_look_alikes(tree, {value: leaf}, {value, "x"})
     check_coverage("n", {value: 2, "x": 1}, made)

@@ -94,7 +94,7 @@ def test_a_target_that_the_table_lacks_is_named():
     ("texts", "said"),
     [
         (["same"] * 4, "has 1 different value, so there is nothing to predict"),
-        (["a", "a", "b", "b", "Alice"], r"1 value \(\(value withheld\)\) has only one record"),
+        (["a", "a", "b", "b", "Alice"], r"1 value \(value withheld\) has only one record"),
         ([f"v{i}" for i in range(MOST_LABELS + 1)] * 2, "51 different values"),
     ],
 )

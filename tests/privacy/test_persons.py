@@ -80,7 +80,7 @@ def fewest(table, columns, person="patient"):
 # --- by hand --------------------------------------------------------------------------------
 def test_five_records_of_one_person_are_k_5_in_records_and_k_1_in_persons():
     with pytest.warns(
-        PrivacyWarning, match="has 5 records, but some class has records of only 1 person"
+        PrivacyWarning, match="has 5 records, but at least one class has records of only 1 person"
     ):
         blind = run(plan(person=None), FIVE_OF_ONE)
     assert blind.measures["min_k"] == 5 and "min_persons" not in blind.measures

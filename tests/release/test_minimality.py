@@ -55,8 +55,8 @@ def test_every_algorithm_is_remarked_on_that_raises_two_people_for_their_disease
     assert remark.found == (
         "1 class could be split into parts of at least 2 records, but no split of it meets "
         "Distinct l-diversity with l = 2 for 'ill'. kanon makes minimal releases: it "
-        "generalises no more than needed. Anyone who knows this concludes that any split has a "
-        "part that fails to do so: at worst a "
+        "generalises no more than needed. Anyone who knows this concludes that every split has a "
+        "part that does not meet the requirements: at worst a "
         "person's 'ill' is 100.0 % certain instead of 40.0 %."
     )
 

@@ -105,7 +105,7 @@ def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
     kept = int((done.released()["born"] == "1990-01-01").sum())
     (found,) = [one.found for one in done.remarks if one.kind == "almost-unique"]
     assert kept == 2 and found.endswith(
-        "The release shows its original values in 2 records, 6.7 %."
+        "The release shows the column's original values in 2 records, 6.7 %."
     )
     none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
     assert all(one.kind != "almost-unique" for one in none.remarks)
@@ -132,7 +132,7 @@ def test_a_missing_cell_is_never_shown_as_it_was(seed):
     assert len(found) == (told > 0)
     for one in found:
         assert "60 values in 63 records" in one
-        assert f"shows its original values in {told} record" in one
+        assert f"shows the column's original values in {told} record" in one
     vain = alone = 0  # what the shares tell of blurred cells
     groups = [after[name] for name in ("born", "town")]
     for column in ("born", "town"):

@@ -66,7 +66,7 @@ def test_settings_are_filled_in():
     assert rows(again) == rows(file) == [["1", None]]
     assert again.found[0] == "Separator ';' and encoding UTF-8 were given."
     half = read_table(b"a;b\n1;NA\n", "t.csv", ReadSettings(separator=";"))
-    assert half.found[0] == "Separator ';' was given, encoding UTF-8 was found."
+    assert half.found[0] == "Separator ';' was given; encoding UTF-8 was found."
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -512,7 +512,7 @@ BAD = {
     "nameless": (parquet({"": [1]}), "t.parquet", "Column 1 of"),
     "sheet with twins": (sheet([["a", "a"], [1, 2]]), "t.xlsx", "more than one column called 'a'"),
     "sheet with no name": (sheet([["a"], [1, SECRET]]), "t.xlsx", "Column 2 of"),
-    "no file name": (b"a,b\n1,2\n", None, "allowed are .csv, .txt"),
+    "no file name": (b"a,b\n1,2\n", None, "has to end with one of .csv, .txt"),
 }
 
 

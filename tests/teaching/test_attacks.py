@@ -178,7 +178,7 @@ def test_downcoding_by_hand():
     assert dict(scene.after) == {
         "Maren": 1.0, "Nils": 2 / 3, "Okka": 2 / 3, "Steen": 2 / 3
     }  # fmt: skip
-    assert "without Maren they would have been released with finer values" in scene.finding
+    assert "without Maren the records would have been released with finer values" in scene.finding
     ruth = run_attack("downcoding", build_attack_case("downcoding"), {"age": "45"})
     assert not ruth.told and {share for _, share in ruth.after} == {1.0}
     assert scene.prevention.case.released["age"].tolist() == ["30-39"] * 3 + ["40-49"] * 3

@@ -88,8 +88,8 @@ def test_one_name_twice_is_flagged_however_it_is_typed():
 @pytest.mark.parametrize(
     ("keys", "part"),
     [
-        ({"log": None, "fingerprint": None, "version": 1}, "The log and the fingerprint"),
-        ({"fingerprint": None}, "The log and the fingerprint"),
+        ({"log": None, "fingerprint": None, "version": 1}, "The log or the fingerprint"),
+        ({"fingerprint": None}, "The log or the fingerprint"),
         ({"log": [{"at": 1, "question": "k"}]}, "no answer to question 5"),
         ({"log": [{"at": 9, "question": "k"}, {"at": 8, "question": "partner"}]}, "go backwards"),
     ],

@@ -122,7 +122,7 @@ class Advice:
             )
         sentence = (
             f"On {write_count(steady.held)} of {count_noun(possible, 'table')} redrawn from these "
-            "records, the first proposal is still the best of these."
+            "records, the first proposal is still the best of the proposals."
         )
         if not steady.n_impossible:
             return sentence

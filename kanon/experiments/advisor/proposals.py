@@ -106,8 +106,9 @@ def _describe_larger_k(ranking: Ranking, place: int) -> str:
             f"above{condition}, this one loses least."
         )
     return (
-        f" For {write_count(larger)} of {write_count(len(ranking.ks))} k, its release for a larger "
-        f"k counts, because it loses {f'least of those{condition}' if condition else 'less'}."
+        f" For {write_count(larger)} of the {write_count(len(ranking.ks))} values of k, its "
+        "release for a larger k counts, because it loses "
+        f"{f'least of those{condition}' if condition else 'less'}."
     )
 
 

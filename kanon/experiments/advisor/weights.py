@@ -111,11 +111,11 @@ def check_weights(weights: Mapping[str, float]) -> dict[str, float]:
 def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
     checked = _check_numbers("limit", limits, LIMIT_NAMES)
     if not checked.get("k", 0.0).is_integer():
-        raise PlanError(f"The limit of k is {checked['k']:g}; it has to be a whole number.")
+        raise PlanError(f"The limit for k is {checked['k']:g}; it has to be a whole number.")
     if checked.get("l", 1.0) < 1:
-        raise PlanError(f"The limit of l is {checked['l']:g}, but no class has less than l = 1.")
+        raise PlanError(f"The limit for l is {checked['l']:g}, but no class has less than l = 1.")
     if checked.get("t", 0.0) > 1:
-        raise PlanError(f"The limit of t is {checked['t']:g}, but no class has more than t = 1.")
+        raise PlanError(f"The limit for t is {checked['t']:g}, but no class has more than t = 1.")
     return checked
 
 

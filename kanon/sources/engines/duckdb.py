@@ -344,8 +344,8 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     padded = is_padded(sample, separator)
     if padded and b'"' in sample:
         raise TableError(
-            f"{quote(name)} has a blank after every separator and cells in quotes, which the "
-            "engine cannot read: remove those blanks, or upload the file."
+            f"{quote(name)} has a space after every separator and cells in quotes, which the "
+            "engine cannot read: remove those spaces, or upload the file."
         )
     lines = io.StringIO(sample.decode(), newline="")
     records = islice(csv.reader(lines, delimiter=separator), SAMPLE + 1)
@@ -369,7 +369,7 @@ def _open_csv(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     connection.raw_sql(f"SET allowed_paths=[{_quote_sql(str(path))}]")
     remarks = [f"Separator {quote(separator)} and encoding {encoding.upper()}.", *first.remarks]
     if padded:
-        remarks.append("The blank after every separator was skipped.")
+        remarks.append("The space after every separator was skipped.")
 
     def get_rows() -> Any:
         table = connection.table("rows")

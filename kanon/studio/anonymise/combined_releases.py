@@ -96,7 +96,8 @@ def _show_or_offer(
             on_click=runner.run_request,
             args=(build_combination_request, releases, key),
             key="combine",
-            help="The table has to be counted again. It is large, so this may take a while.",
+            help="The records of the table have to be counted again. The table is large, so this "
+            "may take a while.",
         )
         return
     combination = state.get_or_compute("together", key, lambda: _try_to_combine(work, releases))

@@ -320,7 +320,7 @@ def _show_measures(release: EngineRelease) -> None:
     if "prosecutor" not in measures:
         st.caption(
             "Not measured either: the risk of being found and what classes reveal of sensitive "
-            "columns, because even the released classes are too many to load here."
+            "columns, because even the release has too many classes to load here."
         )
     with st.container(horizontal=True):
         draw_data_button("Measures as CSV", lambda: table, "measures", release.settings)

@@ -98,8 +98,9 @@ def choose_yardstick(work: SessionState) -> None:
             )
             if work.kept.measuring_hierarchies is None
             else (
-                "The lines have different hierarchies. One set measures all lines: a released "
-                "cell counts as the lowest group in this set that covers all that it can stand for."
+                "The lines have different hierarchies. One set of hierarchies measures all "
+                "lines: a released cell counts as the lowest group in this set that covers every "
+                "value that it can stand for."
             ),
             width=570,
         )

@@ -155,7 +155,7 @@ def describe_search_lattice(work: SessionState) -> str:
     columns, nodes = len(trees), count_noun(sizes["lattice_nodes"], "node")
     return (
         f"The lattice of {count_noun(columns, 'quasi-identifier')} has {nodes}, "
-        f"{write_count(sizes['largest_height'])} at its largest height. "
+        f"{write_count(sizes['largest_height'])} of them at its widest height. "
         f"The most nodes that a search can evaluate per k: {most}."
     )
 
@@ -181,7 +181,7 @@ def build_columns_table(searches: Searches) -> pd.DataFrame:
                 "Quasi-identifiers": str(number),
                 "Which": escape_markdown(adds),
                 "Nodes of the lattice": write_count(first["lattice_nodes"]),
-                "Largest height": write_count(first["largest_height"]),
+                "Widest height": write_count(first["largest_height"]),
                 "by the normal approximation": write_count(
                     round(first["largest_height_by_formula"])
                 ),

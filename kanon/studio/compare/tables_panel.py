@@ -181,8 +181,8 @@ def choose_interval(work: SessionState, ends: tuple[int, int]) -> None:
                 "compare-counted", work.compare.k_preset, "k_preset", into=CompareSettings
             ),
             format_func=lambda name: COUNTED[name],
-            help=f"Between these k the curve is taken as straight: {lists}. Those inside the "
-            "interval and both of its ends are used.",
+            help=f"Between these values of k the curve is taken as a straight line: {lists}. The "
+            "listed k inside the interval are used, and so are both of its ends.",
             width=230,
         )
 
@@ -358,8 +358,8 @@ def show_closeness(
     st.table(_build_bounds_table(lines).set_index("Configuration"))
     if any(line.loss is None for line in lines):
         st.caption(
-            f"{_UNKNOWN}: the bound says nothing about a line whose releases show ranges, or that "
-            "is not measured by its own hierarchies and metric."
+            f"{_UNKNOWN}: the bound says nothing about lines whose releases show ranges, or that "
+            "are not measured by their own hierarchies and metric."
         )
     draw_bound_button(wanted, "compare")
     gaps = [gap for line in lines if (gap := line.gap) is not None]

@@ -84,7 +84,7 @@ def choose_person(work: SessionState) -> None:
         ),
         format_func=lambda name: name or none,
         help="If a person has several records, five records may belong to fewer than five people. "
-        "Name the column, and k counts people.",
+        "Choose the column that identifies the person, and k will count people.",
         width=420,
     )
     if former:
@@ -155,8 +155,8 @@ def show_exposure(work: SessionState, incomplete: int) -> None:
     elif incomplete == work.table.records.n_records and work.table.missing == "drop-records":
         st.subheader("How exposed it is")
         st.info(
-            "Every record lacks the value of a quasi-identifier, so dropping them leaves no "
-            "records. Keep them and count missing as a value of its own, or choose other roles."
+            "Every record lacks a value in at least one quasi-identifier, so dropping such records "
+            "leaves none. Keep them and count missing as a value of its own, or choose other roles."
         )
     elif needs_class_count(work):
         st.subheader("How exposed it is")

@@ -115,7 +115,8 @@ def show_reading_fields(version: int, current: ReadSettings, file: TableFile | O
         list(dict.fromkeys([*filter(None, KNOWN_MARKERS), *markers])),
         **attach_widget(f"markers-{version}", markers, take_reading, version, "missing_markers"),
         accept_new_options=True,
-        help="Blank cells always count as missing: in a released file the two look the same.",
+        help="Blank cells always count as missing: in a released file, blank and missing cells "
+        "look the same.",
     )
 
 

@@ -176,7 +176,7 @@ def _describe_sets(result: SinglingOut) -> str:
 def _describe_larger_sets(result: SinglingOut) -> str:
     together = write_percent(100 * result.together / result.number)
     if result.found_with_more:
-        return f"More columns would: together, all single out {together}. Allow larger sets."
+        return f"Larger sets would: all columns together single out {together}. Allow larger sets."
     return f"Even all columns together single out only {together}. You can choose a smaller share."
 
 
@@ -188,7 +188,7 @@ def _list_sets(work: SessionState, result: SinglingOut) -> None:
         st.warning(
             "No role yet, but in one of these sets: "
             f"{escape_markdown(', '.join(undecided_columns))}. "
-            "Make it a quasi-identifier, or leave it out of the release.",
+            "Make such a column a quasi-identifier, or leave it out of the release.",
             icon=":material/help:",
         )
     if wrong:
@@ -240,7 +240,7 @@ def _propose_role(
     if private:
         st.caption(
             f"{escape_markdown(', '.join(private))}: sensitive. "
-            "Make it a quasi-identifier if others might know it."
+            "Make such a column a quasi-identifier if others might know it."
         )
     else:
         st.caption("All are quasi-identifiers.")

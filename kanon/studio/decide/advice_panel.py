@@ -282,6 +282,6 @@ def _show_steadiness(work: SessionState, advice: Advice) -> None:
         disabled="advising" in work.running,
         on_click=runner.run_request,
         args=(build_repetition_request, lacking),
-        help="Shows whether the first proposal stays first with ten other orders of ties and on "
-        "ten tables of redrawn records.",
+        help="Shows whether the first proposal stays first with ten other tie orders and on ten "
+        "tables redrawn from these records.",
     )

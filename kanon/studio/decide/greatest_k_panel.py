@@ -59,7 +59,7 @@ def show_greatest_k_panel(work: SessionState) -> None:
         return
     table = get_table_class(work)
     if table is None:  # the run says why
-        st.info("The table must be read without mistakes first: see the Data page.")
+        st.info("The table has to be read without errors first: see the Data page.")
         return
     model = get_required_model(work, table)
     reason = explain_refusal([model], table)

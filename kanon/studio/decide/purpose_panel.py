@@ -52,9 +52,9 @@ from kanon.studio.widgets.requirements import describe_strictest, explain_refusa
 from kanon.studio.widgets.result import draw_k_slider, draw_renew_row, get_shown_release
 
 IN_ENGINE = (
-    "A verdict counts the released rows again, which needs the table in memory, but this table "
-    "stays in its engine. Load it as a file on the Data page, or run python -m kanon decide with "
-    "--engine memory."
+    "For a verdict the released rows are recounted, which needs the table in memory, but this "
+    "table stays in its engine. Load it as a file on the Data page, or run python -m kanon decide "
+    "with --engine memory."
 )
 
 _how = Sections(__file__)
@@ -236,8 +236,8 @@ def _list_levels(
         lines.append(
             f"No release can reach this: the table has {write_records(most)}."
             if work.table.person_for_k is None
-            else "No release can reach this: the table is "
-            f"about {write_records_or_persons(most, 'persons')}."
+            else "No release can reach this: the table covers "
+            f"only {write_records_or_persons(most, 'persons')}."
         )
     if name in OF_COLUMNS and limit.wanted is not None:
         lines += _describe_out_of_reach(work, limit)
@@ -415,7 +415,7 @@ def find_unreachable(work: SessionState, table: EquivalenceClasses | None) -> st
     context, most = work.purpose.context, work.table.highest_k
     k = compute_least_k(context)
     if k > most:
-        about = f"is about {count_noun(most, 'person')}"
+        about = f"covers only {count_noun(most, 'person')}"
         if work.table.person_for_k is None:
             about = f"has {count_noun(most, 'record')}"
         return f"No release can reach k = {k}: the table {about}."

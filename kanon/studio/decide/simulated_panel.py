@@ -101,7 +101,7 @@ def show_simulated_panel(work: SessionState) -> None:
         st.info(
             "There are no results with these settings yet. The study makes 127 runs, which take "
             f"about half a minute for {write_count(20000)} different records. Results "
-            "stay for this session, and a cancelled study continues where it stopped."
+            "are kept for this session, and a cancelled study continues where it stopped."
         )
     _show_study_files(work, simulation, outcomes)
     with st.expander("How it is computed", icon=":material/calculate:"):

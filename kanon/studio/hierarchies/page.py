@@ -307,7 +307,7 @@ def show_edges(work: SessionState, column: str, tree: Hierarchy) -> None:
 
 def take_table(make: Callable[[], SessionState]) -> None:
     if state.try_update(make):
-        notice = "The table is now the hierarchy. Undo brings back the earlier one."
+        notice = "The edited table is now the hierarchy. Undo brings back the earlier one."
         state.update_sections(Message(notice=notice))
 
 

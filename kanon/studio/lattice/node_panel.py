@@ -121,7 +121,7 @@ def show_node_numbers(lattice: Exploration, counts: Assessment, node: Node) -> N
         )
     figures = (
         ("k reached ↑ better", write_count(int(counts.reached[place])),
-         "The size of the smallest class, once up to the allowed number of records is suppressed."),
+         "The size of the smallest class when up to the allowed number of records are suppressed."),
         ("Classes ↑ better", write_count(int(counts.classes[place])),
          "Groups of records that look the same and meet the requirements."),
         ("Suppressed ↓ better",

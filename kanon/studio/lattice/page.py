@@ -162,7 +162,7 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
             if is_small(subject)
             else (
                 f"{size}: too many to count them all. Only the walks of Datafly and Improved "
-                "greedy and the surroundings of a node are counted."
+                "greedy and the nodes around the chosen node are counted."
             ),
             width="content",
         )

@@ -226,7 +226,7 @@ def _describe_release(scene: AttackResult, _: tuple[Target, ...], write: Write, 
     columns = list_names(case.recoding.classes.attributes, most=12)
     text = (
         f"The release has {write_records(len(case.released))} and is {case.k}-anonymous: in "
-        f"{columns}, each of them looks like at least {count_noun(case.k - 1, 'other', 'others')}."
+        f"{columns}, each record looks like at least {count_noun(case.k - 1, 'other', 'others')}."
     )
     if identifiers:
         text = f"{text} It was published without {list_names(identifiers, most=12)}."

@@ -262,7 +262,7 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
         fingerprint = f"**{answers.fingerprint}**"
         st.markdown(
             f"Fingerprint of these answers: {fingerprint}. Write it on your teacher's list "
-            "when you hand in: any change to the file changes the fingerprint."
+            "when you hand in the file: any change to the file changes the fingerprint."
         )
 
 

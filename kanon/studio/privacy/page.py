@@ -203,8 +203,8 @@ def show_classes(
     text += f"; the {MOST_CLASSES} worst are listed." if released.n_classes > len(order) else "."
     reading = (
         "Select a row to see its class. The arrows say which direction is better for the people "
-        "in it. l is in values, rounded down; t is the total variation distance from 0 to 1, "
-        "rounded up."
+        "in the class. l is in values, rounded down; t is the total variation distance from 0 to "
+        "1, rounded up."
     )
     st.caption(f"{text} {reading}")
     if event["selection"]["rows"]:

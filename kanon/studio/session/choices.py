@@ -76,7 +76,7 @@ BUILDERS: Mapping[str, Builder] = {
             BuilderField(
                 "step",
                 "Or characters masked at a time",
-                help_text="Used only if the field before is empty.",
+                help_text="Used only if the field before it is empty.",
                 is_advanced=True,
             ),
             BuilderField("side", "Side that stays", "choice", ("left", "right")),
@@ -118,7 +118,7 @@ BUILDERS: Mapping[str, Builder] = {
     ),
     "ages": Builder(
         "Age on a day",
-        "Turns dates of birth into ages on a day, in nested intervals.",
+        "Turns dates of birth into ages on a given day, in nested intervals.",
         (
             BuilderField(
                 "day", "Age on the day", help_text="Such as the day of the extract: 2026-11-25."
@@ -371,7 +371,7 @@ def _plan_ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy
         date.fromisoformat(day)
     except ValueError:
         raise HierarchyError(
-            f"Write the day of the ages like 2026-11-25, not {quote(day)}."
+            f"Write the day for 'Age on the day' like 2026-11-25, not {quote(day)}."
         ) from None
     return AgesPlan(
         build="ages",

@@ -245,8 +245,8 @@ def _build_work(
         person = suggest_person(distinct, roles, file.records.n_records)
     if person is not None:
         reasons[person] = (
-            "Suggested: by its name it identifies a person, and some records share a value. So k "
-            "counts persons, identified by this column; you can change that below."
+            "Suggested: judging by its name, it identifies a person, and some records share a "
+            "value. So k counts persons, identified by this column; you can change that below."
         )
     without = file.fingerprint if isinstance(file, OpenedTable) else title
     fingerprint = hashlib.sha256(content if content is not None else without.encode())

@@ -383,8 +383,9 @@ def count_classes_in_engine(work: SessionState) -> int | None:
 def describe_classes_in_engine(number: int) -> str:
     return (
         f"The quasi-identifiers of this table have {write_count(number)} different combinations of "
-        f"values. kanon loads at most {write_count(get_settings().classes)} (setting "
-        "classes), so they stay in the table's engine, which counts, merges and writes."
+        f"values. kanon loads at most {write_count(get_settings().classes)} (the setting "
+        "'classes'), so the classes stay in the table's engine, which counts and merges them and "
+        "writes the release."
     )
 
 

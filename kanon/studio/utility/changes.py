@@ -184,7 +184,7 @@ def build_change_numbers(run: Run, changes: Changes) -> list[Number]:
         Number(
             f"Query error, 9 of 10 {query_error.CARD.arrow}",
             write_percent(last),
-            describe_query_error(last, "Nine of ten") + " " + "One of ten is off by more.",
+            describe_query_error(last, "Nine of ten") + " " + "One in ten is off by more.",
         ),
     ]
 

@@ -112,14 +112,15 @@ def parse_typed_ks(text: str, most: int) -> tuple[int, ...]:
     wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
     if wrong:
         raise PlanError(
-            f"{quote(wrong[0])} cannot be k; enter whole numbers from 2, separated by commas."
+            f"{quote(wrong[0])} cannot be k; enter whole numbers of at least 2, separated by "
+            "commas."
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
     ks_allowed = tuple(sorted(k for k in ks if k <= most))
     if not ks_allowed:
         raise PlanError(
-            f"All these k are above {write_count(most)}, the largest k of "
+            f"All these values of k are above {write_count(most)}, the largest k of "
             f"this table; enter at least one from 2 to {write_count(most)}."
         )
     return ks_allowed

@@ -75,8 +75,8 @@ def show_learning(work: SessionState) -> None:
         _show_results(work, ground, lesson)
     elif "learning" not in work.running:
         st.info(
-            "Nothing has been trained with these settings yet. Results stay for this session, and "
-            "a cancelled experiment continues where it stopped."
+            "Nothing has been trained with these settings yet. Results are kept for this session, "
+            "and a cancelled experiment continues where it stopped."
         )
     with st.expander("How it is computed"):
         st.markdown(explain_learning(work, ground))
@@ -127,8 +127,8 @@ def show_ks_field(text: str, key: str, change_view: Callable[..., None]) -> None
     st.text_input(
         "k, separated by commas",
         **attach_widget(key, text, "ks", into=change_view, keep=True),
-        help="At first, the fourteen k from the papers. Values above the number of records "
-        "(persons, where k counts persons) are left out.",
+        help="Starts with the fourteen values of k from the papers. Values above the number of "
+        "records (persons, where k counts persons) are left out.",
     )
 
 

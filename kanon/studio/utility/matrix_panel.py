@@ -306,7 +306,8 @@ def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) 
     sentences = [alone, cells]
     if leak.release is None or leak.shares is None or column is None:
         sentences.append(
-            "No column is sensitive, so what the shares reveal about one is not measured."
+            "No column is sensitive, so what the shares reveal about sensitive values is not "
+            "measured."
         )
         return " ".join(sentences)
     sure, certain, right = (

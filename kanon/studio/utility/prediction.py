@@ -229,7 +229,7 @@ def _describe_best(
         return f"{where}, no agreement could be computed."
     own = table[table["measure"] == best[0]]
     if not (own[column] > 0).all():
-        return f"{where}, no measure agrees with every classifier on which is better."
+        return f"{where}, no measure agrees with every classifier on which release is better."
     numbers, title = _write_interval(own, column), measures[best[0]].title
     if len(best) == 1:
         return f"{where}, {title} comes closest to the classifiers' rankings: {numbers}."

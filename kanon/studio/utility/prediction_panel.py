@@ -68,8 +68,8 @@ def show_predicting(work: SessionState) -> None:
     elif trials.chosen and "predicting" not in work.running:
         st.info(
             "Fewer than three releases have a score so far, so there is nothing to compare. "
-            "Continue, or choose more values of k or more algorithms. If records are suppressed, "
-            "none may be left to learn from."
+            "Continue, or choose more values of k or more algorithms. If many records are "
+            "suppressed, there may be none left to learn from."
         )
     elif "predicting" not in work.running:
         st.info(

@@ -34,9 +34,9 @@ def describe_algorithm(name: str) -> str:
 
 def describe_k_strategy() -> str:
     return (
-        "It is meant for releases that need a model other than k-anonymity. A class that is the "
-        "only smallest one is merged at any cost: on Adult, S1 reached a larger k for the same "
-        "alteration."
+        "It is meant for releases that need a model other than k-anonymity. If only one class is "
+        "the smallest, it is merged whatever that costs: on Adult, S1 reached a larger k for the "
+        "same alteration."
     )
 
 

@@ -81,7 +81,7 @@ def draw_model_editor(work: SessionState) -> None:
             of = "persons" if work.table.person_for_k else "records"
             st.caption(
                 f"k says how many {of} look alike, not whether they share a sensitive value. Every "
-                "class has to meet the models that you add here too."
+                "class must also meet the models that you add here."
             )
         for model in work.settings.models:
             with st.container(border=True):
@@ -167,7 +167,8 @@ def _draw_distance(
             get_model_key(work, model, "distance"), model.distance, _apply_value, model, "distance"
         ),
         format_func=DISTANCES.__getitem__,
-        help="How far apart two mixes of values are. Their order counts only for numbers.",
+        help="How far apart two mixes of values are. The order of the values "
+        "counts only for numbers.",
         width=220,
     )
 

@@ -207,16 +207,16 @@ def draw_bound_button(wanted: Sequence[BoundTask], place: str) -> None:
             disabled="closer" in work.running or "bound" in work.running,
             on_click=runner.run_request,
             args=(request_bounds, lacking, True),
-            help="Searches for a loss that no release with these hierarchies can stay below, "
+            help="Searches for a loss that no release with these hierarchies can go below, "
             "whatever tool makes it. The search does not change any release.",
             key=f"closer-{place}",
         )
         work_to_do = sum(bound.effort for bound in lacking)
         st.caption(
-            "The search takes some seconds."
+            "The search takes a few seconds."
             if work_to_do <= _SECONDS
             else "The search takes about a minute."
             if work_to_do <= _A_MINUTE
-            else "The search takes minutes, ten or more for a large table.",
+            else "The search takes several minutes; for a large table, ten or more.",
             width="content",
         )

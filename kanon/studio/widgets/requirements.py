@@ -212,19 +212,19 @@ def change_model(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
 
 
 def describe_unused_entry(model: SensitiveModel, part: str, typed: float | None) -> str:
-    """Say that a typed parameter is not used, why, and what still holds.
+    """Say that a typed parameter is not used, why, and what still applies.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity
     >>> model = EntropyLDiversity(l=2.0, column="ill")
     >>> describe_unused_entry(model, "l", 0.5)
-    '0.5 is not used, as l has to be a number of at least 1: l = 2 still holds.'
+    '0.5 is not used, because l has to be a number of at least 1; l = 2 still applies.'
     >>> describe_unused_entry(model, "l", None)
-    'An empty field is not used: l = 2 still holds.'
+    'An empty field is not used: l = 2 still applies.'
     """
-    holding = f"{part} = {getattr(model, part):.12g}"
+    holding = f"{part} = {getattr(model, part):.12g} still applies"
     if typed is None:
-        return f"An empty field is not used: {holding} still holds."
+        return f"An empty field is not used: {holding}."
     allowed = ranges(type(model))[part]
     if isinstance(model, TCloseness):
         allowed = replace(allowed, highest=HIGHEST[model.distance])
-    return f"{typed:.12g} is not used, as {part} has to be {allowed.text}: {holding} still holds."
+    return f"{typed:.12g} is not used, because {part} has to be {allowed.text}; {holding}."

@@ -281,7 +281,7 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
     set_part(at, model, "c", 4.0)
     (changed,) = ui.work(at).settings.models
     assert (changed.c, changed.l) == (4.0, 2) and typed(changed, "l") == 1
-    assert [one.startswith("1 is not used, as l has to be") for one in ui.problems(at)] == [True]
+    assert [one.startswith("1 is not used, because l has") for one in ui.problems(at)] == [True]
     ui.click(at, at.button(key=get_model_key(ui.work(at), changed, "remove")))
     again = add(at, "recursive-cl-diversity")
     assert again and not ui.problems(at), "it went with its model"

@@ -84,7 +84,7 @@ def test_a_chosen_kind_and_ages_travel_in_the_plan_and_in_the_project(people):
 def test_ages_need_a_day(people, day):
     values = people.table.complete_records.count_column_values("born")
     found = build_choice("ages", {"day": day, "widths": "5"}, "born", values)
-    assert found.problem.startswith("Write the day of the ages like 2026-11-25")
+    assert found.problem.startswith("Write the day for 'Age on the day' like 2026-11-25")
 
 
 def test_the_page_says_that_it_guessed_and_takes_another_kind(start):

@@ -200,10 +200,10 @@ def changed(parts):
         (b'{"project": 1, "project": 1}', "The project file names 'project' twice in one place"),
         (
             {"plan__metrics": {"m\ud800": {"intermediate": "levels", "multiplier": "none"}}},
-            "The project file is not valid text: it contains half of a character.",
+            "The project file is not valid text: it contains half a character.",
         ),
         ({"hierarchies__age__typed": {"order": "1\n\udfff"}}, "not valid text: it contains half"),
-        ({"kept__0__title": "\ud800"}, "is not valid text: it contains half of a character"),
+        ({"kept__0__title": "\ud800"}, "is not valid text: it contains half a character"),
         (
             build_plan(people()).to_json().encode(),
             "This is a plan, not a project: import it on the Compare page.",
