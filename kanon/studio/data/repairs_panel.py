@@ -172,17 +172,14 @@ def _choose_condition(work: SessionState, column: str, picked: Sequence[str]) ->
             format_func=_LABELS.__getitem__,
             width=340,
         )
-        entry: Any = {"missing": True, "none_of": list(picked)}.get(kind)
+        entry = f"{_KEY}-{kind}-{key}"
         if kind in ("below", "above"):
-            entry = st.number_input(
-                kind.capitalize(), value=None, key=f"{_KEY}-{kind}-{key}", width=160
-            )
+            st.number_input(kind.capitalize(), value=None, key=entry, width=160)
         st.button(
             "Drop",
             key=f"{_KEY}-drop-condition-{key}",
-            disabled=entry is None,
             on_click=_drop_records,
-            args=(work.version, column, kind, entry),
+            args=(work.version, column, kind, list(picked), entry),
         )
 
 
@@ -200,8 +197,12 @@ def _replace_values(version: int, column: str, picked: Sequence[str], entry: str
         _add_step(version, Repair(column=column, replace=pairs))
 
 
-def _drop_records(version: int, column: str, kind: str, entry: Any) -> None:
-    _add_step(version, Repair(column=column, drop=DropCondition(**{kind: entry})))
+def _drop_records(version: int, column: str, kind: str, picked: Sequence[str], entry: str) -> None:
+    what: Any = {"missing": True, "none_of": picked}.get(kind, state.get_widget_value(entry))
+    if what is None:
+        state.update_sections(Message(problem="Type the number to compare with first."))
+    else:
+        _add_step(version, Repair(column=column, drop=DropCondition(**{kind: what})))
 
 
 def _add_step(version: int, step: Repair) -> None:
