@@ -482,7 +482,7 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(server, page):
 
     show_weights(page, "Weights: LLM")
     before = [text.inner_text() for text in page.locator(".weight").all()]
-    for typed, sentence in (("-1", "at least 0"), ("1,5", "number")):
+    for typed, sentence in (("-1", "from 0 to 1e+15"), ("1,5", "number")):
         weigh(page, "High", typed)
         refused(page, sentence)
         expect(page.locator(".inline")).to_have_value(typed)

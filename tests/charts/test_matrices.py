@@ -280,9 +280,9 @@ def test_nothing_to_draw_is_no_division_by_zero():
 
 def test_a_chart_refuses_what_it_cannot_compare():
     matrix, other = whole(MAMMALS), whole(UNBALANCED)
-    with pytest.raises(ValueError, match="One or two"):
+    with pytest.raises(ValueError, match="Pass one or two"):
         draw_matrices([matrix], ["a"], [[]], difference=True)
-    with pytest.raises(ValueError, match="One or two"):
+    with pytest.raises(ValueError, match="Pass one or two"):
         draw_matrices([], [], [])
     with pytest.raises(ValueError, match="same nodes"):
         draw_matrices([matrix, other], ["a", "b"], [[], []])
