@@ -48,6 +48,8 @@ def execute(args: argparse.Namespace) -> None:
     roles = {} if plan is None else plan.roles.roles
     person = args.person or (None if plan is None else plan.person)
     table = read_records(args, plan)
+    if plan is not None:
+        table = table.repair(plan.repairs or (), plan.read.column_kinds)
     columns = parse_columns("--columns", args.columns or [], table.columns)
     check_once("--columns", columns, "column")
     n_suppressed = 0

@@ -103,7 +103,7 @@ def execute(args: argparse.Namespace) -> None:
     if record is not None and (earlier := describe_earlier_releases(record.table)):
         show_warning(earlier)
     result = run(plan, table, args.plan.parent, progress)
-    _show_hierarchy_notices(result, args)
+    _show_notices(result, args)
     form = _choose_form(result, table, args.csv or "plain")
     result.write(args.out, progress, args.neutralise_formulas, record, form)
     if args.measures:
@@ -126,8 +126,11 @@ def execute(args: argparse.Namespace) -> None:
         print(OptimalityGap.from_run(result, bound).sentence)
 
 
-def _show_hierarchy_notices(result: Run, args: argparse.Namespace) -> None:
+def _show_notices(result: Run, args: argparse.Namespace) -> None:
     show = build_notifier(args)
+    for place, repair in enumerate(result.prepared.repairs):
+        for note in repair.notes:
+            show(f"Step {place + 1} of the repairs, on {quote(repair.step.column)}: {note}")
     classes = result.prepared.classes
     for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
         chosen = result.prepared.plan.columns[column].hierarchy
@@ -218,7 +221,9 @@ def _describe_outcome(result: Run) -> str:
         )
         if (fewest := recoding.released.min_persons) is not None:
             classes += f", at least {count_noun(fewest, 'person')} in each class"
+    repairs = ", ".join(repair.amount for repair in prepared.repairs)
     return (
+        f"{f'Repairs: {repairs}; ' if repairs else ''}"
         f"{count_noun(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {write_percent(result.alteration)} of all that could be lost "
         f"({prepared.plan.metric.card.title})"

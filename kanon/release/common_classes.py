@@ -82,7 +82,14 @@ def count_ground_classes(
     releases: Sequence[Release], table: Table | pd.DataFrame
 ) -> EquivalenceClasses:
     """The classes of the table by all comparable columns; if too many, by the known ones."""
-    table_or_part = convert_to_table(table)
+    first_plan = releases[0].plan
+    if any((release.plan.repairs or []) != (first_plan.repairs or []) for release in releases):
+        raise PlanError(
+            "The releases were made from differently repaired tables, so their records cannot be "
+            "matched: give their plans the same repairs."
+        )
+    steps, kinds = first_plan.repairs or (), first_plan.read.column_kinds
+    table_or_part = convert_to_table(table).repair(steps, kinds)
     if table_or_part.n_records != releases[0].n_records:
         raise PlanError(
             f"The releases are of {count_noun(releases[0].n_records, 'record')}, but the table has "

@@ -43,6 +43,7 @@ class DriftFinding:
     # what it is about
     kind: Literal[
         "missing-column",
+        "idle-repair",
         "unnamed-column",
         "missing-cells",
         "another-type",
@@ -71,6 +72,11 @@ def find_changes(
     check_columns(table.columns, [])
     require_records(table.n_records)
     findings = [*_find_column_changes(plan, table)]
+    try:
+        table = table.repair(plan.repairs or (), plan.read.column_kinds)
+    except KanonError as error:
+        return (*findings, DriftFinding("unfit", "", True, str(error))), None
+    findings += _find_idle_repairs(table)
     quasi = [column for column in plan.roles.quasi_identifiers if column in table.columns]
     incomplete = table.incomplete(quasi) if quasi else 0
     drops, records = plan.read.missing == "drop-records", table
@@ -79,6 +85,8 @@ def find_changes(
     elif incomplete and drops:
         records = table.complete(quasi)
     earlier = None if before is None else convert_to_table(before)
+    if earlier is not None and plan.repairs:
+        earlier = earlier.repair(plan.repairs, plan.read.column_kinds)
     coarse = [column for column in plan.coarsened if column in table.columns]
     for column in (*quasi, *coarse):
         findings += _find_hierarchy_gaps(column, plan, records, folder)
@@ -141,6 +149,13 @@ def _find_column_changes(plan: Plan, table: Table) -> Iterator[DriftFinding]:
                 f"The column {quote(column)} is new: the plan does not name it, so it passes into "
                 "the release unchanged.",
             )  # fmt: skip
+
+
+def _find_idle_repairs(table: Table) -> Iterator[DriftFinding]:
+    for place, result in enumerate(table.repairs):
+        for note in result.notes:
+            where = f"Step {place + 1} of the repairs, on {quote(result.step.column)}"
+            yield DriftFinding("idle-repair", result.step.column, False, f"{where}: {note}")
 
 
 def _describe_missing_cells(incomplete: int, table: Table) -> DriftFinding:

@@ -52,6 +52,8 @@ class Verdict:
             return f"{quote(self.column)} has values that are not pseudonyms"
         if self.model == "coarsened":
             return f"{quote(self.column)} shows values finer than {self.asked} of its hierarchy"
+        if self.model == "repaired":
+            return f"{quote(self.column)} shows values that the repairs of the plan remove"
         if self.model == "suppressed":
             return f"{quote(self.column)} shows values in rows that are marked as suppressed"
         level = "no class is left"
@@ -73,7 +75,7 @@ class ReleasedRows:
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
             self.check_released_columns, self.check_pseudonyms, self.check_suppressed_rows,
-            self.check_coarsened_columns,
+            self.check_coarsened_columns, self.check_repaired_columns,
         )  # fmt: skip
         for check in checks:
             if wrong := check():
@@ -152,6 +154,20 @@ class ReleasedRows:
             if not {normalise_value(cell) for (cell,) in cells.fetchall()} <= allowed:
                 level = f"level {self.plan.columns[column].level}"
                 return Verdict("coarsened", column, level, None, False)
+        return None
+
+    def check_repaired_columns(self) -> Verdict | None:
+        """Check that no unchanged column shows a value that the repairs replace or drop."""
+        removed: dict[str, set[str]] = {}
+        for step in self.plan.repairs or ():
+            gone, pairs = removed.setdefault(step.column, set()), step.replace or {}
+            gone.update(map(normalise_value, pairs or (step.drop and step.drop.one_of) or ()))
+            gone.difference_update(normalise_value(new) for new in pairs.values() if new)
+        recoded = {*self.plan.roles.quasi_identifiers, *self.pseudonyms, *(self.coarse or {})}
+        for column in removed.keys() & {*self.names} - recoded:
+            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
+            if removed[column] & {normalise_value(cell) for (cell,) in cells.fetchall()}:
+                return Verdict("repaired", column, "no value that was replaced", None, False)
         return None
 
     def check_model(self, part: ModelPlan) -> Verdict:

@@ -67,6 +67,7 @@ from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.memory import MemoryTable, convert_to_table
+from kanon.sources.repairs import RepairResult, describe_repair_kinds
 from kanon.sources.rows import name_missing_cells
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
@@ -135,6 +136,7 @@ class Report:
     # records that were anonymised, and those left out before for missing values
     records: int
     dropped: int
+    repairs: tuple[RepairResult, ...]  # the steps on the table before anything was counted
     persons: int | None
     profile: tuple[ColumnProfile, ...]  # the columns of the original table
     # the hierarchies of the quasi-identifiers, and of what was coarsened
@@ -214,6 +216,7 @@ def collect_report(
         )
     progress(0.0, "reading the plan")
     prepared = prepare(plan, original, folder)
+    repaired = original.repair(plan.repairs or (), plan.read.column_kinds)
     if closely and (reason := explain_no_bound(prepared.classes)):  # before what takes long
         raise PlanError(reason)
     plan_result = run_plan(prepared, scale_progress(progress, 0.05, 0.4))
@@ -247,8 +250,9 @@ def collect_report(
         ),
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
+        repairs=prepared.repairs,
         persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
-        profile=_describe_columns(release_run, original),
+        profile=_describe_columns(release_run, repaired),
         hierarchies=_draw_hierarchies(release_run),
         plan_terms=describe_plan(release_run),
         plan=write_canonical_plan(plan),
@@ -436,6 +440,8 @@ def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[st
         yield "Records that lack a quasi-identifier", plan["read"]["missing"]
     if plan.get("person"):
         yield "Column of the person", quote(plan["person"])
+    if report.repairs:
+        yield "Repairs of the table", describe_repair_kinds(part.step for part in report.repairs)
     yield "Version of kanon", dict(report.versions)["kanon"]
     for column in report.profile:
         yield f"Role of {quote(column.name)}", f"{column.role}, {column.fate}"

@@ -22,6 +22,7 @@ from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER
 from kanon.release.released_rows import Verdict
 from kanon.run import PreparedRun, Run
 from kanon.schema import Role
+from kanon.sources.repairs import describe_repair_kinds
 from kanon.stored_classes import has_released_in_engine
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
@@ -194,6 +195,7 @@ def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
         "Weights of columns": ", ".join(f"{name}: {weight:g}" for name, weight in weights.items()),
         "Suppression": _describe_suppression(run),
         "Missing values": _describe_missing(run),
+        "Repairs": describe_repair_kinds(plan.repairs or ()),
         "Coarsened": "; ".join(
             f"{part.column} to level {part.level} of {part.tree.height - 1} of its hierarchy, "
             "before anything was counted"

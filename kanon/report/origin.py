@@ -115,6 +115,7 @@ def get_content_origin(content: bytes, name: str) -> Origin:
 
 def get_table_origin(table: Table, name: str = "a table in memory") -> Origin:
     """The fingerprint of a table that has no file of its own, by its cells as CSV."""
+    table = table.unrepaired
     cells = table_bytes(table.head(table.n_records), "csv")
     return Origin(name, _hash_bytes(cells), "the cells of the table in memory, as CSV")
 

@@ -33,6 +33,7 @@ from kanon.report.origin import ReleasedFile
 from kanon.report.words import PUBLISHABLE_FIGURES, Words
 from kanon.run import Run
 from kanon.schema import Role
+from kanon.sources.repairs import describe_repair_kinds
 
 _KEPT_KEYS = {
     "suppression": ("build",),
@@ -58,6 +59,7 @@ class PublicReport:
     columns: tuple[tuple[str, str, str], ...]
     guarantees: tuple[Guarantee, ...]  # each model, and what the released file reaches
     plan_for_recipients: Mapping[str, Any]  # what a recipient needs of the plan
+    repairs: str  # how many steps repaired the table, by kind
     release: tuple[str, str]  # what the fingerprint is of, and the fingerprint
     # the thresholds of its purpose, and what it reaches
     decision: Decision | None = None
@@ -126,6 +128,7 @@ def build_public_report(
         ),
         guarantees=reached,
         plan_for_recipients=_describe_plan_for_recipients(run),
+        repairs=describe_repair_kinds(plan.repairs or ()),
         release=file.fingerprint,
     )
 

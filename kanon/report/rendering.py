@@ -57,6 +57,7 @@ def collect_report_numbers(report: Report | PublicReport) -> dict[str, Any]:
             "guarantees": [asdict(part) for part in report.guarantees],
             "published": report.published_texts,
             "plan": json.loads(report.plan),
+            **({"repairs": report.repairs} if report.repairs else {}),
             "sha256": dict([report.release]),
         }
     return {

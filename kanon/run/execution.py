@@ -75,6 +75,8 @@ class Run:
         plan = self.prepared.plan
         content = measure_release(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
         content |= self._collect_trace()
+        if self.prepared.repairs:
+            content["repairs"] = [result.figures for result in self.prepared.repairs]
         return {**content, "dropped": self.prepared.dropped, "seconds": round(self.seconds, 2)}
 
     def _collect_trace(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from kanon.schema import Role, check_columns
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import convert_to_table, require_records
 from kanon.sources.opening import open_source
+from kanon.sources.repairs import RepairResult, check_replacing_markers
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
 
@@ -56,6 +57,11 @@ class PreparedRun:
     def classes(self) -> EquivalenceClasses:
         """The equivalence classes of the original table."""
         return self.source.classes
+
+    @property
+    def repairs(self) -> tuple[RepairResult, ...]:
+        """What was done to repair the table, step by step."""
+        return self.source.table.repairs
 
     @property
     def attribute_weights(self) -> tuple[float, ...]:
@@ -188,7 +194,8 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         A hierarchy is no tree, or lacks values of its column.
     """
     schema = plan.roles
-    table = convert_to_table(table)
+    check_replacing_markers(plan.repairs or (), plan.read.missing_markers or ())
+    table = convert_to_table(table).repair(plan.repairs or (), plan.read.column_kinds)
     if plan.order == "table" and isinstance(table, StoredTable) and table.engine == "spark":
         raise PlanError(
             "Plan key order: 'table' is not allowed with Spark, which keeps no order of rows; "

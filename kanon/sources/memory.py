@@ -36,6 +36,14 @@ from kanon.sources.coverage import (
 from kanon.sources.histograms import build_histogram, build_person_histogram
 from kanon.sources.limits import check_classes, check_days
 from kanon.sources.missing import mark_blanks_missing
+from kanon.sources.repairs import (
+    Repair,
+    RepairRecord,
+    RepairResult,
+    build_repair_key,
+    name_step,
+    repair_frame,
+)
 from kanon.sources.rows import build_released_rows, compute_rise
 from kanon.sources.tables import Excerpt, Table
 from kanon.sources.text_form import PLAIN, TextForm
@@ -142,13 +150,16 @@ class MemoryTable:
         given: pd.DataFrame | None = None,
         form: TextForm = PLAIN,
         kinds: Mapping[str, ColumnKind] | None = None,
+        repaired: RepairRecord | None = None,
     ) -> None:
         self.frame = frame
         self.given = frame if given is None else given
         self.form = form
         self.kinds = kinds or {}
         self.has_row_numbers = is_row_numbering(frame.index) if numbered is None else numbered
+        self.repaired = repaired
         self._frequencies: dict[str, Frequencies] = {}
+        self._repaired_tables: list[MemoryTable] = []  # the last one, which a page asks for again
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -190,7 +201,9 @@ class MemoryTable:
         complete_rows = frame[~find_incomplete_records(frame, columns)]
         if len(frame) and not len(complete_rows):
             raise get_incomplete_error([name for name in columns if frame[name].isna().all()])
-        return MemoryTable(complete_rows, self.has_row_numbers, kinds=self.kinds)
+        return MemoryTable(
+            complete_rows, self.has_row_numbers, kinds=self.kinds, repaired=self.repaired
+        )
 
     def replace_by_groups(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
@@ -198,7 +211,11 @@ class MemoryTable:
         )
         groups = {part.column for part in parts}  # groups have labels of their own
         kinds = {name: kind for name, kind in self.kinds.items() if name not in groups}
-        return MemoryTable(frame, self.has_row_numbers, self.frame, kinds=kinds) if parts else self
+        if not parts:
+            return self
+        return MemoryTable(
+            frame, self.has_row_numbers, self.frame, kinds=kinds, repaired=self.repaired
+        )
 
     def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
@@ -210,7 +227,37 @@ class MemoryTable:
 
     def remove_suppressed(self) -> tuple[MemoryTable, int]:
         visible, suppressed = remove_suppressed_rows(self.frame)
-        return MemoryTable(visible, self.has_row_numbers, kinds=self.kinds), suppressed
+        return MemoryTable(
+            visible, self.has_row_numbers, kinds=self.kinds, repaired=self.repaired
+        ), suppressed
+
+    @property
+    def repairs(self) -> tuple[RepairResult, ...]:
+        return () if self.repaired is None else self.repaired.results
+
+    @property
+    def unrepaired(self) -> MemoryTable:
+        return self if self.repaired is None else self.repaired.original
+
+    def repair(
+        self, steps: Sequence[Repair], kinds: Mapping[str, ColumnKind] | None = None
+    ) -> MemoryTable:
+        key, original = build_repair_key(steps, kinds), self.unrepaired
+        for table in (self, *original._repaired_tables):
+            if key == (table.repaired.key if table.repaired is not None else []):
+                return table
+        if not key:
+            return original
+        frame, results = original.frame, []
+        for place, (step, kind) in enumerate(key):
+            with name_step(place):
+                frame, result = repair_frame(frame, step, kind)
+            results.append(result)
+        record = RepairRecord(original, key, tuple(results))
+        original._repaired_tables = [
+            MemoryTable(frame, original.has_row_numbers, form=original.form, repaired=record)
+        ]
+        return original._repaired_tables[0]
 
 
 def is_row_numbering(index: pd.Index) -> bool:
@@ -246,8 +293,10 @@ class MemorySource:
         numbered: bool | None = None,
         given: pd.DataFrame | None = None,
         kinds: Mapping[str, ColumnKind] | None = None,
+        repaired: RepairRecord | None = None,
     ) -> None:
         schema.check(list(table.columns))
+        self._repaired = repaired
         require_records(len(table))
         self.person = person
         self.has_row_numbers = is_row_numbering(table.index) if numbered is None else numbered
@@ -341,7 +390,9 @@ class MemorySource:
 
     @cached_property
     def table(self) -> MemoryTable:
-        return MemoryTable(self._table, self.has_row_numbers, kinds=self._kinds)
+        return MemoryTable(
+            self._table, self.has_row_numbers, kinds=self._kinds, repaired=self._repaired
+        )
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:

@@ -209,7 +209,7 @@ def open_source(
     if isinstance(table, MemoryTable):
         return MemorySource(
             table.frame, schema, hierarchies, pseudonyms, keep_suppressed, person,
-            table.has_row_numbers, table.given, table.kinds,
+            table.has_row_numbers, table.given, table.kinds, table.repaired,
         )  # fmt: skip
     assert isinstance(table, StoredTable)
     if person is not None:

@@ -33,6 +33,15 @@ from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sort_sensitive_values
 from kanon.sources.memory import get_incomplete_error, require_records
 from kanon.sources.read_settings import ReadSettings
+from kanon.sources.repairs import (
+    Repair,
+    RepairHits,
+    RepairRecord,
+    RepairResult,
+    build_repair_key,
+    find_hits,
+    name_step,
+)
 from kanon.sources.stored_values import (
     EXCERPT,
     ColumnValues,
@@ -82,6 +91,9 @@ class StoredTable:
         self.omissions = leaving
         self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
         self._subsets: dict[Any, StoredTable] = {}
+        self.repaired: RepairRecord | None = None if whole is None else whole.repaired
+        self._before: tuple[StoredTable, Repair, RepairHits] | None = None
+        self._repaired_tables: list[StoredTable] = []  # the last one
         if whole is None:
             self.stamp = address.stamp
             self._answers = StoredAnswers()
@@ -92,6 +104,7 @@ class StoredTable:
         else:
             self.stamp, self._answers = whole.stamp, whole._answers
             self.columns, self.found, self.text = whole.columns, whole.found, whole.text
+            self._before = whole._before
             if "opened" in whole.__dict__:
                 self.__dict__["opened"] = whole.opened
 
@@ -105,6 +118,10 @@ class StoredTable:
 
     def _connect(self, writes: Sequence[Path] = ()) -> TableConnection:
         self._check_unchanged()
+        if self._before is not None:
+            table, step, hits = self._before
+            connection = table._connect(writes) if writes else table.opened
+            return connection.repair(step, hits, self._answers)
         rows = _import_engine(self.engine).open_rows(self.address, self.settings, writes)
         knows_nan = self.engine != "other"
         return TableConnection(rows, self.markers, self._answers, self._check_unchanged, knows_nan)
@@ -322,6 +339,56 @@ class StoredTable:
                 "load the table into memory (--engine memory), or release the column unchanged."
             )
         return self
+
+    @property
+    def repairs(self) -> tuple[RepairResult, ...]:
+        return () if self.repaired is None else self.repaired.results
+
+    @property
+    def unrepaired(self) -> StoredTable:
+        return self if self.repaired is None else self.repaired.original
+
+    def repair(
+        self, steps: Sequence[Repair], kinds: Mapping[str, ColumnKind] | None = None
+    ) -> StoredTable:
+        key, original = build_repair_key(steps, kinds), self.unrepaired
+        for table in (self, *original._repaired_tables):
+            if key == (table.repaired.key if table.repaired is not None else []):
+                return table
+        if key and original.omissions:  # the steps are done on all records
+            original = StoredTable(self.address, self.engine, self.settings, (), original)
+        table, results = original, []
+        for place, (step, kind) in enumerate(key):
+            with name_step(place):
+                table, result = table._repair_once(step, kind)
+            results.append(result)
+        if key:
+            table.repaired = RepairRecord(original, key, tuple(results))
+            original._repaired_tables = [table]
+        return table
+
+    def keep_repaired(self, table: StoredTable) -> None:
+        """Take over the repaired table of another process, with its answers."""
+        self.unrepaired._repaired_tables = [table]
+
+    def _repair_once(
+        self, step: Repair, kind: ColumnKind | None
+    ) -> tuple[StoredTable, RepairResult]:
+        check_columns(self.columns, [step.column])
+        values = self.values(step.column)
+        hits = find_hits(step, values.texts, kind)
+        changed, unread = (
+            int(values.records[np.isin(values.codes - 1, list(places))].sum())
+            for places in (hits.targets, hits.unread)
+        )
+        if step.drop is not None and changed == self.n_records:
+            raise TableError("it drops every record, so none is left.")
+        records = self.n_records - (0 if step.drop is None else changed)
+        table = StoredTable(self.address, self.engine, self.settings, (), self)
+        table._answers = StoredAnswers(sizes={"records": records, "blank": 0})
+        table._before = self, step, hits
+        table.__dict__.pop("opened", None)
+        return table, RepairResult(step, changed, hits.absent, unread)
 
     def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None

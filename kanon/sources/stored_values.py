@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add, and_
 from typing import Any
@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
 from kanon.base.values import Frequencies, encode_texts
 from kanon.classes import group_tuples, sum_tuples
@@ -23,6 +24,7 @@ from kanon.settings import describe_exceeded_limit, get_settings
 from kanon.sources.limits import check_classes
 from kanon.sources.memory import rank_alphabetically
 from kanon.sources.missing import mark_missing
+from kanon.sources.repairs import Repair, RepairHits
 from kanon.sources.typed_files import convert_arrow_column
 from kanon.stored_classes import PartWork, TupleNumbers
 
@@ -31,6 +33,8 @@ QUERY_PREFIX = "kanon:"  # prefix of columns that exist only within a query
 EXCERPT = 200  # the most records of a preview
 
 _COUNT = f"{QUERY_PREFIX} records"
+
+_MOST_REPAIRED = 10_000  # a query lists so many values at most
 
 _CACHE_BYTES = 1 << 28
 """The most bytes of groups that are cached, so that redrawing a page needs no query."""
@@ -95,6 +99,26 @@ class TableConnection:
         with self._lock:
             self._check()
             return self.rows.fetch(wanted)
+
+    def repair(self, step: Repair, hits: RepairHits, answers: StoredAnswers) -> TableConnection:
+        """The same connection, to the rows with one step of the repairs done."""
+        rows, column, values = self.expression, step.column, self.values(step.column)
+        if len(hits.targets) > _MOST_REPAIRED:
+            raise TableError(
+                f"it concerns more than {write_count(_MOST_REPAIRED)} values of {quote(column)}, "
+                "which an engine cannot compare one by one; load the table into memory "
+                "(--engine memory)."
+            )
+        codes = {place + 1: text for place, text in hits.targets.items()}
+        if step.drop is not None:
+            rows = rows.filter(values.select_other_codes(rows[column], list(codes)))
+        elif codes:
+            rows = rows.mutate(**{column: values.replace_codes(rows[column], column, codes)})
+        repaired = TableConnection(
+            replace(self.rows, expression=rows), self.markers, answers, self._check, self._knows_nan
+        )
+        repaired._lock = self._lock
+        return repaired
 
     def count(self, rows: Any) -> int:
         return int(self.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
@@ -328,11 +352,38 @@ class ColumnValues:
 
     def select_other_cells(self, cells: Any, text: str | None) -> Any:
         """Whether cells of an expression are not this text, or not missing."""
+        return self.select_other_codes(cells, [self.code(text)])
+
+    def select_other_codes(self, cells: Any, codes: Sequence[int]) -> Any:
+        """Whether cells of an expression have none of these codes; missing cells have 0."""
         import ibis
 
-        removed = self.raw.filter(pa.array(self.codes == self.code(text))).drop_null().to_pylist()
+        removed = self._list_raw(codes)
         stay = cells.notin(removed) if removed else ibis.literal(True)
-        return cells.notnull() & stay if text is None else cells.isnull() | stay
+        return cells.notnull() & stay if 0 in codes else cells.isnull() | stay
+
+    def replace_codes(self, cells: Any, column: str, targets: Mapping[int, str | None]) -> Any:
+        """Cells of an expression, those with some codes replaced by texts or missing cells."""
+        import ibis
+
+        if any(targets.values()) and not cells.type().is_string():
+            raise TableError(
+                f"{quote(column)} is no text, and an engine replaces only texts by values; drop "
+                "its records, replace by a missing cell (null), or load the table into memory "
+                "(--engine memory)."
+            )
+        codes_by_text: dict[str | None, list[int]] = {}
+        for code, text in targets.items():
+            codes_by_text.setdefault(text, []).append(code)
+        cases = [
+            (cells.isin(self._list_raw(codes)), ibis.literal(text, type=cells.type()))
+            for text, codes in codes_by_text.items()
+        ]
+        return ibis.cases(*cases, else_=cells)
+
+    def _list_raw(self, codes: Sequence[int]) -> list[Any]:
+        values = self.raw.filter(pa.array(np.isin(self.codes, codes))).drop_null()
+        return list(values.to_pylist())
 
 
 def find_positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
+from kanon.sources.repairs import Repair, RepairResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,4 +139,25 @@ class Table(Protocol):
         """A release without the blanked rows of suppressed records, and their number.
 
         A column ``suppressed`` of 0 and 1 marks them. They do not form a class.
+        """
+
+    @property
+    def repairs(self) -> tuple[RepairResult, ...]:
+        """What was done to repair the table, step by step."""
+
+    @property
+    def unrepaired(self) -> Table:
+        """The table as it was read."""
+
+    def repair(
+        self, steps: Sequence[Repair], kinds: Mapping[str, ColumnKind] | None = None
+    ) -> Table:
+        """The table as it was read with exactly these steps done, so that no step is done twice.
+
+        Raises
+        ------
+        PlanError
+            The table lacks a column.
+        TableError
+            No record is left, or an engine cannot do a step.
         """

@@ -15,6 +15,7 @@ from kanon.errors import TableError
 from kanon.schema import Role
 from kanon.sources.memory import MemoryTable
 from kanon.studio.data.reading_panel import is_replaced
+from kanon.studio.data.repairs_panel import show_repairs
 from kanon.studio.data.singling_out_panel import show_singling
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggest_first_choice
@@ -62,6 +63,7 @@ def show_columns(work: SessionState) -> None:
     with st.container(gap="xxsmall"):
         for position, (name, role) in columns:
             show_column_row(work, position, name, role)
+    show_repairs(work)
 
 
 def take_role(version: int, name: str, value: Any) -> None:
@@ -362,7 +364,7 @@ def find_mixed_dates(work: SessionState, column: str) -> MixedDates | None:
 
 
 def set_kind(work: SessionState, column: str, kind: ColumnKind) -> SessionState:
-    values = work.table.file.records.count_column_values(column)
+    values = work.table.records.count_column_values(column)
     kind.check(column, values.texts)
     kinds = {name: kept_kind for name, kept_kind in work.table.kinds.items() if name != column}
     if kind != find_fitting_kinds(values.texts)[0]:

@@ -207,6 +207,8 @@ def explain_incomparable(work: SessionState, saved: SavedConfiguration) -> str:
         return f"its k counts persons, identified by {quote(saved.plan.person)}"
     if saved.plan.read.missing != work.table.missing and count_incomplete_records(work):
         return "it treats missing values differently, so it has other records"
+    if (saved.plan.repairs or []) != [*work.table.repairs]:
+        return "it repairs the table differently"
     return ""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.algorithms.solution import Solution, run_algorithm
+from kanon.base.kinds import ColumnKind
 from kanon.base.progress import Progress, scale_progress
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
@@ -23,10 +24,17 @@ from kanon.sources.exposure import (
 )
 from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.read_settings import ReadSettings
+from kanon.sources.repairs import Repair, check_repairs
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
-from kanon.studio.session.table_loading import start_with_table
-from kanon.studio.session.work import SessionState, count_classes_in_engine, needs_class_count
+from kanon.studio.session.table_loading import set_repairs, start_with_table
+from kanon.studio.session.work import (
+    JobRequest,
+    SessionState,
+    add_reading_cancelled_notice,
+    count_classes_in_engine,
+    needs_class_count,
+)
 
 
 def open_stored_work(
@@ -104,6 +112,41 @@ def start_exposure(work: SessionState) -> ExposureNumbers:
     return ExposureNumbers(
         measure_exposure(classes), count_unique_without_each(classes), suppressed
     )
+
+
+def request_repairs(work: SessionState, steps: Sequence[Repair]) -> JobRequest | None:
+    """Request to repair a table whose rows an engine has; None of a table in memory."""
+    table, new_steps = work.table.file.records, tuple(check_repairs(steps))
+    if not isinstance(table, StoredTable):
+        return None
+
+    def store_repaired(work: SessionState, repaired: StoredTable) -> SessionState:
+        table.keep_repaired(repaired)
+        return set_repairs(work, new_steps)
+
+    return JobRequest(
+        "reading",
+        repair_stored,
+        (table, new_steps, dict(work.table.kinds), tuple(work.table.hierarchy_columns)),
+        store_repaired,
+        limit="engine_minutes",
+        cancelled=add_reading_cancelled_notice,
+        keep_user_items=False,
+    )
+
+
+def repair_stored(
+    progress: Progress,
+    table: StoredTable,
+    steps: Sequence[Repair],
+    kinds: Mapping[str, ColumnKind],
+    columns: Sequence[str],
+) -> StoredTable:
+    progress(0, "Repairing the table")
+    repaired = table.repair(steps, kinds)
+    for column in columns:  # their hierarchies are built again
+        repaired.count_column_values(column)
+    return repaired
 
 
 def count_preview_rows(records: int, columns: int) -> int:

@@ -41,6 +41,7 @@ from kanon.studio.session.choices import (
 )
 from kanon.studio.session.hierarchy_choices import set_hierarchy, update_hierarchies
 from kanon.studio.session.parts import Message, RunSettings
+from kanon.studio.session.table_loading import set_repairs
 from kanon.studio.session.work import (
     SessionState,
     check_classes_loadable,
@@ -170,6 +171,8 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
         ),
         "order": work.settings.row_order,
         "person": work.table.person,
+        "repairs": [step.model_dump(mode="json", exclude_none=True) for step in work.table.repairs]
+        or None,
     }
 
 
@@ -308,6 +311,7 @@ def _drop_hierarchies(
 
 def apply_plan(work: SessionState, plan: Plan) -> SessionState:
     """Apply a plan; what it does not mention stays."""
+    work = set_repairs(work, plan.repairs or ())
     roles = plan.roles.roles
     settings = read_plan_settings(work, plan)
     table = replace(

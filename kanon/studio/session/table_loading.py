@@ -1,17 +1,21 @@
 """The state for a new table: a sample, an upload, a stored table; or one that is read again."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 
-from kanon.errors import quote
+from kanon.base.formatting import count_noun
+from kanon.errors import KanonError, list_names, quote
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.limits import lift_size_limits
 from kanon.sources.opening import ADULT_NAME, OpenedTable, fetch_adult, open_in_doubt, open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile, read_table
+from kanon.sources.repairs import Repair, check_repairs, check_replacing_markers
 from kanon.studio.session.choices import is_first_choice
 from kanon.studio.session.findings import SessionResults
 from kanon.studio.session.hierarchy_choices import update_hierarchies
+from kanon.studio.session.parts import Message
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_state import TableState
 from kanon.studio.session.work import SessionState
@@ -82,6 +86,7 @@ def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
         ),
         imports=(),
     )
+    table, problem = _keep_usable_repairs(table)
     return update_hierarchies(
         replace(
             work,
@@ -94,8 +99,106 @@ def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
             kept=collection
             if new.digest == old.digest
             else replace(collection, earlier_releases=(), made=[]),
-            message=replace(work.message, problem=again.message.problem),
+            message=replace(
+                work.message,
+                problem=" ".join(filter(None, [again.message.problem, problem])) or None,
+            ),
         )
+    )
+
+
+def set_repairs(work: SessionState, steps: Sequence[Repair]) -> SessionState:
+    """Repair the table as it was read, by these steps alone; roles and hierarchies stay.
+
+    A hierarchy that was proposed and never changed is proposed anew where its values changed.
+
+    Raises
+    ------
+    PlanError
+        The steps contradict each other, or name a column that the table lacks.
+    TableError
+        No record is left, or an engine cannot do a step.
+    """
+    old, new_steps = work.table, tuple(check_repairs(steps))
+    if new_steps == old.repairs:
+        return work
+    check_replacing_markers(new_steps, old.file.settings.missing_markers or ())
+    records = old.file.records.repair(new_steps, old.kinds)
+    touched = {
+        step.column
+        for step in (*old.repairs, *new_steps)
+        if (step in old.repairs) != (step in new_steps)
+    }
+    unfit = [
+        name
+        for name in touched & {*old.kinds}
+        if old.kinds[name].find_misfits(records.count_column_values(name).texts)
+    ]
+    choices = {
+        column: choice
+        for column, choice in old.choices.items()
+        if column not in touched or not is_first_choice(choice, column, old.kinds.get(column))
+    }
+    table = replace(
+        old,
+        repairs=new_steps,
+        choices=choices,
+        kinds={name: kind for name, kind in old.kinds.items() if name not in unfit},
+        imports=(),
+    )
+    new = update_hierarchies(
+        replace(
+            work,
+            version=work.version + 1,
+            running={},
+            findings=SessionResults(),
+            made_with={},
+            views=work.views_after_reread,
+            table=table,
+            settings=replace(work.settings, k=min(work.settings.k, max(2, records.n_records))),
+        )
+    )
+    return new.replace_sections(Message(notice=_describe_repairing(old, new.table, unfit)))
+
+
+def _describe_repairing(old: TableState, new: TableState, unfit: Sequence[str]) -> str:
+    undone = len(new.repairs) < len(old.repairs)
+    sentences = [
+        "The step was undone." if undone else f"Repaired: {new.records.repairs[-1].amount}."
+    ]
+    columns = [name for name in new.hierarchy_columns if name in old.choices]
+    lacking = [
+        name
+        for name in columns
+        if new.choices[name].plan is None and old.choices[name].plan is not None
+    ]
+    changed = [
+        name
+        for name in columns
+        if name not in lacking and new.choices[name].typed != old.choices[name].typed
+    ]
+    if changed:
+        sentences.append(f"The hierarchy of {list_names(changed)} was proposed anew.")
+    if lacking:
+        sentences.append(f"On the Hierarchies page, fix {list_names(lacking)}.")
+    if unfit:
+        sentences.append(f"The kind of {list_names(unfit)} is recognised anew.")
+    return " ".join(sentences)
+
+
+def _keep_usable_repairs(table: TableState) -> tuple[TableState, str]:
+    """The table without repairs that cannot be done on it, and a sentence about them."""
+    steps = tuple(step for step in table.repairs if step.column in table.roles)
+    try:
+        table.file.records.repair(steps, table.kinds)
+    except KanonError:
+        steps = ()
+    if steps == table.repairs:
+        return table, ""
+    gone = len(table.repairs) - len(steps)
+    return replace(table, repairs=steps), (
+        f"{count_noun(gone, 'repair')} of the table cannot be done on it as it is read now, and "
+        f"{'was' if gone == 1 else 'were'} removed."
     )
 
 

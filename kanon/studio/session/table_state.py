@@ -14,6 +14,7 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.opening import OpenedTable
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
+from kanon.sources.repairs import Repair
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.session.choices import FileReview, HierarchyChoice
@@ -95,12 +96,14 @@ class TableState(StateSection):
     missing: Missing | None = None  # What happens to incomplete records; None until it is chosen
     person: str | None = None  # The identifier of the person; None where k counts records
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)  # As the user set them
+    repairs: tuple[Repair, ...] = ()  # Steps on the table as it was read, in this order
     # The settings that the user asked for when the file was read.
     asked: ReadSettings = field(default_factory=ReadSettings)
 
     @property
     def records(self) -> Table:
-        return self.file.records.set_kinds(self.kinds) if self.kinds else self.file.records
+        records = self.file.records.repair(self.repairs, self.kinds)
+        return records.set_kinds(self.kinds) if self.kinds else records
 
     @property
     def can_be_reread(self) -> bool:

@@ -33,7 +33,7 @@ from kanon.studio.session.named_configurations import (
 )
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import build_plan_content, read_plan_settings
-from kanon.studio.session.table_loading import reread_table, take_over_reread
+from kanon.studio.session.table_loading import reread_table, set_repairs, take_over_reread
 from kanon.studio.session.table_state import History
 from kanon.studio.session.work import SessionState
 
@@ -320,6 +320,7 @@ def _apply_reading(work: SessionState, plan: Plan, again: SessionState | None) -
     if wanted is not None and work.table.content is not None:
         to_read = work.replace_sections(replace(work.table, asked=wanted))
         work = reread_table(to_read) if again is None else take_over_reread(to_read, again)
+    work = set_repairs(work, plan.repairs or ())
     needed = (name for name, part in plan.columns.items() if part.role is not Role.IDENTIFIER)
     missing = [name for name in needed if name not in work.table.roles]
     if missing:
