@@ -33,10 +33,10 @@ def test_many_releases_are_what_was_asked_for(most):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2, 6))
-def test_a_hundred_thousand_releases_are_what_was_asked_for(seed):
-    """In four parts, which two processes of ``make reliability`` share."""
-    counts = release_many(25_000, seed=seed)
-    check_covered(counts, 25_000)
+def test_ten_thousand_releases_are_what_was_asked_for(seed):
+    """A tenth of what ``make reliability`` makes."""
+    counts = release_many(2_500, seed=seed)
+    check_covered(counts, 2_500)
     assert set(counts.metrics) == set(METRICS) and set(counts.strategies) == set(STRATEGIES)
 
 

@@ -24,11 +24,11 @@ def test_broken_input_is_answered_or_refused_in_a_sentence(name):
 
 
 @pytest.mark.nightly
-def test_a_hundred_thousand_broken_inputs():
-    """A tenth of what ``make reliability`` feeds, with another seed."""
-    found = feed_all(100_000, seed=2)
+def test_ten_thousand_broken_inputs():
+    """A hundredth of what ``make reliability`` feeds, with another seed."""
+    found = feed_all(10_000, seed=2)
     assert [finding for fed in found.values() for finding in fed.findings] == []
-    assert sum(fed.inputs for fed in found.values()) == 100_000
+    assert sum(fed.inputs for fed in found.values()) == 10_000
 
 
 # --- the editor, step by step -----------------------------------------------------------------
