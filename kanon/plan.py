@@ -342,16 +342,14 @@ class Plan(Strict):
         return sensitive_columns[0] if len(sensitive_columns) == 1 else None
 
     def suppression(self, n_records: int, outliers: bool = False) -> int | None:
-        """The most records that may be suppressed, or as outliers; None if the plan has no limit.
+        """The most records that may be suppressed, or as outliers: a share is rounded down.
 
-        A share of n is rounded down, except for the rounding error of a float.
+        None if the plan has no limit.
         """
         limit = self.outliers if outliers else self.suppression_limit
-        if limit is None:
-            return None
-        if isinstance(limit, RecordsPlan):
-            return min(limit.records, n_records)
-        return math.floor(limit * n_records + 1e-9)
+        if limit is None or isinstance(limit, RecordsPlan):
+            return None if limit is None else min(limit.records, n_records)
+        return math.floor(limit * n_records + 1e-9)  # what a float loses is no record
 
     @property
     def metric(self) -> Metric:
