@@ -54,7 +54,7 @@ _WAITS = 6  # a worker is stopped after so many times the seconds, as it starts 
 
 
 @dataclass(frozen=True, eq=False)
-class Alternative:
+class AlternativeSettings:
     settings: RunSettings  # The current ones with another algorithm
     prepared: PreparedRun
     key: str  # The fingerprint that its result is kept under
@@ -64,7 +64,7 @@ class Alternative:
         return short_title(self.settings.algorithm)
 
 
-def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[Alternative]:
+def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[AlternativeSettings]:
     """The cheap algorithms that can meet all that is required; none if they are not tried."""
     prepared = result.prepared
     if (
@@ -81,7 +81,7 @@ def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[A
     )
 
 
-def plan_alternatives(work: SessionState, result: AnonymisationResult) -> list[Alternative]:
+def plan_alternatives(work: SessionState, result: AnonymisationResult) -> list[AlternativeSettings]:
     alternatives = []
     for name, module in algorithms().items():
         if not module.CARD.cheap:
@@ -97,7 +97,7 @@ def plan_alternatives(work: SessionState, result: AnonymisationResult) -> list[A
         except KanonError:  # it does not support a model, or its lattice is too large
             continue
         if (key := hash_run_inputs(tried, plan)) != result.settings:
-            alternatives.append(Alternative(settings, prepared, key))
+            alternatives.append(AlternativeSettings(settings, prepared, key))
     return alternatives
 
 
@@ -130,7 +130,7 @@ def try_alternatives(
         progress.keep((key, solution))
 
 
-def request_alternatives(work: SessionState, lacking: Sequence[Alternative]) -> JobRequest:
+def request_alternatives(work: SessionState, lacking: Sequence[AlternativeSettings]) -> JobRequest:
     seconds = get_settings().alternatives_seconds
     tasks = [
         (
@@ -153,7 +153,7 @@ def request_alternatives(work: SessionState, lacking: Sequence[Alternative]) -> 
 
 
 def _store_alternatives(
-    lacking: Sequence[Alternative], work: SessionState, _: object
+    lacking: Sequence[AlternativeSettings], work: SessionState, _: object
 ) -> SessionState:
     job, findings = work.running["alternatives"].job, work.findings
     prepared = {alternative.key: alternative.prepared for alternative in lacking}
@@ -169,7 +169,9 @@ def _store_alternatives(
     return work.replace_sections(replace(findings, discarded_alternatives=discarded))
 
 
-def run_behind(result: AnonymisationResult, alternatives: Sequence[Alternative], k: int) -> None:
+def run_behind(
+    result: AnonymisationResult, alternatives: Sequence[AlternativeSettings], k: int
+) -> None:
     """Begin what runs behind the page, once the user's own calculations have ended."""
     work = state.get_session()
     if work.running:
@@ -188,15 +190,17 @@ def run_behind(result: AnonymisationResult, alternatives: Sequence[Alternative],
         st.rerun()  # so that it stands among what is under way
 
 
-def _get_known(work: SessionState, alternative: Alternative, k: int) -> AnonymisationResult | None:
+def _get_known(
+    work: SessionState, alternative: AlternativeSettings, k: int
+) -> AnonymisationResult | None:
     result = work.findings.results.get(alternative.key)
     return result if result is not None and result.k_for(k) == k else None
 
 
 # --- the line -----------------------------------------------------------------------------------
 def find_better_alternative(
-    work: SessionState, alternatives: Sequence[Alternative], run: Run, k: int
-) -> tuple[Alternative, Run] | None:
+    work: SessionState, alternatives: Sequence[AlternativeSettings], run: Run, k: int
+) -> tuple[AlternativeSettings, Run] | None:
     """The alternative that loses least, if clearly less than a release, and suppresses no more."""
     known = [(other, _get_known(work, other, k)) for other in alternatives]
     releases = [(other, result.release(k)) for other, result in known if result is not None]
@@ -217,7 +221,7 @@ def loses_clearly_less(loss: float, than: float) -> bool:
 
 
 def show_alternative(
-    work: SessionState, alternatives: Sequence[Alternative], run: Run, k: int
+    work: SessionState, alternatives: Sequence[AlternativeSettings], run: Run, k: int
 ) -> None:
     known = tuple(_get_known(work, alternative, k) for alternative in alternatives)
     better = state.get_or_compute(
@@ -233,7 +237,9 @@ def show_alternative(
             _show_better(work, *better, run)
 
 
-def _show_better(work: SessionState, alternative: Alternative, other: Run, run: Run) -> None:
+def _show_better(
+    work: SessionState, alternative: AlternativeSettings, other: Run, run: Run
+) -> None:
     loses = f"{write_percent(other.alteration)} instead of {write_percent(run.alteration)}"
     st.info(f"{alternative.title} would lose {loses}.", icon=":material/savings:")
     with st.popover("Look", type="tertiary"):
