@@ -69,9 +69,7 @@ def test_what_is_kept_twice_is_dropped_twice(table):
     )
     workspace.drop(one)
     assert len(dict(table.context._jsc.getPersistentRDDs())) == 1
-    pd.testing.assert_frame_equal(
-        table.fetched(other), table.fetched(table.rows.expression)
-    )
+    pd.testing.assert_frame_equal(table.fetched(other), table.fetched(table.rows.expression))
     workspace.drop(other)
     table.check_nothing_is_left()
 

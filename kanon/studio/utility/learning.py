@@ -203,11 +203,11 @@ def describe_ks(ks: Sequence[int]) -> str:
     """The chosen k in words.
 
     >>> describe_ks([3, 5, 10])
-    '3 k from 3 to 10.'
+    '3 values of k, from 3 to 10.'
     """
     if len(ks) == 1:
         return f"k = {write_count(ks[0])}."
-    return f"{len(ks)} k from {write_count(ks[0])} to {write_count(ks[-1])}."
+    return f"{len(ks)} values of k, from {write_count(ks[0])} to {write_count(ks[-1])}."
 
 
 def describe_split(labels: LabelledRecords) -> str:
