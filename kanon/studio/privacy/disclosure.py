@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import choose_plural, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import (
     describe_best_guess,

@@ -11,7 +11,7 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, find_best_per_k
 from kanon.errors import PlanError, quote
