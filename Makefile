@@ -93,9 +93,11 @@ pictures: $(VENV)/.kanon-dev $(VENV)/.warm
 rooms: $(VENV)/.kanon-dev
 	PYTHONPATH=.:tests $(BIN)/python tests/support/rooms.py
 
-# What is too heavy for every change.
+# What is too heavy for every change. EXAMPLES=1 tries all random tables, and takes hours.
+EXAMPLES ?= 0.25
+
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
-	KANON_EXAMPLES=0.25 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
+	KANON_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
 
 # What is installed where kanon runs, in environments of their own: without what the tests need, and
 # without changing it.

@@ -37,7 +37,8 @@ CARDS: Mapping[str, Card] = {
             "alone_share",
             "Alone in class",
             "The share of the released cells that were generalised, and whose original value "
-            "occurs in exactly one record of the class: share times class size is 1.",
+            "occurs in exactly one record of the class: the value's share of the class, times the "
+            "class size, is 1.",
             _SOURCE, "share", "lower",
             "no generalised value belongs to exactly one record", "every one does",
         ),

@@ -333,7 +333,7 @@ def _check_spellings(
                 alike / sum(written.values()),
                 f"{quote(column)} has {write_count(len(spellings))} {are} written in several ways "
                 "(equal as numbers, codes or words for a missing value, or equal except for case, "
-                f"blanks and the form of signs), {count_noun(pairs, 'pair')} in all. {counts_as}.",
+                f"blanks and Unicode form), {count_noun(pairs, 'pair')} in all. {counts_as}.",
             )
 
 

@@ -4,14 +4,14 @@ import importlib
 import inspect
 import pkgutil
 import re
-from pathlib import Path
 
 import pytest
 
 import kanon
 from kanon.charts.curves import alteration_curve
+from support.paths import ROOT
 
-RENAMED = Path(__file__).resolve().parents[2] / "docs/reference/library/renamed.md"
+RENAMED = ROOT / "docs/reference/library/renamed.md"
 ROW = re.compile(r"\| (?:`([\w.]+)`)? ?\| `([\w.]+)` \| `([\w.]+)` \|")
 
 

@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, kept, tmp
         kept, "part", table.sizes, Sums(1, str(started)), SUMS, killing, "Sums"
     )
     assert len(cluster.workers) == 1
-    pd.testing.assert_frame_equal(table.read_classes(found), table.sums())
+    pd.testing.assert_frame_equal(table.fetched(found), table.sums())
     cluster.start_worker()
     workspace.drop(found)
 
@@ -116,7 +116,7 @@ def test_too_little_memory_is_said_and_the_session_goes_on(table, kept, work, se
     with pytest.raises(TableError, match=sentence):
         workspace.run_by_part(kept, "part", table.sizes, work, SUMS, ignore_progress, "Work")
     found = workspace.run_by_part(kept, "part", table.sizes, Sums(), SUMS, ignore_progress, "Sums")
-    pd.testing.assert_frame_equal(table.read_classes(found), table.sums())
+    pd.testing.assert_frame_equal(table.fetched(found), table.sums())
     workspace.drop(found)
 
 
@@ -185,6 +185,6 @@ def test_a_cluster_without_workers_is_told(cluster, table, monkeypatch):
     for _ in range(2):
         cluster.start_worker()
     kept = workspace.keep(table.rows.expression, ignore_progress, "Keeping")
-    assert len(table.read_classes(kept)) == len(table.frame)
+    assert len(table.fetched(kept)) == len(table.frame)
     workspace.drop(kept)
     table.check_nothing_is_left()

@@ -69,9 +69,7 @@ def test_what_is_kept_twice_is_dropped_twice(table):
     )
     workspace.drop(one)
     assert len(dict(table.context._jsc.getPersistentRDDs())) == 1
-    pd.testing.assert_frame_equal(
-        table.read_classes(other), table.read_classes(table.rows.expression)
-    )
+    pd.testing.assert_frame_equal(table.fetched(other), table.fetched(table.rows.expression))
     workspace.drop(other)
     table.check_nothing_is_left()
 
@@ -95,7 +93,7 @@ def test_work_on_parts_finds_the_same_however_the_rows_lie(table, tmp_path):
         found = workspace.run_by_part(
             kept, "part", sizes, Sums(), SUMS, lambda fraction, text: told.append(fraction), "Sums"
         )
-        pd.testing.assert_frame_equal(table.read_classes(found), expected)
+        pd.testing.assert_frame_equal(table.fetched(found), expected)
         assert told == sorted(told)
         tasks = table.context._jsc.getPersistentRDDs()
         assert len(sizes) in {each.getNumPartitions() for each in dict(tasks).values()}
@@ -112,9 +110,9 @@ def test_work_gets_the_columns_as_they_are_fetched(table, kept):
         kept, "part", table.sizes, echoing, wanted.schema().to_pyarrow(), ignore_progress, "Echo"
     )
     assert found.schema() == wanted.schema()
-    pd.testing.assert_frame_equal(table.read_classes(found), table.read_classes(wanted))
+    pd.testing.assert_frame_equal(table.fetched(found), table.fetched(wanted))
     none = workspace.run_by_part(kept, "part", {}, Sums(), SUMS, ignore_progress, "Sums")
-    assert len(table.read_classes(none)) == 0
+    assert len(table.fetched(none)) == 0
     for each in (found, none):
         workspace.drop(each)
 
@@ -159,7 +157,7 @@ def test_work_that_is_cancelled_ends_and_leaves_nothing(table, kept, tmp_path):
         )
     assert time.monotonic() - began < 50
     groups = kept.group_by("part").aggregate(n=kept.count())
-    assert dict(table.read_classes(groups).itertuples(index=False)) == table.sizes
+    assert dict(table.fetched(groups).itertuples(index=False)) == table.sizes
 
 
 @pytest.mark.nightly
@@ -279,7 +277,7 @@ def test_a_full_disk_of_spark_is_said(spark, tmp_path, monkeypatch):
     try:
         rows = kept_table(tmp_path).rows
         pairs = rows.expression.join(rows.expression.view(), "zip").drop("zip")
-        with pytest.raises(TableError, match=r"disk is full, .*\(spark\.local\.dir\)"):
+        with pytest.raises(TableError, match=r"disk is full: .*\(spark\.local\.dir\)"):
             rows.workspace.keep(pairs.distinct(), ignore_progress, "Keeping")
     finally:
         end_session()

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import choose_plural, count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.progress import Progress
 from kanon.base.sentences import write_records
 from kanon.errors import KanonError, list_names

@@ -10,7 +10,7 @@ from kanon.algorithms import improved_greedy
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.charts.searches import (
     build_over_columns_table,
     build_over_k_table,

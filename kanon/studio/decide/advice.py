@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, run_configurations

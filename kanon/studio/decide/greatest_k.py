@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.greatest_k import GREATEST_K_SEARCHES, GreatestK, find_greatest_k

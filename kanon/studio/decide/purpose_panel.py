@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.sentences import write_records, write_records_or_persons
 from kanon.charts.decision import draw_decision
 from kanon.classes import EquivalenceClasses

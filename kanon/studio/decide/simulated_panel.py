@@ -8,7 +8,7 @@ import streamlit as st
 
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.charts.simulated import draw_mean_ranks
 from kanon.errors import KanonError

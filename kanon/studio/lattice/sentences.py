@@ -8,7 +8,7 @@ from kanon.algorithms.lattice_size import (
 )
 from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.sentences import write_records
 from kanon.experiments.exploration import (
     WALKING_SEARCHES,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.base.formatting import choose_plural, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.base.sentences import (
     describe_best_guess,

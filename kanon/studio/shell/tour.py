@@ -102,8 +102,8 @@ STEPS = (
                 "[class*='st-key-privacy-known-']",
                 "Large classes are not enough: if everyone in a class has the same illness, "
                 "everyone's illness is known. Choose what an attacker knows, and see which "
-                "records match and what they reveal. Also require, on the Anonymise page, adds "
-                "models that prevent this.",
+                "records match and what they reveal. The setting “Also require” on the "
+                "Anonymise page adds models that prevent this.",
             ),
             (
                 ".st-key-privacy-run",

@@ -6,7 +6,7 @@ from kanon.base.formatting import (
     write_count,
     write_percent,
 )
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.base.sentences import describe_query_error
 from kanon.measures import association_change, distribution_change, query_error

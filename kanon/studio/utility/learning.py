@@ -11,7 +11,7 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, find_best_per_k
 from kanon.errors import PlanError, quote
@@ -209,11 +209,11 @@ def describe_ks(ks: Sequence[int]) -> str:
     """The chosen k in words.
 
     >>> describe_ks([3, 5, 10])
-    '3 k from 3 to 10.'
+    '3 values of k, from 3 to 10.'
     """
     if len(ks) == 1:
         return f"k = {write_count(ks[0])}."
-    return f"{len(ks)} k from {write_count(ks[0])} to {write_count(ks[-1])}."
+    return f"{len(ks)} values of k, from {write_count(ks[0])} to {write_count(ks[-1])}."
 
 
 def describe_split(labels: LabelledRecords) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.charts.representation import MatrixPart, build_representation_table, draw_representation
 from kanon.learning.disclosure import CARDS, ShareDisclosure, measure_share_disclosure

@@ -9,7 +9,7 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.studies import (

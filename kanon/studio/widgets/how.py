@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from kanon.algorithms.catalogue import serves_every_k
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy

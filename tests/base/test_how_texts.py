@@ -3,7 +3,7 @@
 import ast
 import re
 
-from kanon.base.own_files import Sections
+from kanon.base.how_texts import Sections
 from support.paths import ROOT
 
 
