@@ -216,6 +216,8 @@ def replace_algorithm(plan: Plan, name: str) -> Plan:
     PlanError
         There is no such algorithm, or it is for one k alone.
 
+    Examples
+    --------
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "datafly"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}], "suppression_limit": 0.1})

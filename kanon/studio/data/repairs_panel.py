@@ -74,6 +74,7 @@ def show_repairs(work: SessionState) -> None:
             return
         _propose_spellings(work, column, values)
         _choose_step(work, column, values)
+        state.show_message_at("repairs")
 
 
 def _propose_spellings(work: SessionState, column: str, values: ValueCounts) -> None:
@@ -146,16 +147,19 @@ def _build_step(version: int, column: str, action: str, picked: Sequence[str], e
     if action == "replace":
         typed = str(typed or "").strip() or None
     if action in _WITH_VALUES and not picked:
-        state.update_sections(Message(problem="Pick one or several values first."))
+        problem = "Pick one or several values first."
     elif action in ("replace", "below", "above") and typed is None:
-        state.update_sections(Message(problem=f"{_ACTIONS[action]} what? Type it first."))
+        problem = f"{_ACTIONS[action]} what? Type it first."
     elif picked == [typed]:
-        state.update_sections(Message(problem="Type a new value that is not the picked one."))
+        problem = "Type a new value that is not the picked one."
     elif action in ("replace", "blank"):
         _add_step(version, column, replace={old: typed for old in picked if old != typed})
+        return
     else:
         what = {"missing": True, "below": typed, "above": typed}.get(action, picked)
         _add_step(version, column, drop={action: what})
+        return
+    state.update_sections(Message(problem=problem, problem_at="repairs"))
 
 
 def _add_step(version: int, column: str, **action: dict[str, Any]) -> None:
@@ -169,4 +173,4 @@ def _take_steps(version: int, steps: Sequence[Repair]) -> None:
     if state.get_session().table.records.in_engine:
         runner.run_request(request_repairs, steps, wait=AT_ONCE)
     else:
-        state.try_update(lambda: set_repairs(state.get_session(), steps), carry=False)
+        state.try_update(lambda: set_repairs(state.get_session(), steps), "repairs", False)
