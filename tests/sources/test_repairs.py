@@ -30,6 +30,7 @@ from support.engine_tables import put_in_engine
 from support.plans import make_plan, plan_content, qi
 from support.random_tables import examples
 from support.reports import DAY
+from support.spark import quick_spark
 
 MESSY = pd.DataFrame(
     {
@@ -210,6 +211,15 @@ def test_the_release_is_that_of_a_table_repaired_by_hand(engine, tmp_path):
         stored.write(Address(str(tmp_path / "out.csv")))
         written = pd.read_csv(tmp_path / "out.csv", dtype="str")
         assert rows_of(written) == rows_of(done.released())
+
+
+@pytest.mark.nightly
+def test_a_repair_in_spark_is_that_in_memory(tmp_path):
+    with quick_spark():
+        stored = put_in_engine(MESSY, "spark", tmp_path).repair(steps_of(*STEPS))
+        table = repaired(MESSY, *STEPS)
+        assert stored.repairs == table.repairs and stored.n_records == table.n_records
+        assert rows_of(stored.head(200)) == rows_of(table.frame)
 
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
