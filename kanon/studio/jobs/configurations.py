@@ -266,6 +266,14 @@ def apply_configuration_to_plan(
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 
+def build_run_plan(line: PlannedLine, tie_seed: int | None) -> Plan:
+    """The plan of one run of a line: by its own tie seed, or by another one for a band."""
+    own = {key: getattr(line.plan, key) for key in ("algorithm", "suppression_limit", "outliers")}
+    led = replace(line.configuration, tie_seed=tie_seed)
+    seed = None if tie_seed == line.configuration.tie_seed else tie_seed
+    return apply_configuration_to_plan(line.ground.plan.model_copy(update=own), led, seed=seed)
+
+
 def get_configuration(plan: Plan) -> Configuration:
     led = plan.algorithm
     scope = led.scope if LOOKS_AT[led.strategy] else "table"
