@@ -166,7 +166,7 @@ def mark_heavy(page):
     return page if page == "anonymise" else pytest.param(page, marks=pytest.mark.nightly)
 
 
-@pytest.mark.parametrize("page", map(mark_heavy, PAGES))
+@pytest.mark.parametrize("page", [mark_heavy(page) for page in PAGES])
 def test_a_script_makes_what_its_page_shows(start, downloads, monkeypatch, tmp_path, page):
     at = PAGES[page](start)
     path = tmp_path / f"{page}.py"
