@@ -101,8 +101,10 @@ def _read_section(page: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _write_constants(plan: Plan, settings: Mapping[str, object]) -> str:
-    content = plan.to_json().rstrip().replace("'", r"\u0027")  # so that no label ends the text
-    lines = [f"PLAN = Plan.from_json(r'''\n{content}\n''')"]
-    for name, value in settings.items():
-        lines.append(f"{name} = {pformat(value, width=90, sort_dicts=False)}")
-    return "\n".join(lines)
+    values = {"PLAN": plan.model_dump(mode="json", exclude_none=True), **settings}
+    texts = {
+        name: pformat(value, width=92, compact=True, sort_dicts=False)
+        for name, value in values.items()
+    }
+    texts["PLAN"] = f"Plan.from_content({texts['PLAN']})"
+    return "\n".join(f"{name} = {text}" for name, text in texts.items())

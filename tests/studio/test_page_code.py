@@ -21,6 +21,7 @@ from kanon.experiments.sweep import run_sweep
 from kanon.notebook import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.report.page_code import write_notebook, write_script
+from kanon.schema import Role
 from kanon.studio.compare.code import describe_comparison_code
 from kanon.studio.decide.state import DecideView
 from kanon.studio.jobs.comparison import (
@@ -183,11 +184,11 @@ def test_a_script_makes_what_its_page_shows(start, downloads, monkeypatch, tmp_p
 
 def check_privacy(script):
     """Names of patients are identifiers; no hierarchy lists them, and so does no script."""
-    plan = json.loads(script.split("r'''")[1].split("'''")[0])
+    plan = read_constants(script)["PLAN"]
     table = pd.read_csv(TABLE, sep=";", dtype=str)
-    identifiers = [name for name, part in plan["columns"].items() if part["role"] == "identifier"]
+    identifiers = plan.roles.columns(Role.IDENTIFIER)
     for value in {value for name in identifiers for value in table[name]}:
-        assert f'"{value}"' not in script
+        assert repr(value) not in script
     assert identifiers and str(ROOT) not in script and os.path.expanduser("~") not in script
 
 
@@ -226,14 +227,18 @@ def nasty_plan():
     return make_plan({NASTY: {**qi(), "hierarchy": {"nodes": nodes}}}, 2, {"name": "gaa"})
 
 
+def read_constants(script):
+    head, values = script.split("FOLDER.mkdir")[0].split("\nTABLE =")[1], {}
+    imports = "import sys\nfrom pathlib import Path\nfrom kanon.notebook import Plan\nTABLE ="
+    exec(imports + head, values)
+    return values
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_name_becomes_code(page):
     settings = {"COLUMN": NASTY, "LINES": {NASTY: {NASTY: None}}}
     script = write_script(page, nasty_plan(), NASTY, settings)
-    head = script.split("FOLDER.mkdir")[0].split("\nTABLE =")[1]
-    values = {}
-    imports = "import sys\nfrom pathlib import Path\nfrom kanon.notebook import Plan\nTABLE ="
-    exec(imports + head, values)  # the constants alone
+    values = read_constants(script)
     assert values["PLAN"] == nasty_plan() and isinstance(values["PLAN"], Plan)
     assert values["COLUMN"] == NASTY and values["LINES"] == {NASTY: {NASTY: None}}
     compile(script, "script", "exec")
