@@ -197,13 +197,6 @@ def replace_algorithm(plan: Plan, name: str) -> Plan:
     ------
     PlanError
         There is no such algorithm, or it is for one k alone.
-
-    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "datafly"}, "columns":
-    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
-    ...     "privacy": [{"model": "k-anonymity", "k": 2}], "suppression_limit": 0.1})
-    >>> other = replace_algorithm(plan, "gaa")
-    >>> other.algorithm.name, other.suppression_limit
-    ('gaa', None)
     """
     led, names = plan.algorithm, parts_of(kanon.algorithms)
     if name not in names:

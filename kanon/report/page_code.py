@@ -29,7 +29,8 @@ def save(result, name):
     if isinstance(result, pd.DataFrame):
         result.to_csv(FOLDER / f"{name}.csv", index=False)
     else:
-        result.write_html(FOLDER / f"{name}.html", include_plotlyjs="directory")'''
+        result.write_html(FOLDER / f"{name}.html", include_plotlyjs="directory")
+    return result'''
 
 
 def write_script(page: str, plan: Plan, table: str, settings: Mapping[str, object]) -> str:
@@ -56,9 +57,7 @@ def write_script(page: str, plan: Plan, table: str, settings: Mapping[str, objec
     ]
     for text, code in steps:
         comment = textwrap.fill(text, 98, initial_indent="# ", subsequent_indent="# ")
-        *lines, last = code.split("\n")
-        shown = [] if last.isidentifier() else [last]  # a name alone is for notebooks
-        parts.append("\n".join([*filter(None, [comment]), *lines, *shown]))
+        parts.append(f"{comment}\n{code}".strip())
     return "\n\n".join(parts) + "\n"
 
 
