@@ -31,6 +31,8 @@ from kanon.studio.jobs.comparison import (
     plan_comparison_job,
 )
 from kanon.studio.jobs.configurations import list_planned_lines
+from kanon.studio.session.hierarchy_choices import set_builder
+from kanon.studio.session.named_configurations import save_configuration
 from kanon.studio.session.table_loading import open_sample
 from support.dashboard import (
     ANONYMISE,
@@ -266,6 +268,10 @@ def test_the_code_of_a_comparison_makes_its_curves(monkeypatch, tmp_path, k_only
         work, compared=("ncp", "nllm"), algorithms=("gaa", "flash", "mdav"), models=(model,),
         bands=k_only, k_only=k_only,
     )  # fmt: skip
+    if k_only:  # and a line with other hierarchies, which the current ones measure
+        line = list_planned_lines(work)[0]
+        work = save_configuration(work, line.plan, line.ground.trees, "before")
+        work = set_builder(work, work.table.quasi_identifiers[0], "suppression", {})
     lines = list_planned_lines(work)
     job = plan_comparison_job(work, lines, list_missing_runs(work, lines, also=7))
     results = run_sweep(lambda *_: None, job.runs, job.ks, job.metrics)
@@ -274,6 +280,7 @@ def test_the_code_of_a_comparison_makes_its_curves(monkeypatch, tmp_path, k_only
     first, settings = describe_comparison_code(lines, comparison)
     assert settings["LINES"]["ncp · flash"] == {"algorithm": {"name": "flash"}}
     assert "MDAV" in comparison.left_out and bool(settings["OWN_KS"]) is k_only
+    assert (settings["MEASURED_BY"] is not None) is k_only
     assert settings["REQUIREMENT"].startswith("Lines meet k only" if k_only else "Every line meets")
     settings |= {"K": 5, "INTERVAL": None, "AREA_KS": [], "PANELS": [{"kind": "classes"}] * 2}
     path = tmp_path / "compare.py"

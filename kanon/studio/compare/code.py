@@ -41,7 +41,9 @@ def describe_comparison_code(
     plans = {line.name: build_run_plan(line, line.configuration.tie_seed) for line in lines}
     first = next(iter(plans.values()))
     measuring = [line.measuring_inputs for line in lines if line.measuring_inputs is not None]
-    measured_by = _list_changes(first, measuring[0].plan) if measuring else {}
+    measured_by = _list_changes(first, measuring[0].plan) if measuring else None
+    if measured_by is not None:  # by its hierarchies; none may differ from those of the first
+        measured_by.pop("algorithm", None)
     ks, runs = list(comparison.ks), [run for line in kept.values() for run in line.runs.values()]
     own_ks = {name: comparison.list_ks(line) for name, line in kept.items()}
     return first, {
@@ -50,7 +52,7 @@ def describe_comparison_code(
         "OWN_KS": {name: own for name, own in own_ks.items() if own != ks},
         "TIE_SEEDS": list(TIE_SEEDS) if comparison.has_bands else [],
         "COLUMN": comparison.sensitive,
-        "MEASURED_BY": {key: new for key, new in measured_by.items() if key != "algorithm"},
+        "MEASURED_BY": measured_by,
         "REQUIREMENT": comparison.requirement,
         "ALSO_AT": max((run.measured_at for run in runs if isinstance(run, Curves)), default=()),
     }
