@@ -20,6 +20,7 @@ LEVELS: Mapping[str, ClassMeasure] = {
 
 
 def list_class_measures(sensitive: Sensitive) -> list[str]:
+    """The measures by which classes of a sensitive column can be sorted, the usual ones first."""
     first = ["entropy_l", "t_variational", "alpha"]
     return [
         name

@@ -58,6 +58,7 @@ class Changes:
 
 
 def measure_changes(run: Run) -> Changes:
+    """Distributions, associations and counts of a table, before and after."""
     recoding = run.recoding
     distributions = distribution_change.distributions(recoding)
     return Changes(
@@ -73,6 +74,7 @@ WAY = "Share of the way to the root"  # sorts measures with different units
 
 
 def build_loss_table(values: Sequence[MeasureValue]) -> pd.DataFrame:
+    """A row per measure: before, after, at the root; what lost most of its way comes first."""
     columns = {value.column for value in values if value.column}
     rows = [
         {
