@@ -220,12 +220,7 @@ def draw_costs(
 ) -> go.Figure:
     """The cost matrix of one metric, of two side by side, or the first minus the second.
 
-    Parameters
-    ----------
-    share
-        Whether costs are shares of the largest one of their metric.
-    focus
-        A group of a large hierarchy, to zoom in on.
+    ``share``: costs as shares of the largest one of their metric. ``focus``: a group to zoom in on.
     """
     built = [_build_costs(prepared, column, name, focus) for name in metrics]
     matrices, hovers = [matrix for matrix, _, _ in built], [texts for *_, texts in built]
@@ -238,13 +233,7 @@ def draw_costs(
 
 
 def read_plan_table(plan: Plan, place: str | Path) -> Table:
-    """Read a table as its plan says: separator, encoding, missing markers, sheet, footer.
-
-    Parameters
-    ----------
-    place
-        A file, a folder of Parquet files, or a table of a database, as on the command line.
-    """
+    """Read a file, folder or table of a database with the plan's separator, sheet and so on."""
     read = plan.read.model_dump(exclude={"missing", "kinds"})
     if read["missing_markers"] is not None:
         read["missing_markers"] = tuple(read["missing_markers"])

@@ -34,16 +34,9 @@ def save(result, name):
 
 
 def write_script(page: str, plan: Plan, table: str, settings: Mapping[str, object]) -> str:
-    """A script that makes the figures and files of a page from the table that it is given.
+    """A script that makes the figures and files of a page, by default from a file named ``table``.
 
-    Parameters
-    ----------
-    page
-        The page's section in ``page_code.md``.
-    table
-        The name of the table's file, which is read if the script is given none.
-    settings
-        The constants of the section, by name; what Python writes as literals.
+    ``settings``: the constants of the page's section, by name; what Python writes as literals.
     """
     title, (imports, *steps) = _read_section(page)
     places = (

@@ -109,7 +109,7 @@ def _store_comparison(
             return work
     comparison = build_comparison(work, lines)
     if not comparison.lines:
-        return add_problem(work, _explain_no_line(comparison))
+        return add_problem(work, next(iter(comparison.left_out.values()), ""))
     compared = ComparisonResult(
         comparison, settings, seconds, hash_comparison(lines, comparison), wanted
     )
@@ -223,11 +223,6 @@ def _list_known_ks(line: Line, n_records: int, also: int) -> set[int]:
     return set(np.asarray(tried)[line.knows(tried)].tolist())
 
 
-def _explain_no_line(comparison: Comparison) -> str:
-    """Why no line of a comparison has a release, in a sentence."""
-    return next(iter(comparison.left_out.values()), "")
-
-
 class ComparisonOutlook(NamedTuple):
     lines: tuple[PlannedLine, ...] = ()  # The lines
     runs: int = 0  # How many runs they are, and how many of those are still to be made
@@ -253,7 +248,9 @@ def describe_comparison(work: SessionState) -> ComparisonOutlook:
         return ComparisonOutlook(lines, number, len(todo), effort=effort, unfinished=unfinished)
     comparison = build_comparison(work, lines)
     if not comparison.lines:
-        return ComparisonOutlook(lines, number, 0, problem=_explain_no_line(comparison))
+        return ComparisonOutlook(
+            lines, number, 0, problem=next(iter(comparison.left_out.values()), "")
+        )
     return ComparisonOutlook(lines, number, 0, comparison, hash_comparison(lines, comparison))
 
 
