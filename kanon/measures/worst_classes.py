@@ -43,7 +43,7 @@ def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:
 
 
 def find_worst_classes(
-    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
+    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...] = ()
 ) -> tuple[np.ndarray, pd.DataFrame]:
     """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them."""
     sensitive = released.sensitive_named(column)

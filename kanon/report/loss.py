@@ -73,8 +73,9 @@ def measure_changes(run: Run) -> Changes:
 WAY = "Share of the way to the root"  # sorts measures with different units
 
 
-def build_loss_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
+def build_loss_table(values: Sequence[MeasureValue]) -> pd.DataFrame:
     """A row per measure: before, after, at the root; what lost most of its way comes first."""
+    columns = {value.column for value in values if value.column}
     rows = [
         {
             "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")

@@ -134,4 +134,4 @@ def page() -> None:
                 explain_comparison(comparison, result.seconds if result is not None else 0.0)
             )
             if status.comparison is not None:
-                draw_comparison_code(work, status, comparison)
+                draw_comparison_code(work, status.lines, comparison, key)
