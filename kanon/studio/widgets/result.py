@@ -169,7 +169,7 @@ def show_column_losses(work: SessionState, result: AnonymisationResult, run: Run
     """Show what each quasi-identifier contributes to the alteration."""
     metric = run.prepared.plan.metric
     points = state.get_or_compute(
-        "column-losses", (result, k), lambda: split_by_column(run.recoding, metric)
+        "column-losses", (result.prepared, k), lambda: split_by_column(run.recoding, metric)
     )
     show_picture(
         draw_column_losses(points, metric), partial(build_column_losses_table, points),
@@ -239,6 +239,6 @@ def _check_run(run: Run) -> CheckedRelease:
         return CheckedRelease("", error.sentence)
     sentence = (
         "A recount from the released rows alone, by code that is independent of the algorithms: "
-        "{'; '.join(verdict.sentence for verdict in run.verdicts)}."
+        f"{'; '.join(verdict.sentence for verdict in run.verdicts)}."
     )
     return CheckedRelease(sentence, None)
