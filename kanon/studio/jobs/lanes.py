@@ -149,6 +149,8 @@ class Queue(Generic[J]):
         return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
 
     def can_admit(self, job: J, lane: int) -> bool:
+        if job.behind and any(other.behind for other in self.running):
+            return False  # one at a time, so that a class of visitors does not slow itself down
         mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
         return mine < self._get_visitor_places(lane)
 

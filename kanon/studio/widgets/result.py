@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import algorithm_named, serves_every_k, uses
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.base.formatting import write_count
 from kanon.charts.curves import build_column_losses_table, draw_column_losses
 from kanon.errors import ReleaseError
@@ -141,13 +141,11 @@ def _take_k(k: int) -> None:
 
 def _explain_known_k(result: AnonymisationResult, offered: Sequence[int]) -> str:
     plan = result.prepared.plan
-    why = "With other models besides k, the release for each k is completed separately"
-    if plan.person is not None:
-        why = "Because k counts persons, the release for each k is completed separately"
+    why = "With other models besides k" if plan.person is None else "Because k counts persons"
+    why += ", the release for each k is completed separately"
     if result.solution.path is None:
         title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
-        with_outliers = plan.outliers and uses(plan.algorithm.name, "outliers")
-        why = f"{'With outliers, ' if with_outliers else ''}{title} runs separately for each k"
+        why = f"{'With outliers, ' if plan.outliers else ''}{title} runs separately for each k"
     known = len(result.known or ())
     more = "" if known == len(offered) else " Choose another one, and it is computed."
     return f"{why}: {known} of {len(offered)} values of k are computed.{more}"

@@ -73,6 +73,14 @@ def test_what_runs_behind_a_page_is_last_and_teaches_no_duration():
     assert order(queue, SHORT) == ["as before"]
 
 
+def test_one_job_at_a_time_runs_behind_pages():
+    queue = Queue([1, 3, 2])
+    first, second = waits(queue, *(Fake(v, v, lane=LONG, behind=True) for v in "ab"))
+    assert queue.take(LONG) is first and queue.take(LONG) is None
+    queue.end(first, succeeded=True)
+    assert queue.take(LONG) is second
+
+
 def test_who_has_a_job_under_way_waits_with_the_second():
     queue = Queue([2])
     waits(queue, Fake("a1", "a"), Fake("a2", "a"), Fake("a3", "a"))
