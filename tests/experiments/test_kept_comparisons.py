@@ -141,13 +141,13 @@ def _break(content, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "sentence"),
     [
-        (["version"], 2, "another version of kanon"),
+        (["version"], 2, "the key 'version' is unknown"),
         (["ks"], "2", "has to be a list"),
         (["metrics", "own"], None, "not defined: 'own'"),
         (["lines", 0, "configuration", "strategy"], "s99", "lacks numbers"),
         (["lines", 0, "runs"], [], "lacks numbers"),
-        (["lines", 0, "runs", 0, "arrays", "generalised"], [1.0], "lacks numbers"),
-        (["lines", 0, "runs", 0, "arrays", "generalised"], ["flu"], "is text"),
+        (["lines", 0, "runs", 0, "parts", "generalised"], [1.0], "lacks numbers"),
+        (["lines", 0, "runs", 0, "parts", "generalised"], ["flu"], "lacks numbers"),
         (["lines", 0, "surprise"], 1, "unknown"),
     ],
 )
