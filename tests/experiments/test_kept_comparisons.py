@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,23 @@ def test_a_file_gives_back_every_number(how):
     assert choose_looks(after) == choose_looks(before)
     first, second = (draw_board(one) for one in (before, after))
     assert first.cursor == second.cursor
+
+
+def test_a_file_says_what_was_required_and_what_has_no_release():
+    before = compare(ROWS, algorithm="datafly")
+    line, *_ = before.lines
+    run = replace(line.runs[None], refused={99: "There is none."})
+    why = {"Mondrian": "It cannot."}
+    before = replace(before, lines=(replace(line, runs={None: run}),), left_out=why)
+    strict = replace(before, requirement="Every line meets l.")
+    after = reopened(strict).comparison
+    assert (after.requirement, after.left_out) == (strict.requirement, why)
+    assert after.lines[0].explain_lack(99) == "There is none."
+    assert after.table()["requirement"].eq(strict.requirement).all()
+    both = put_beside(after, before)
+    assert both.requirement == "(1) Every line meets l. (2) Lines meet k only."
+    assert both.left_out == {"Mondrian (1)": "It cannot.", "Mondrian (2)": "It cannot."}
+    assert put_beside(after, after).requirement == strict.requirement
 
 
 def test_the_file_has_no_value_of_the_table():
