@@ -106,8 +106,12 @@ def _write_part(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {str(key): _write_part(value) for key, value in part.items()}
     if isinstance(part, np.ndarray):
-        return np.where(np.isfinite(part), part, None).tolist()
+        return [_write_part(row) for row in part] if part.ndim > 1 else _write_numbers(part)
     return list(part) if isinstance(part, tuple) else part
+
+
+def _write_numbers(numbers: np.ndarray) -> list[float | None]:
+    return [number if np.isfinite(number) else None for number in numbers.tolist()]
 
 
 def parse_comparison(content: Any, where: str) -> KeptComparison:
@@ -179,7 +183,8 @@ def put_beside(first: Comparison, second: Comparison) -> Comparison:
     if not ks:
         raise PlanError("These comparisons have no k in common, so no numbers to compare.")
     bands, sizes = first.has_bands and second.has_bands, first.n_records == second.n_records
-    lines, requirements, left_out = [], [], {}
+    lines, requirements = [], []
+    left_out: dict[str, str] = {}
     for mark, comparison in ((1, first), (2, second)):
         requirements.append(comparison.requirement)
         left_out |= {f"{title} ({mark})": why for title, why in comparison.left_out.items()}
