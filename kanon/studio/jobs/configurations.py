@@ -133,6 +133,17 @@ def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> s
     return f"its plan requires {_join_models(own) or 'k only'}; here it meets what all lines meet"
 
 
+def explain_other_models(work: SessionState, then: SessionState) -> str:
+    """That lines compared with the settings of then met other models than Anonymise requires."""
+    met, required = list_compared_models(then), work.settings.models
+    if set(met) == set(required):
+        return ""
+    return (
+        f"This line met {_join_models(met) or 'k only'}; Anonymise requires "
+        f"{_join_models(required) or 'k only'}, so its loss differs."
+    )
+
+
 def _join_models(models: Iterable[SensitiveModel]) -> str:
     sentences = (model.sentence for model in models)
     return join_words(sentence[:1].lower() + sentence[1:] for sentence in sentences)
