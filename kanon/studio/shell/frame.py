@@ -74,7 +74,8 @@ _STYLE = """<style>
     .st-key-frame { flex-wrap: nowrap !important; }
     .st-key-frame > *, .st-key-frame :is(button, [data-testid="stCaptionContainer"]) {
         min-width: 0; flex-shrink: 1; }
-    .st-key-frame > :has([data-testid="stCaptionContainer"]) { flex: 1 1 0; max-width: max-content; }
+    .st-key-frame > :has([data-testid="stCaptionContainer"]) {
+        flex: 1 1 0; max-width: max-content; }
     .st-key-frame button p { overflow: hidden; text-overflow: ellipsis; }
 }
 @media (max-width: 1024px) {
