@@ -127,7 +127,5 @@ def draw_link() -> None:
     """Offer the link to this page; there is none for an own table."""
     link = build_link(state.get_session(), st.context.url or "")
     if link:
-        st.markdown(
-            "**Copy link** to this page with its sample, algorithm, metric, strategy, k"
-        )
+        st.markdown("**Copy link** to this page with its sample, algorithm, metric, strategy, k")
         st.code(link, language=None, wrap_lines=True)
