@@ -117,6 +117,7 @@ export default function (component) {
   const headline = root.querySelector(".headline");
   const finding = root.querySelector(".finding");
   const overlay = root.querySelector(".overlay");
+  const points = root.querySelector(".points");
   const place = root.querySelector(".place");
   const numbers = root.querySelector(".numbers");
   const back = root.querySelector(".back");
@@ -228,6 +229,8 @@ export default function (component) {
     still: () => [],
   };
 
+  const inside = (y, box) => y >= box.top - 1 && y <= box.bottom + 1;
+
   function drawPanel(svg, panel, at, inner) {
     const box = {
       left: inner.left + inner.width * panel.x[0], right: inner.left + inner.width * panel.x[1],
@@ -241,6 +244,10 @@ export default function (component) {
     const dots = kinds[panel.kind](svg, panel, at, across, up, box);
     for (const { x, y, number } of dots) {
       mark(svg, data.lines[number], x, y, size * (panel.kind === "points" ? 6 : 5), "dot");
+      if (!data.use || !inside(y, box)) continue;
+      const button = points.appendChild(user(data.use[number], () => held.use(number)));
+      button.tabIndex = -1; // by keyboard it is reached in the table of numbers
+      Object.assign(button.style, { left: `${x}px`, top: `${y}px` });
     }
     const few = dots.length <= LABELLED && dots.length > 1;
     if (!few && panel.kind !== "points") return;
@@ -332,6 +339,7 @@ export default function (component) {
     });
     const svg = overlay.querySelector("svg");
     svg.replaceChildren();
+    points.replaceChildren();
     for (const panel of data.panels) drawPanel(svg, panel, at, inner);
     place.hidden = filling;
     if (!filling) tabulate(at, inner);

@@ -53,7 +53,7 @@ _cursor = st.components.v2.component(
             <label for="k">Move k</label><input id="k" type="range" min="0" step="1">
         </div>
         <ul class="legend" aria-label="Configurations"></ul>
-        <div class="overlay"><svg aria-hidden="true"></svg>
+        <div class="overlay"><svg aria-hidden="true"></svg><div class="points"></div>
             <div class="place" tabindex="0" role="region" aria-label="Numbers at k">
                 <table class="numbers"></table></div>
             <div class="buttons"></div></div>
