@@ -45,7 +45,7 @@ from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
-from kanon.sources.repairs import Repairs
+from kanon.sources.repairs import Repair, check_repairs
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
 VERSION = 2  # of the plans that kanon writes
@@ -213,7 +213,7 @@ class Plan(Strict):
     privacy: list[AnyModelPlan] = Field(min_length=1)
     metrics: dict[str, MetricPlan] = Field(default_factory=dict)
     read: ReadPlan = ReadPlan()
-    repairs: Repairs | None = None
+    repairs: list[Repair] | None = None
     suppression_limit: SuppressionLimit | None = None
     outliers: SuppressionLimit | None = None
     suppressed: Literal["leave-out", "keep"] = "leave-out"
@@ -402,6 +402,7 @@ class Plan(Strict):
                     f"Plan key algorithm.{key}: {quote(given)} is unknown; "
                     f"choose from {', '.join(names)}."
                 )
+        check_repairs(self.repairs or (), self.read.missing_markers)
         self._check_person()
         self._check_levels()
         _ = self.models, self.led_by  # both raise errors

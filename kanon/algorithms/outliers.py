@@ -169,18 +169,15 @@ def _find_main_branches(
     branch: np.ndarray, group: np.ndarray, weights: np.ndarray, n_groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per group the branch with most records, of several the first in tree order; its records."""
-    order = np.lexsort((branch, group))
-    order = order[branch[order] >= 0]
-    starts = np.ones(len(order), dtype=bool)
-    starts[1:] = (np.diff(branch[order]) != 0) | (np.diff(group[order]) != 0)
-    first = np.flatnonzero(starts)
+    below = branch >= 0
+    pairs = np.stack([group[below], branch[below]])
+    (of_group, of_branch), pair = np.unique(pairs, axis=1, return_inverse=True)
+    sums = np.zeros(len(of_group), dtype=np.int64)
+    np.add.at(sums, pair.ravel(), weights[below])
     main, size = np.full(n_groups, -1, dtype=np.int64), np.zeros(n_groups, dtype=np.int64)
-    if len(first):
-        sums = np.add.reduceat(weights[order], first)
-        of_group, of_branch = group[order][first], branch[order][first]
-        np.maximum.at(size, of_group, sums)
-        largest = np.flatnonzero(sums == size[of_group])[::-1]  # the first one is written last
-        main[of_group[largest]] = of_branch[largest]
+    np.maximum.at(size, of_group, sums)
+    largest = np.flatnonzero(sums == size[of_group])[::-1]  # the first one is written last
+    main[of_group[largest]] = of_branch[largest]
     return main, size
 
 

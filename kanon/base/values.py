@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from typing import Any
@@ -39,6 +39,10 @@ class ValueCounts:
     def n_records(self) -> int:
         """The number of cells, missing ones too."""
         return sum(self.counts.values()) + self.missing
+
+    def count_cells(self, texts: Iterable[str | None]) -> int:
+        """The number of cells with one of these texts; None stands for missing cells."""
+        return sum(self.missing if text is None else self.counts[text] for text in texts)
 
 
 @dataclass(frozen=True)

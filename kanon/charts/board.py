@@ -1,6 +1,5 @@
-"""The board of a comparison: two to nine pictures with one cursor for k, and small multiples."""
+"""The board of a comparison: two to nine pictures with one cursor for k."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
@@ -12,16 +11,11 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import write_count
-from kanon.base.old_names import keep_old_name
 from kanon.charts.comparison_measures import (
-    format_axis_title,
     format_measure,
-    get_axis_scale,
     get_digits,
-    get_hover_format,
     get_short_title,
     list_curve_cards,
-    round_for_hover,
 )
 from kanon.charts.layout import (
     FILLING,
@@ -44,18 +38,11 @@ from kanon.charts.line_style import choose_looks
 from kanon.charts.panel_axes import (
     Costs,
     PanelContext,
-    choose_k_ticks,
     compute_k_range,
-    format_tick,
 )
 from kanon.charts.panels import KINDS, select_named_lines
 from kanon.charts.style import (
-    INK,
-    add_opacity,
     escape_label,
-    get_axis_number,
-    get_panel_axes,
-    get_text_colour,
     hide_axes,
     set_common_look,
 )
@@ -307,87 +294,3 @@ def _describe_extremes(titles: list[str], means: Standing, k: int, by: tuple[str
     first = f"{by[0]} {best}, releases lose least: {least} % {_MEAN}"
     # With bands, ties may decide the last place too, which was not looked at.
     return first if undecided is not None else f"{first}; {by[1]} {worst}, most: {most} %"
-
-
-_MOST_COLUMNS, _PANEL, _HEAD, _FOOT = 5, 150, 66, 56  # pixels of height
-_GREY = "#C4CBD1"
-
-
-def draw_small_multiples(comparison: Comparison, criterion: str, k: int | None = None) -> go.Figure:
-    """A criterion over k, a small panel per line, with all other lines in grey behind."""
-    card = list_curve_cards(comparison)[criterion]
-    ks, lines, looks = comparison.ks, comparison.lines, choose_looks(comparison)
-    values = comparison.at(criterion, ks)
-    rows = math.ceil(len(lines) / _MOST_COLUMNS)
-    columns = math.ceil(len(lines) / rows)
-    height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * 44
-    plot_height = height - _HEAD - _FOOT
-    figure = make_subplots(
-        rows=rows, cols=columns, shared_xaxes="all", shared_yaxes="all", horizontal_spacing=0.02,
-        vertical_spacing=44 / plot_height if rows > 1 else 0,
-        subplot_titles=[escape_label(line.title, 30) for line in lines],
-    )  # fmt: skip
-    set_common_look(
-        figure, escape_label(f"{format_axis_title(card)}: each against all others", 90), height
-    )
-    own = [np.flatnonzero(line.knows(ks)) for line in lines]
-    # All lines as one trace, parted by gaps.
-    behind = {
-        "x": [k for places in own for k in [*np.asarray(ks)[places].tolist(), None]],
-        "y": np.concatenate(
-            [np.append(runs[0, places], np.nan) for runs, places in zip(values, own, strict=True)]
-        ),
-    }
-    traces: list[dict[str, object]] = []
-    number, every_k = get_hover_format(card), comparison.every_k
-    for place, (line, places) in enumerate(zip(lines, own, strict=True)):
-        look, x, runs = looks[line.name], np.asarray(ks)[places], values[place][:, places]
-        shape = "vh" if line.every_k else "linear"
-        # Known at some k: nothing is drawn between.
-        dots = bool(np.isnan(values if every_k else runs).any()) and line.every_k
-        mode = "markers" if dots else "lines" if len(x) > 1 else "lines+markers"
-        common = {"type": "scatter", **get_panel_axes(place), "mode": mode}
-        quiet = {"shape": shape, "width": 1, "color": _GREY}
-        small = {"size": 4, "color": _GREY}
-        traces.append({**common, **behind, "line": quiet, "marker": small, "hoverinfo": "skip"})
-        if comparison.has_bands and not dots:
-            for edge, fill in ((runs.min(axis=0), "none"), (runs.max(axis=0), "tonexty")):
-                traces.append(
-                    {**common, "x": x, "y": edge, "line": {"shape": shape, "width": 0},
-                     "fill": fill, "fillcolor": add_opacity(look.colour, 0.2),
-                     "hoverinfo": "skip"}
-                )  # fmt: skip
-        own_line = {"shape": shape, "width": 2.5, "color": look.colour, "dash": look.dash}
-        traces.append(
-            {**common, "x": x, "y": runs[0], "line": own_line,
-             "marker": {"size": 7, "color": look.colour}, "name": escape_label(line.title),
-             "customdata": round_for_hover(runs[0], card),
-             "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}
-        )  # fmt: skip
-    figure.add_traces(traces)
-    ticks = [tick for tick in choose_k_ticks(comparison.n_records) if tick != 2 or len(ks) < 9]
-    figure.update_xaxes(
-        type="log", range=compute_k_range(comparison), tickvals=ticks, tickangle=0,
-        ticktext=[format_tick(tick, 10**5) for tick in ticks], tickfont={"size": 12},
-    )  # fmt: skip
-    scale, most = get_axis_scale(card), max(103.0, 1.05 * float(np.nanmax(values, initial=0.0)))
-    axes = {"percent": {"range": [0, most], "dtick": 50}, "log": {"type": "log", "dtick": 1}}
-    axis = axes.get(scale, {"rangemode": "tozero", "nticks": 4})
-    figure.update_yaxes(**axis, ticksuffix=" ", tickfont={"size": 12})
-    if k is not None:
-        figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"})
-    for place in range(len(lines), rows * columns):
-        hide_axes(figure, place)
-    for place in range(max(0, len(lines) - columns), len(lines)):  # the lowest of each column
-        figure.layout[f"xaxis{get_axis_number(place)}"].showticklabels = True
-    for annotation, line in zip(figure.layout.annotations, lines, strict=True):
-        annotation.font = {"size": 13, "color": get_text_colour(looks[line.name].colour)}
-    figure.add_annotation(
-        text=f"k, in {comparison.of} (log scale)", xref="paper", yref="paper", x=0.5, y=0,
-        yshift=-26, yanchor="top", showarrow=False, font={"size": 13},
-    )  # fmt: skip
-    margin = {"l": 52, "r": 16, "t": _HEAD, "b": _FOOT}
-    return figure.update_layout(margin=margin, hovermode="closest")
-
-
-small_multiples = keep_old_name(draw_small_multiples, "small_multiples")

@@ -64,7 +64,7 @@ def draw_class_sizes(exposure: Exposure) -> go.Figure:
     title = (
         f"{write_count(exposure.unique)} of {write_count(exposure.number)} {exposure.of} are unique"
     )
-    set_common_look(figure, title, height=280)
+    set_common_look(figure, title, height=230)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(
         title="Class size: records that look the same"

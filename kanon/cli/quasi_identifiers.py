@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace) -> None:
     person = args.person or (None if plan is None else plan.person)
     table = read_records(args, plan)
     if plan is not None:
-        table = table.repair(plan.repairs or (), plan.read.column_kinds)
+        table = table.repair(plan.repairs, plan.read.column_kinds)
     columns = parse_columns("--columns", args.columns or [], table.columns)
     check_once("--columns", columns, "column")
     n_suppressed = 0

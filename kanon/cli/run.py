@@ -26,6 +26,7 @@ from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format
 from kanon.sources.memory import MemoryTable
+from kanon.sources.repairs import describe_notes
 from kanon.sources.stored_source import check_outside, find_written_kind
 from kanon.sources.tables import Table
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
@@ -128,9 +129,8 @@ def execute(args: argparse.Namespace) -> None:
 
 def _show_notices(result: Run, args: argparse.Namespace) -> None:
     show = build_notifier(args)
-    for place, repair in enumerate(result.prepared.repairs):
-        for note in repair.notes:
-            show(f"Step {place + 1} of the repairs, on {quote(repair.step.column)}: {note}")
+    for _, note in describe_notes(result.prepared.repairs):
+        show(note)
     classes = result.prepared.classes
     for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
         chosen = result.prepared.plan.columns[column].hierarchy

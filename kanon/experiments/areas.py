@@ -1,59 +1,36 @@
 """The configurations of a sweep in order: the area under each curve, each k alone, and ranks."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from kanon.algorithms.catalogue import uses
 from kanon.experiments.advisor.ways import compute_best_l
-from kanon.experiments.comparison import INTERVALS, PAPER_K, Comparison, build_lines
+from kanon.experiments.comparison import Comparison, build_lines
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.sweep import Configuration, SweepResult
 from kanon.experiments.titles import is_guided, name_configuration
-from kanon.measures.comparing import check_interval
+from kanon.measures.along import Curves, Points
 from kanon.strategies import LOOKS_AT
 
 
-def choose_interval(highest_k: int) -> tuple[int, int]:
-    """The first of the proposed intervals, or as much of it as a table allows.
-
-    >>> choose_interval(30162), choose_interval(12)
-    ((3, 2000), (3, 12))
-    """
-    low, high = INTERVALS[0]
-    return low, min(high, highest_k)
-
-
-def list_area_k(low: int, high: int) -> list[int]:
-    """The k between which a curve is taken as straight: both ends, and the papers' k inside."""
-    return sorted({low, high, *(k for k in PAPER_K if low < k < high)})
-
-
-def build_sweep_comparison(result: SweepResult, ks: Iterable[int], sensitive: str) -> Comparison:
+def compare_sweep(result: SweepResult, sensitive: str) -> Comparison:
     """A sweep as a comparison, in which configurations that differ in nothing are one line."""
-    lines: dict[str, tuple[Configuration, int]] = {}
-    for place, config in enumerate(result.configurations):
+    numbers_by_name: dict[str, tuple[Configuration, Curves | Points]] = {}
+    for config, numbers in result.numbers.items():
         strategy = config.strategy if uses(config.algorithm, "strategy") else "s1"
         scope = config.scope if LOOKS_AT[strategy] else "table"
         config = replace(config, strategy=strategy, scope=scope)
-        lines.setdefault(name_configuration(config), (config, place))
+        numbers_by_name.setdefault(name_configuration(config), (config, numbers))
+    configs, curves = zip(*numbers_by_name.values(), strict=True)
     classes = result.prepared.classes
-    built_lines = build_lines(
-        [config for config, _ in lines.values()],
-        [result.results[place] for _, place in lines.values()],
-        result.metrics,
-        compute_best_l(classes),
-    )
-    return Comparison(
-        built_lines, result.metrics, classes.highest_k, tuple(ks), sensitive, classes.of
-    )
+    lines = build_lines(configs, curves, result.metrics, compute_best_l(classes))
+    ks = tuple(sorted(result.ks))
+    return Comparison(lines, result.metrics, classes.highest_k, ks, sensitive, classes.of)
 
 
-def build_areas_table(
-    result: SweepResult, ks: Sequence[int], interval: tuple[int, int]
-) -> pd.DataFrame:
-    """The normalised area under each curve over an interval, the value at each k, and ranks.
+def build_areas_table(result: SweepResult) -> pd.DataFrame:
+    """The area under each curve over all k of a sweep (NAUC), the value at each k, and ranks.
 
     Returns
     -------
@@ -65,29 +42,24 @@ def build_areas_table(
     Raises
     ------
     PlanError
-        The interval is empty, begins below 2, or ends above the number of records; or the sweep
-        lacks one of its k.
+        The sweep has only one k.
     """
-    check_interval(*interval, result.prepared.classes.highest_k)
-    columns = [column.name for column in result.prepared.classes.sensitive]
-    of_column = {L_CARD.name, T_CARD.name}
+    low, high = min(result.ks), max(result.ks)
     parts = []
-    for column in columns or [""]:
-        comparison = build_sweep_comparison(result, ks, column)
-        standings = {interval: comparison.areas(*interval)}
-        standings |= {(k, k): comparison.places(k) for k in ks}
-        config_of = {line.name: line.configuration for line in comparison.lines}
-        for (low, high), standing in standings.items():
-            table = standing.table(from_k=low, to_k=high)
-            configs = [config_of[name] for name in table["configuration"]]
-            about = pd.DataFrame(
-                {
-                    "algorithm": [config.algorithm for config in configs],
-                    "metric": [config.metric if is_guided(config) else "" for config in configs],
-                    "strategy": [config.strategy for config in configs],
-                    "criterion": table["measured"],
-                    "column": [column if name in of_column else "" for name in table["measured"]],
-                }
-            )
-            parts.append(pd.concat([about, table[["from_k", "to_k", "value", "rank"]]], axis=1))
-    return pd.concat(parts, ignore_index=True).drop_duplicates(ignore_index=True)
+    for column in [column.name for column in result.prepared.classes.sensitive] or [""]:
+        comparison = compare_sweep(result, column)
+        standings = {(low, high): comparison.areas(low, high, result.ks)}
+        standings |= {(k, k): comparison.places(k) for k in result.ks}
+        for (first, last), standing in standings.items():
+            table = standing.table(from_k=first, to_k=last)
+            table = table.rename(columns={"measured": "criterion"})
+            configs = [comparison.line(name).configuration for name in table["configuration"]]
+            table["algorithm"] = [config.algorithm for config in configs]
+            table["metric"] = [config.metric if is_guided(config) else "" for config in configs]
+            table["strategy"] = [config.strategy for config in configs]
+            of_column = table["criterion"].isin([L_CARD.name, T_CARD.name])
+            table["column"] = of_column.map({True: column, False: ""})
+            parts.append(table)
+    about = ["algorithm", "metric", "strategy", "criterion", "column"]
+    names = [*about, "from_k", "to_k", "value", "rank"]
+    return pd.concat(parts)[names].drop_duplicates(ignore_index=True)

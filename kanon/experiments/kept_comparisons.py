@@ -1,7 +1,4 @@
-"""A finished comparison that is kept: its numbers and settings, and no record of its table.
-
-Two of them stand on one board: the same colours, and another dash and open markers for the second.
-"""
+"""A finished comparison that is kept: its numbers and settings, and no record of its table."""
 
 from __future__ import annotations
 
@@ -23,12 +20,7 @@ from kanon.metrics import METRICS, Metric
 from kanon.plan import MetricPlan, build_composed_metrics
 from kanon.strategies import STRATEGIES
 
-VERSION = 1
 MOST_LINES = 48  # of one board
-
-_MAPPINGS = ("alteration", "entropy_l", "t_norm1", "numbers", "further")
-
-Numbers = list[StrictInt | Number | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +33,7 @@ class KeptComparison:
 class _KeptRun(Strict):
     kind: Literal["curves", "points"]
     tie_seed: StrictInt | None
-    arrays: dict[StrictStr, Numbers]
-    mappings: dict[StrictStr, dict[StrictStr, Numbers]]
-    class_sizes: list[list[StrictInt]] | None
-    measured_at: list[StrictInt]
+    parts: dict[StrictStr, Any]  # the fields of its kind
 
 
 class _KeptLine(Strict):
@@ -57,12 +46,13 @@ class _KeptLine(Strict):
 
 
 class _KeptContent(Strict):
-    version: Literal[1]
     title: StrictStr
     about: StrictStr
     records: StrictInt
     of: CountedUnit
     sensitive: StrictStr
+    requirement: StrictStr
+    left_out: dict[StrictStr, StrictStr]
     ks: list[StrictInt]
     metrics: dict[StrictStr, MetricPlan | None]  # None for a known one
     measured: list[StrictStr]
@@ -72,81 +62,76 @@ class _KeptContent(Strict):
 def export_comparison(kept: KeptComparison) -> dict[str, Any]:
     """What a project file says of it."""
     comparison = kept.comparison
-    guides = {line.guide.name: line.guide for line in comparison.lines}
-    metrics = {**{metric.name: metric for metric in comparison.metrics}, **guides}
+    metrics = [*comparison.metrics, *(line.guide for line in comparison.lines)]
     return {
-        "version": VERSION,
         "title": kept.title,
         "about": kept.about,
         "records": comparison.n_records,
         "of": comparison.of,
         "sensitive": comparison.sensitive,
+        "requirement": comparison.requirement,
+        "left_out": dict(comparison.left_out),
         "ks": list(comparison.ks),
         "metrics": {
-            name: None
-            if name in METRICS
+            metric.name: None
+            if metric.name in METRICS
             else {"intermediate": metric.intermediate, "multiplier": metric.multiplier}
-            for name, metric in metrics.items()
+            for metric in metrics
         },
         "measured": [metric.name for metric in comparison.metrics],
-        "lines": [_export_line(line) for line in comparison.lines],
-    }
-
-
-def _export_line(line: Line) -> dict[str, Any]:
-    return {
-        "name": line.name,
-        "title": line.title,
-        "kept": line.kept,
-        "configuration": asdict(line.configuration),
-        "best_l": {column: float(level) for column, level in line.best_l.items()},
-        "runs": [_export_run(seed, run) for seed, run in line.runs.items()],
+        "lines": [
+            {
+                "name": line.name,
+                "title": line.title,
+                "kept": line.kept,
+                "configuration": asdict(line.configuration),
+                "best_l": {column: float(level) for column, level in line.best_l.items()},
+                "runs": [_export_run(seed, run) for seed, run in line.runs.items()],
+            }
+            for line in comparison.lines
+        ],
     }
 
 
 def _export_run(seed: int | None, run: Curves | Points) -> dict[str, Any]:
-    parts = {item.name: getattr(run, item.name) for item in fields(run)}
-    sizes = parts.pop("class_sizes")
     return {
         "kind": "curves" if isinstance(run, Curves) else "points",
         "tie_seed": seed,
-        "arrays": {
-            name: _to_list(part) for name, part in parts.items() if isinstance(part, np.ndarray)
-        },
-        "mappings": {
-            name: {key: _to_list(values) for key, values in part.items()}
-            for name, part in parts.items()
-            if isinstance(part, Mapping) and name in _MAPPINGS
-        },
-        "class_sizes": None if sizes is None else sizes.tolist(),
-        "measured_at": list(parts.get("measured_at", ())),
+        "parts": {item.name: _write_part(getattr(run, item.name)) for item in fields(run)},
     }
 
 
-def _to_list(values: np.ndarray) -> Numbers:
-    """Numbers as JSON has them: an unknown one is null."""
-    return [number if np.isfinite(number) else None for number in values.tolist()]
+def _write_part(part: Any) -> Any:
+    """A field of a run as JSON has it; an unknown number is null."""
+    if isinstance(part, Mapping):
+        return {str(key): _write_part(value) for key, value in part.items()}
+    if isinstance(part, np.ndarray):
+        return [_write_part(row) for row in part] if part.ndim > 1 else _write_numbers(part)
+    return list(part) if isinstance(part, tuple) else part
+
+
+def _write_numbers(numbers: np.ndarray) -> list[float | None]:
+    return [number if np.isfinite(number) else None for number in numbers.tolist()]
 
 
 def parse_comparison(content: Any, where: str) -> KeptComparison:
     """Read a kept comparison back; PlanError, which names the place ``where``, if it is none."""
-    if isinstance(content, dict) and content.get("version", VERSION) != VERSION:
-        raise PlanError(
-            f"The {where} was saved by another version of kanon; this one reads version {VERSION}."
-        )
     kept = validate(_KeptContent, content, where)
     composed = {name: plan for name, plan in kept.metrics.items() if plan is not None}
-    known = {**METRICS, **build_composed_metrics(composed)}
-    unknown = [name for name in kept.metrics if name not in known]
-    guides = {line.configuration.metric for line in kept.lines}
-    unknown += sorted(guides - set(kept.metrics))
-    if unknown:
+    metrics = {**METRICS, **build_composed_metrics(composed)}
+    named = {*kept.metrics, *kept.measured, *(line.configuration.metric for line in kept.lines)}
+    if unknown := sorted(named - set(metrics)):
         raise PlanError(f"The {where} names metrics that are not defined: {list_names(unknown)}.")
     try:
-        lines = tuple(_build_line(line, known) for line in kept.lines)
-        measured = tuple(known[name] for name in kept.measured)
         comparison = Comparison(
-            lines, measured, kept.records, tuple(kept.ks), kept.sensitive, kept.of
+            tuple(_build_line(line, metrics[line.configuration.metric]) for line in kept.lines),
+            tuple(metrics[name] for name in kept.measured),
+            kept.records,
+            tuple(kept.ks),
+            kept.sensitive,
+            kept.of,
+            kept.requirement,
+            kept.left_out,
         )
         comparison.table()  # reads every number that a page shows
         comparison.compare_means()
@@ -155,31 +140,30 @@ def parse_comparison(content: Any, where: str) -> KeptComparison:
     return KeptComparison(kept.title, kept.about, comparison)
 
 
-def _build_line(line: _KeptLine, metrics: Mapping[str, Metric]) -> Line:
+def _build_line(line: _KeptLine, guide: Metric) -> Line:
     config = line.configuration
     if config.strategy not in STRATEGIES or config.algorithm not in algorithms() or not line.runs:
         raise ValueError
     runs = {run.tie_seed: _build_run(run) for run in line.runs}
-    guide = metrics[config.metric]
     return Line(config, guide, runs, line.name, line.title, line.kept, line.best_l)
 
 
 def _build_run(run: _KeptRun) -> Curves | Points:
-    kind = Curves if run.kind == "curves" else Points
-    arrays = {name: _to_array(values) for name, values in run.arrays.items()}
-    parts: dict[str, Any] = dict(arrays)
-    for name, mapping in run.mappings.items():
-        parts[name] = {key: _to_array(values) for key, values in mapping.items()}
-    parts["class_sizes"] = None if run.class_sizes is None else np.array(run.class_sizes)
-    if kind is Curves:
-        parts["measured_at"] = tuple(run.measured_at)
-    return kind(**parts)
+    parts = {name: _read_part(part) for name, part in run.parts.items()}
+    if run.kind == "curves":
+        return Curves(**{**parts, "measured_at": tuple(run.parts["measured_at"])})
+    return Points(**{**parts, "refused": {int(k): why for k, why in parts["refused"].items()}})
 
 
-def _to_array(values: Numbers) -> np.ndarray:
-    whole = all(isinstance(number, int) for number in values)
-    return np.array([np.nan if number is None else number for number in values],
-                    dtype=np.int64 if whole and values else float)  # fmt: skip
+def _read_part(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _read_part(value) for key, value in part.items()}
+    if not isinstance(part, list):
+        return part
+    numbers = np.array(part)
+    if numbers.dtype.kind not in "ifO":  # O: with null
+        raise ValueError
+    return numbers.astype(float) if numbers.dtype.kind == "O" else numbers
 
 
 def put_beside(first: Comparison, second: Comparison) -> Comparison:
@@ -198,27 +182,31 @@ def put_beside(first: Comparison, second: Comparison) -> Comparison:
     ks = tuple(sorted({*first.ks} & {*second.ks}))
     if not ks:
         raise PlanError("These comparisons have no k in common, so no numbers to compare.")
-    bands = first.has_bands and second.has_bands
-    lines = []
+    bands, sizes = first.has_bands and second.has_bands, first.n_records == second.n_records
+    lines, requirements = [], []
+    left_out: dict[str, str] = {}
     for mark, comparison in ((1, first), (2, second)):
+        requirements.append(comparison.requirement)
+        left_out |= {f"{title} ({mark})": why for title, why in comparison.left_out.items()}
         for line in comparison.only([line.name for line in comparison.lines], bands).lines:
-            sizes = first.n_records == second.n_records
             runs = {
                 seed: run if sizes else replace(run, class_sizes=None)
                 for seed, run in line.runs.items()
             }
             name, title = f"{line.name} ({mark})", f"{line.title} ({mark})"
             lines.append(replace(line, runs=runs, name=name, title=title, board=mark))
-    theirs = {metric.name: metric for metric in second.metrics}
+    requirement = requirements[0]
+    if len({*requirements}) > 1:
+        one, two = (sentence or "Lines meet k only." for sentence in requirements)
+        requirement = f"(1) {one} (2) {two}"
+    phases = {(metric.name, metric.intermediate, metric.multiplier) for metric in second.metrics}
     metrics = tuple(
         metric
         for metric in first.metrics
-        if metric.name in theirs
-        and (metric.intermediate, metric.multiplier)
-        == (theirs[metric.name].intermediate, theirs[metric.name].multiplier)
+        if (metric.name, metric.intermediate, metric.multiplier) in phases
     )
     n_records = min(first.n_records, second.n_records)
-    both = Comparison(tuple(lines), metrics, n_records, ks, of=first.of)
+    both = Comparison(tuple(lines), metrics, n_records, ks, "", first.of, requirement, left_out)
     shared = both.sensitive_columns
     return replace(
         both, sensitive=first.sensitive if first.sensitive in shared else next(iter(shared), "")

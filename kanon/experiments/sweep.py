@@ -1,6 +1,6 @@
 """Many runs of one table side by side: over k, metrics, strategies and tie seeds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -59,20 +59,18 @@ class PlannedRun:
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """What a sweep measured: per configuration its criteria, at the k of the sweep at least."""
-
     prepared: PreparedRun
-    configurations: tuple[Configuration, ...]
-    results: tuple[Curves | Points, ...]
+    ks: tuple[int, ...]
+    numbers: Mapping[Configuration, Curves | Points]  # in the order of the sweep
     metrics: tuple[Metric, ...]  # what every release was measured in
 
-    def build_table(self, ks: Sequence[int], with_algorithm: bool) -> pd.DataFrame:
+    def build_table(self, with_algorithm: bool) -> pd.DataFrame:
         """One row per configuration and k, with the columns of ``CURVES.csv``."""
         rows = []
-        for config, result in zip(self.configurations, self.results, strict=True):
+        for config, numbers in self.numbers.items():
             name = {"algorithm": config.algorithm} if with_algorithm else {}
             about = {**name, "metric": config.metric, "strategy": config.strategy}
-            rows.append(build_numbers_table({**about, **result.at(ks)}))
+            rows.append(build_numbers_table({**about, **numbers.at(self.ks)}))
         return pd.concat(rows, ignore_index=True)
 
 
@@ -144,50 +142,25 @@ def sweep(
     >>> sweep(plan, table, [2], ["ncp"], algorithms=["gaa", "flash"])["algorithm"].tolist()
     ['gaa', 'flash']
     """
-    check_k(ks)
-    planned = plan_sweep(plan, table, metrics, strategies, folder, algorithms)
-    return planned.run(ks, progress, workers).build_table(ks, algorithms is not None)
+    result = measure_sweep(
+        plan, table, ks, metrics, strategies, folder, progress, workers, algorithms
+    )
+    return result.build_table(algorithms is not None)
 
 
-@dataclass(frozen=True, eq=False)
-class PlannedSweep:
-    """A sweep before it runs: the table was counted, and the names are checked."""
-
-    prepared: PreparedRun
-    configurations: tuple[Configuration, ...]
-    tasks: tuple[Task, ...]  # one per configuration
-    metrics: tuple[Metric, ...]  # what every release is measured in
-
-    def run(
-        self, ks: Sequence[int], progress: Progress = ignore_progress, workers: int | None = None
-    ) -> SweepResult:
-        """Run every configuration at every k; what leads to the same run is run once."""
-        runs: dict[tuple[str, ...], PlannedRun] = {}
-        keys = []
-        for config, task in zip(self.configurations, self.tasks, strict=True):
-            name = config.algorithm
-            # What an algorithm does not go by makes no other run: it stands in several rows.
-            guide = config.metric if uses(name, "metric") else ""
-            keys.append((name, guide, config.strategy if uses(name, "strategy") else ""))
-            if keys[-1] not in runs:
-                task.for_k(max(ks)).check()
-                check_task(name, task)
-                runs[keys[-1]] = PlannedRun(name, task)
-        solutions = run_sweep(progress, list(runs.values()), ks, self.metrics, workers)
-        solution_by_key = dict(zip(runs, solutions, strict=True))
-        results = tuple(solution_by_key[key] for key in keys)
-        return SweepResult(self.prepared, self.configurations, results, self.metrics)
-
-
-def plan_sweep(
+def measure_sweep(
     plan: Plan,
     table: Table | pd.DataFrame,
+    ks: Sequence[int],
     metrics: Sequence[str] = PUBLISHED,
     strategies: Sequence[str] = ("s1",),
     folder: Path = Path(),
+    progress: Progress = ignore_progress,
+    workers: int | None = None,
     algorithms: Sequence[str] | None = None,
-) -> PlannedSweep:
-    """Plan what :func:`sweep` runs; the arguments are the same."""
+) -> SweepResult:
+    """Run what :func:`sweep` makes a table of; the arguments are the same."""
+    check_k(ks)
     if algorithms is not None:
         _check_named_once("algorithm", algorithms)
     plans = [plan] if algorithms is None else [replace_algorithm(plan, name) for name in algorithms]
@@ -197,15 +170,24 @@ def plan_sweep(
     # Where some algorithms need hierarchies, the table is prepared for those.
     needing = next((own for own in plans if needs_hierarchies(own.algorithm.name)), plans[0])
     prepared = prepare(needing, table, folder)
-    configs: list[Configuration] = []
-    tasks: list[Task] = []
+    keys: dict[Configuration, tuple[str, ...]] = {}
+    runs: dict[tuple[str, ...], PlannedRun] = {}
     for own, combinations in zip(plans, combined, strict=True):
-        scope, name = plan.algorithm.scope, own.algorithm.name
-        own_configs = [replace(config, scope=scope, algorithm=name) for config in combinations]
-        tasks += create_tasks(replace(prepared, plan=own), own_configs)
-        configs += own_configs
+        name, scope = own.algorithm.name, plan.algorithm.scope
+        configs = [replace(config, scope=scope, algorithm=name) for config in combinations]
+        tasks = create_tasks(replace(prepared, plan=own), configs)
+        for config, task in zip(configs, tasks, strict=True):
+            task.for_k(max(ks)).check()
+            check_task(name, task)
+            # What an algorithm does not go by makes no other run: it stands in several rows.
+            guide = config.metric if uses(name, "metric") else ""
+            keys[config] = (name, guide, config.strategy if uses(name, "strategy") else "")
+            runs[keys[config]] = PlannedRun(name, task)
     all_metrics = tuple(measured_metrics(plan, metrics))
-    return PlannedSweep(prepared, tuple(configs), tuple(tasks), all_metrics)
+    solutions = run_sweep(progress, list(runs.values()), ks, all_metrics, workers)
+    numbers_by_key = dict(zip(runs, solutions, strict=True))
+    numbers = {config: numbers_by_key[key] for config, key in keys.items()}
+    return SweepResult(prepared, tuple(ks), numbers, all_metrics)
 
 
 def replace_algorithm(plan: Plan, name: str) -> Plan:
@@ -215,13 +197,6 @@ def replace_algorithm(plan: Plan, name: str) -> Plan:
     ------
     PlanError
         There is no such algorithm, or it is for one k alone.
-
-    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "datafly"}, "columns":
-    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
-    ...     "privacy": [{"model": "k-anonymity", "k": 2}], "suppression_limit": 0.1})
-    >>> other = replace_algorithm(plan, "gaa")
-    >>> other.algorithm.name, other.suppression_limit
-    ('gaa', None)
     """
     led, names = plan.algorithm, parts_of(kanon.algorithms)
     if name not in names:

@@ -7,7 +7,14 @@ from kanon.algorithms.catalogue import short_title, uses
 from kanon.experiments.criteria import COSTLESS
 from kanon.experiments.sweep import Configuration
 from kanon.metrics import METRICS
+from kanon.plan import Plan
 from kanon.strategies import LOOKS_AT, Scope
+
+
+def get_configuration(plan: Plan) -> Configuration:
+    led = plan.algorithm
+    scope = led.scope if LOOKS_AT[led.strategy] else "table"
+    return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
 
 
 def name_configuration(config: Configuration) -> str:

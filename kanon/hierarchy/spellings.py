@@ -69,27 +69,6 @@ def find_spellings(counts: Mapping[str, int]) -> list[Spellings]:
     return sorted(groups, key=lambda group: (-sum(group.records.values()), group.name))
 
 
-def find_same_spellings(counts: Mapping[str, int]) -> list[Spellings]:
-    """The groups of values that differ in case, spaces, accents or punctuation alone.
-
-    Values of signs and numbers without a letter are left alone: 1.5 and 15 are two.
-
-    >>> groups = find_same_spellings({"Female": 3, "female ": 1, "A+": 2, "A-": 2, "Zürich": 1})
-    >>> [list(group.records) for group in groups]
-    [['Female', 'female ']]
-    """
-    members: dict[Hashable, dict[str, int]] = defaultdict(dict)
-    for text in sorted(counts, key=lambda text: (-counts[text], text)):
-        words = "".join(_split_words(text))
-        if not re.search(r"[^\W\d_]", words):
-            continue
-        has_signs = re.search(r"[\d+*!†<>=%$€£#@&]|-$", text)
-        key = ("code", fold_spelling(text)) if has_signs else ("words", words)
-        members[key][text] = counts[text]
-    groups = [Spellings(records) for records in members.values() if len(records) > 1]
-    return sorted(groups, key=lambda group: (-sum(group.records.values()), group.name))
-
-
 def find_separate_spellings(
     tree: Hierarchy, groups: Sequence[Spellings], values: Collection[str] | None = None
 ) -> list[Spellings]:

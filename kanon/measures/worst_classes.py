@@ -20,6 +20,7 @@ LEVELS: Mapping[str, ClassMeasure] = {
 
 
 def list_class_measures(sensitive: Sensitive) -> list[str]:
+    """The measures by which classes of a sensitive column can be sorted, the usual ones first."""
     first = ["entropy_l", "t_variational", "alpha"]
     return [
         name
@@ -42,7 +43,7 @@ def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:
 
 
 def find_worst_classes(
-    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
+    released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...] = ()
 ) -> tuple[np.ndarray, pd.DataFrame]:
     """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them."""
     sensitive = released.sensitive_named(column)

@@ -88,8 +88,8 @@ def count_ground_classes(
             "The releases were made from differently repaired tables, so their records cannot be "
             "matched: give their plans the same repairs."
         )
-    steps, kinds = first_plan.repairs or (), first_plan.read.column_kinds
-    table_or_part = convert_to_table(table).repair(steps, kinds)
+    kinds = first_plan.read.column_kinds
+    table_or_part = convert_to_table(table).repair(first_plan.repairs, kinds)
     if table_or_part.n_records != releases[0].n_records:
         raise PlanError(
             f"The releases are of {count_noun(releases[0].n_records, 'record')}, but the table has "

@@ -33,6 +33,7 @@ from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role, check_columns
 from kanon.sources.coverage import find_uncovered_values
 from kanon.sources.memory import convert_to_table, require_records
+from kanon.sources.repairs import describe_notes
 from kanon.sources.tables import Table
 
 _LEVELS = "levels"  # the algorithm that recodes by given levels, without a search
@@ -73,10 +74,13 @@ def find_changes(
     require_records(table.n_records)
     findings = [*_find_column_changes(plan, table)]
     try:
-        table = table.repair(plan.repairs or (), plan.read.column_kinds)
+        table = table.repair(plan.repairs, plan.read.column_kinds)
     except KanonError as error:
         return (*findings, DriftFinding("unfit", "", True, str(error))), None
-    findings += _find_idle_repairs(table)
+    findings += [
+        DriftFinding("idle-repair", column, False, note)
+        for column, note in describe_notes(table.repairs)
+    ]
     quasi = [column for column in plan.roles.quasi_identifiers if column in table.columns]
     incomplete = table.incomplete(quasi) if quasi else 0
     drops, records = plan.read.missing == "drop-records", table
@@ -84,9 +88,9 @@ def find_changes(
         findings.append(_describe_missing_cells(incomplete, table))
     elif incomplete and drops:
         records = table.complete(quasi)
-    earlier = None if before is None else convert_to_table(before)
-    if earlier is not None and plan.repairs:
-        earlier = earlier.repair(plan.repairs, plan.read.column_kinds)
+    earlier = None
+    if before is not None:
+        earlier = convert_to_table(before).repair(plan.repairs, plan.read.column_kinds)
     coarse = [column for column in plan.coarsened if column in table.columns]
     for column in (*quasi, *coarse):
         findings += _find_hierarchy_gaps(column, plan, records, folder)
@@ -149,13 +153,6 @@ def _find_column_changes(plan: Plan, table: Table) -> Iterator[DriftFinding]:
                 f"The column {quote(column)} is new: the plan does not name it, so it passes into "
                 "the release unchanged.",
             )  # fmt: skip
-
-
-def _find_idle_repairs(table: Table) -> Iterator[DriftFinding]:
-    for place, result in enumerate(table.repairs):
-        for note in result.notes:
-            where = f"Step {place + 1} of the repairs, on {quote(result.step.column)}"
-            yield DriftFinding("idle-repair", result.step.column, False, f"{where}: {note}")
 
 
 def _describe_missing_cells(incomplete: int, table: Table) -> DriftFinding:

@@ -216,7 +216,7 @@ def collect_report(
         )
     progress(0.0, "reading the plan")
     prepared = prepare(plan, original, folder)
-    repaired = original.repair(plan.repairs or (), plan.read.column_kinds)
+    repaired = original.repair(plan.repairs, plan.read.column_kinds)
     if closely and (reason := explain_no_bound(prepared.classes)):  # before what takes long
         raise PlanError(reason)
     plan_result = run_plan(prepared, scale_progress(progress, 0.05, 0.4))

@@ -195,7 +195,7 @@ def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
         "Weights of columns": ", ".join(f"{name}: {weight:g}" for name, weight in weights.items()),
         "Suppression": _describe_suppression(run),
         "Missing values": _describe_missing(run),
-        "Repairs": describe_repair_kinds(plan.repairs or ()),
+        "Repairs": describe_repair_kinds(plan.repairs),
         "Coarsened": "; ".join(
             f"{part.column} to level {part.level} of {part.tree.height - 1} of its hierarchy, "
             "before anything was counted"

@@ -58,6 +58,7 @@ class Changes:
 
 
 def measure_changes(run: Run) -> Changes:
+    """Distributions, associations and counts of a table, before and after."""
     recoding = run.recoding
     distributions = distribution_change.distributions(recoding)
     return Changes(
@@ -72,7 +73,9 @@ def measure_changes(run: Run) -> Changes:
 WAY = "Share of the way to the root"  # sorts measures with different units
 
 
-def build_loss_table(values: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
+def build_loss_table(values: Sequence[MeasureValue]) -> pd.DataFrame:
+    """A row per measure: before, after, at the root; what lost most of its way comes first."""
+    columns = {value.column for value in values if value.column}
     rows = [
         {
             "Measure": value.card.title + (f": {value.column}" if len(columns) > 1 else "")

@@ -29,20 +29,14 @@ def save(result, name):
     if isinstance(result, pd.DataFrame):
         result.to_csv(FOLDER / f"{name}.csv", index=False)
     else:
-        result.write_html(FOLDER / f"{name}.html", include_plotlyjs="directory")'''
+        result.write_html(FOLDER / f"{name}.html", include_plotlyjs="directory")
+    return result'''
 
 
 def write_script(page: str, plan: Plan, table: str, settings: Mapping[str, object]) -> str:
-    """A script that makes the figures and files of a page from the table that it is given.
+    """A script that makes the figures and files of a page, by default from a file named ``table``.
 
-    Parameters
-    ----------
-    page
-        The page's section in ``page_code.md``.
-    table
-        The name of the table's file, which is read if the script is given none.
-    settings
-        The constants of the section, by name; what Python writes as literals.
+    ``settings``: the constants of the page's section, by name; what Python writes as literals.
     """
     title, (imports, *steps) = _read_section(page)
     places = (
@@ -56,9 +50,7 @@ def write_script(page: str, plan: Plan, table: str, settings: Mapping[str, objec
     ]
     for text, code in steps:
         comment = textwrap.fill(text, 98, initial_indent="# ", subsequent_indent="# ")
-        *lines, last = code.split("\n")
-        shown = [] if last.isidentifier() else [last]  # a name alone is for notebooks
-        parts.append("\n".join([*filter(None, [comment]), *lines, *shown]))
+        parts.append(f"{comment}\n{code}".strip())
     return "\n\n".join(parts) + "\n"
 
 
@@ -101,8 +93,10 @@ def _read_section(page: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _write_constants(plan: Plan, settings: Mapping[str, object]) -> str:
-    content = plan.to_json().rstrip().replace("'", r"\u0027")  # so that no label ends the text
-    lines = [f"PLAN = Plan.from_json(r'''\n{content}\n''')"]
-    for name, value in settings.items():
-        lines.append(f"{name} = {pformat(value, width=90, sort_dicts=False)}")
-    return "\n".join(lines)
+    values = {"PLAN": plan.model_dump(mode="json", exclude_none=True), **settings}
+    texts = {
+        name: pformat(value, width=92, compact=True, sort_dicts=False)
+        for name, value in values.items()
+    }
+    texts["PLAN"] = f"Plan.from_content({texts['PLAN']})"
+    return "\n".join(f"{name} = {text}" for name, text in texts.items())

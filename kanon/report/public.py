@@ -128,7 +128,7 @@ def build_public_report(
         ),
         guarantees=reached,
         plan_for_recipients=_describe_plan_for_recipients(run),
-        repairs=describe_repair_kinds(plan.repairs or ()),
+        repairs=describe_repair_kinds(plan.repairs),
         release=file.fingerprint,
     )
 

@@ -27,7 +27,7 @@ from kanon.schema import Role, check_columns
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import convert_to_table, require_records
 from kanon.sources.opening import open_source
-from kanon.sources.repairs import RepairResult, check_replacing_markers
+from kanon.sources.repairs import RepairResult
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
 
@@ -194,8 +194,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         A hierarchy is no tree, or lacks values of its column.
     """
     schema = plan.roles
-    check_replacing_markers(plan.repairs or (), plan.read.missing_markers or ())
-    table = convert_to_table(table).repair(plan.repairs or (), plan.read.column_kinds)
+    table = convert_to_table(table).repair(plan.repairs, plan.read.column_kinds)
     if plan.order == "table" and isinstance(table, StoredTable) and table.engine == "spark":
         raise PlanError(
             "Plan key order: 'table' is not allowed with Spark, which keeps no order of rows; "

@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import (
@@ -36,14 +36,7 @@ from kanon.sources.coverage import (
 from kanon.sources.histograms import build_histogram, build_person_histogram
 from kanon.sources.limits import check_classes, check_days
 from kanon.sources.missing import mark_blanks_missing
-from kanon.sources.repairs import (
-    Repair,
-    RepairRecord,
-    RepairResult,
-    build_repair_key,
-    name_step,
-    repair_frame,
-)
+from kanon.sources.repairs import RepairableTable, Targets, convert_target
 from kanon.sources.rows import build_released_rows, compute_rise
 from kanon.sources.tables import Excerpt, Table
 from kanon.sources.text_form import PLAIN, TextForm
@@ -133,7 +126,7 @@ def remove_suppressed_rows(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return table[~is_suppressed], int(is_suppressed.sum())
 
 
-class MemoryTable:
+class MemoryTable(RepairableTable):
     """A pandas table; see :class:`kanon.sources.tables.Table`.
 
     >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
@@ -146,20 +139,21 @@ class MemoryTable:
     def __init__(
         self,
         frame: pd.DataFrame,
-        numbered: bool | None = None,
-        given: pd.DataFrame | None = None,
         form: TextForm = PLAIN,
         kinds: Mapping[str, ColumnKind] | None = None,
-        repaired: RepairRecord | None = None,
     ) -> None:
         self.frame = frame
-        self.given = frame if given is None else given
+        self.given = frame  # before columns were coarsened
         self.form = form
         self.kinds = kinds or {}
-        self.has_row_numbers = is_row_numbering(frame.index) if numbered is None else numbered
-        self.repaired = repaired
+        self.has_row_numbers = is_row_numbering(frame.index)
         self._frequencies: dict[str, Frequencies] = {}
-        self._repaired_tables: list[MemoryTable] = []  # the last one, which a page asks for again
+
+    def _replace_frame(self, frame: pd.DataFrame) -> MemoryTable:
+        copied = copy(self)
+        copied.frame = copied.given = frame
+        copied._frequencies, copied.latest = {}, None
+        return copied
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -186,6 +180,7 @@ class MemoryTable:
         return self._frequencies[column]
 
     def count_column_values(self, column: str) -> ValueCounts:
+        check_columns(self.columns, [column])
         return count_column(self.frame[column], self.kinds.get(column))
 
     def set_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
@@ -201,21 +196,19 @@ class MemoryTable:
         complete_rows = frame[~find_incomplete_records(frame, columns)]
         if len(frame) and not len(complete_rows):
             raise get_incomplete_error([name for name in columns if frame[name].isna().all()])
-        return MemoryTable(
-            complete_rows, self.has_row_numbers, kinds=self.kinds, repaired=self.repaired
-        )
+        return self._replace_frame(complete_rows)
 
     def replace_by_groups(self, parts: Sequence[Coarsening]) -> MemoryTable:
         frame = self.frame.assign(
             **{part.column: part.cells(self.frame[part.column]) for part in parts}
         )
         groups = {part.column for part in parts}  # groups have labels of their own
-        kinds = {name: kind for name, kind in self.kinds.items() if name not in groups}
         if not parts:
             return self
-        return MemoryTable(
-            frame, self.has_row_numbers, self.frame, kinds=kinds, repaired=self.repaired
-        )
+        coarse = self._replace_frame(frame)
+        coarse.given = self.frame
+        coarse.kinds = {name: kind for name, kind in self.kinds.items() if name not in groups}
+        return coarse
 
     def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
@@ -227,37 +220,30 @@ class MemoryTable:
 
     def remove_suppressed(self) -> tuple[MemoryTable, int]:
         visible, suppressed = remove_suppressed_rows(self.frame)
-        return MemoryTable(
-            visible, self.has_row_numbers, kinds=self.kinds, repaired=self.repaired
-        ), suppressed
+        return self._replace_frame(visible), suppressed
 
-    @property
-    def repairs(self) -> tuple[RepairResult, ...]:
-        return () if self.repaired is None else self.repaired.results
-
-    @property
-    def unrepaired(self) -> MemoryTable:
-        return self if self.repaired is None else self.repaired.original
-
-    def repair(
-        self, steps: Sequence[Repair], kinds: Mapping[str, ColumnKind] | None = None
-    ) -> MemoryTable:
-        key, original = build_repair_key(steps, kinds), self.unrepaired
-        for table in (self, *original._repaired_tables):
-            if key == (table.repaired.key if table.repaired is not None else []):
-                return table
-        if not key:
-            return original
-        frame, results = original.frame, []
-        for place, (step, kind) in enumerate(key):
-            with name_step(place):
-                frame, result = repair_frame(frame, step, kind)
-            results.append(result)
-        record = RepairRecord(original, key, tuple(results))
-        original._repaired_tables = [
-            MemoryTable(frame, original.has_row_numbers, form=original.form, repaired=record)
-        ]
-        return original._repaired_tables[0]
+    def apply_targets(self, column: str, targets: Targets, drops: bool) -> MemoryTable:
+        cells = self.frame[column]
+        codes, texts = encode_texts(cells)
+        place_of: dict[str | None, int] = {None: -1} | {text: n for n, text in enumerate(texts)}
+        places_by_target: dict[str | None, list[int]] = {}
+        for text, target in targets.items():
+            places_by_target.setdefault(target, []).append(place_of[text])
+        if drops:
+            is_hit = np.isin(codes, places_by_target.get(None, []))
+            return self._replace_frame(self.frame[~is_hit])
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            cells = cells.astype(object)
+        elif None in places_by_target and cells.dtype.kind in "iub":  # which hold no missing cell
+            cells = cells.convert_dtypes()
+        try:
+            kind = pa.array(cells).type
+        except pa.ArrowException:
+            kind = pa.null()
+        for target, places in places_by_target.items():
+            value = pd.NA if target is None else convert_target(target, kind, column)
+            cells = cells.mask(np.isin(codes, places), value)
+        return self._replace_frame(self.frame.assign(**{column: cells}))
 
 
 def is_row_numbering(index: pd.Index) -> bool:
@@ -284,25 +270,21 @@ class MemorySource:
 
     def __init__(
         self,
-        table: pd.DataFrame,
+        rows: pd.DataFrame | MemoryTable,
         schema: Schema,
         hierarchies: Mapping[str, Hierarchy],
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
         person: str | None = None,
-        numbered: bool | None = None,
-        given: pd.DataFrame | None = None,
-        kinds: Mapping[str, ColumnKind] | None = None,
-        repaired: RepairRecord | None = None,
     ) -> None:
+        self.table = rows if isinstance(rows, MemoryTable) else MemoryTable(rows)
+        table, kinds = self.table.frame, self.table.kinds
         schema.check(list(table.columns))
-        self._repaired = repaired
         require_records(len(table))
         self.person = person
-        self.has_row_numbers = is_row_numbering(table.index) if numbered is None else numbered
-        self._kinds = kinds = kinds or {}
+        self.has_row_numbers = self.table.has_row_numbers
+        self._kinds = kinds
         self._table = table
-        self._given = table if given is None else given
         self._schema = schema
         self._keep_suppressed = keep_suppressed
         columns = schema.quasi_identifiers
@@ -373,7 +355,7 @@ class MemorySource:
         visible = self.select_released_rows(recoding, rows[:most])
         after = self.release_rows(recoding, visible)
         rise = compute_rise(self._row_class[visible], recoding)
-        return Excerpt(self._given.iloc[visible], after, rise)
+        return Excerpt(self.table.given.iloc[visible], after, rise)
 
     def select_released_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """The given rows that are in the release: all of them if suppressed rows stay."""
@@ -386,12 +368,6 @@ class MemorySource:
         kind = self._kinds.get(column)
         return build_histogram(
             column, self._table[column], self._row_class, self.classes.n_classes, kind
-        )
-
-    @cached_property
-    def table(self) -> MemoryTable:
-        return MemoryTable(
-            self._table, self.has_row_numbers, kinds=self._kinds, repaired=self._repaired
         )
 
     @property

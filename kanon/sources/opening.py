@@ -207,10 +207,7 @@ def open_source(
         A column identifies the person, and an engine has the rows.
     """
     if isinstance(table, MemoryTable):
-        return MemorySource(
-            table.frame, schema, hierarchies, pseudonyms, keep_suppressed, person,
-            table.has_row_numbers, table.given, table.kinds, table.repaired,
-        )  # fmt: skip
+        return MemorySource(table, schema, hierarchies, pseudonyms, keep_suppressed, person)
     assert isinstance(table, StoredTable)
     if person is not None:
         raise PlanError(

@@ -33,15 +33,7 @@ from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sort_sensitive_values
 from kanon.sources.memory import get_incomplete_error, require_records
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.repairs import (
-    Repair,
-    RepairHits,
-    RepairRecord,
-    RepairResult,
-    build_repair_key,
-    find_hits,
-    name_step,
-)
+from kanon.sources.repairs import RepairableTable, Targets, convert_target
 from kanon.sources.stored_values import (
     EXCERPT,
     ColumnValues,
@@ -72,7 +64,7 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-class StoredTable:
+class StoredTable(RepairableTable):
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
 
     in_engine: ClassVar[bool] = True
@@ -91,9 +83,9 @@ class StoredTable:
         self.omissions = leaving
         self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
         self._subsets: dict[Any, StoredTable] = {}
-        self.repaired: RepairRecord | None = None if whole is None else whole.repaired
-        self._before: tuple[StoredTable, Repair, RepairHits] | None = None
-        self._repaired_tables: list[StoredTable] = []  # the last one
+        self._before: tuple[StoredTable, str, Mapping[str | None, Any], bool] | None = (
+            None  # with the last repair
+        )
         if whole is None:
             self.stamp = address.stamp
             self._answers = StoredAnswers()
@@ -104,7 +96,8 @@ class StoredTable:
         else:
             self.stamp, self._answers = whole.stamp, whole._answers
             self.columns, self.found, self.text = whole.columns, whole.found, whole.text
-            self._before = whole._before
+            self._before, self.original = whole._before, whole.original
+            self.repairs = whole.repairs
             if "opened" in whole.__dict__:
                 self.__dict__["opened"] = whole.opened
 
@@ -119,9 +112,15 @@ class StoredTable:
     def _connect(self, writes: Sequence[Path] = ()) -> TableConnection:
         self._check_unchanged()
         if self._before is not None:
-            table, step, hits = self._before
-            connection = table._connect(writes) if writes else table.opened
-            return connection.repair(step, hits, self._answers)
+            table, column, cells, drops = self._before
+            before = table._connect(writes) if writes else table.opened
+            rows = table._filter_staying(before.expression, table.omissions)
+            values = table.values(column)
+            if drops:
+                rows = rows.filter(values.select_other_cells(rows[column], *cells))
+            else:
+                rows = values.replace_cells(rows, column, cells)
+            return before.show_other_rows(rows, self._answers)
         rows = _import_engine(self.engine).open_rows(self.address, self.settings, writes)
         knows_nan = self.engine != "other"
         return TableConnection(rows, self.markers, self._answers, self._check_unchanged, knows_nan)
@@ -340,55 +339,20 @@ class StoredTable:
             )
         return self
 
-    @property
-    def repairs(self) -> tuple[RepairResult, ...]:
-        return () if self.repaired is None else self.repaired.results
-
-    @property
-    def unrepaired(self) -> StoredTable:
-        return self if self.repaired is None else self.repaired.original
-
-    def repair(
-        self, steps: Sequence[Repair], kinds: Mapping[str, ColumnKind] | None = None
-    ) -> StoredTable:
-        key, original = build_repair_key(steps, kinds), self.unrepaired
-        for table in (self, *original._repaired_tables):
-            if key == (table.repaired.key if table.repaired is not None else []):
-                return table
-        if key and original.omissions:  # the steps are done on all records
-            original = StoredTable(self.address, self.engine, self.settings, (), original)
-        table, results = original, []
-        for place, (step, kind) in enumerate(key):
-            with name_step(place):
-                table, result = table._repair_once(step, kind)
-            results.append(result)
-        if key:
-            table.repaired = RepairRecord(original, key, tuple(results))
-            original._repaired_tables = [table]
-        return table
-
-    def keep_repaired(self, table: StoredTable) -> None:
-        """Take over the repaired table of another process, with its answers."""
-        self.unrepaired._repaired_tables = [table]
-
-    def _repair_once(
-        self, step: Repair, kind: ColumnKind | None
-    ) -> tuple[StoredTable, RepairResult]:
-        check_columns(self.columns, [step.column])
-        values = self.values(step.column)
-        hits = find_hits(step, values.texts, kind)
-        changed, unread = (
-            int(values.records[np.isin(values.codes - 1, list(places))].sum())
-            for places in (hits.targets, hits.unread)
-        )
-        if step.drop is not None and changed == self.n_records:
-            raise TableError("it drops every record, so none is left.")
-        records = self.n_records - (0 if step.drop is None else changed)
+    def apply_targets(self, column: str, targets: Targets, drops: bool) -> StoredTable:
+        values, kind = self.count_column_values(column), self.values(column).raw.type
+        records = self.n_records
+        if drops:
+            records -= values.count_cells(targets)
+        cells = {
+            text: None if target is None else convert_target(target, kind, column)
+            for text, target in targets.items()
+        }
         table = StoredTable(self.address, self.engine, self.settings, (), self)
         table._answers = StoredAnswers(sizes={"records": records, "blank": 0})
-        table._before = self, step, hits
+        table._before = self, column, cells, drops
         table.__dict__.pop("opened", None)
-        return table, RepairResult(step, changed, hits.absent, unread)
+        return table
 
     def build_classes(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None

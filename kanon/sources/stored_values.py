@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add, and_
@@ -14,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
 from kanon.base.values import Frequencies, encode_texts
 from kanon.classes import group_tuples, sum_tuples
@@ -24,7 +24,6 @@ from kanon.settings import describe_exceeded_limit, get_settings
 from kanon.sources.limits import check_classes
 from kanon.sources.memory import rank_alphabetically
 from kanon.sources.missing import mark_missing
-from kanon.sources.repairs import Repair, RepairHits
 from kanon.sources.typed_files import convert_arrow_column
 from kanon.stored_classes import PartWork, TupleNumbers
 
@@ -33,8 +32,6 @@ QUERY_PREFIX = "kanon:"  # prefix of columns that exist only within a query
 EXCERPT = 200  # the most records of a preview
 
 _COUNT = f"{QUERY_PREFIX} records"
-
-_MOST_REPAIRED = 10_000  # a query lists so many values at most
 
 _CACHE_BYTES = 1 << 28
 """The most bytes of groups that are cached, so that redrawing a page needs no query."""
@@ -100,25 +97,12 @@ class TableConnection:
             self._check()
             return self.rows.fetch(wanted)
 
-    def repair(self, step: Repair, hits: RepairHits, answers: StoredAnswers) -> TableConnection:
-        """The same connection, to the rows with one step of the repairs done."""
-        rows, column, values = self.expression, step.column, self.values(step.column)
-        if len(hits.targets) > _MOST_REPAIRED:
-            raise TableError(
-                f"it concerns more than {write_count(_MOST_REPAIRED)} values of {quote(column)}, "
-                "which an engine cannot compare one by one; load the table into memory "
-                "(--engine memory)."
-            )
-        codes = {place + 1: text for place, text in hits.targets.items()}
-        if step.drop is not None:
-            rows = rows.filter(values.select_other_codes(rows[column], list(codes)))
-        elif codes:
-            rows = rows.mutate(**{column: values.replace_codes(rows[column], column, codes)})
-        repaired = TableConnection(
-            replace(self.rows, expression=rows), self.markers, answers, self._check, self._knows_nan
-        )
-        repaired._lock = self._lock
-        return repaired
+    def show_other_rows(self, rows: Any, answers: StoredAnswers) -> TableConnection:
+        """The same connection, to other rows made from its own."""
+        other = copy(self)
+        other.rows, other.asked = replace(self.rows, expression=rows), answers
+        other._classes = {}
+        return other
 
     def count(self, rows: Any) -> int:
         return int(self.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
@@ -350,38 +334,32 @@ class ColumnValues:
     def code(self, text: str | None) -> int:
         return 0 if text is None else self.texts.index(text) + 1
 
-    def select_other_cells(self, cells: Any, text: str | None) -> Any:
-        """Whether cells of an expression are not this text, or not missing."""
-        return self.select_other_codes(cells, [self.code(text)])
-
-    def select_other_codes(self, cells: Any, codes: Sequence[int]) -> Any:
-        """Whether cells of an expression have none of these codes; missing cells have 0."""
+    def select_other_cells(self, cells: Any, *texts: str | None) -> Any:
+        """Whether cells of an expression are none of these texts, or not missing."""
         import ibis
 
-        removed = self._list_raw(codes)
+        removed = self._list_raw(texts)
         stay = cells.notin(removed) if removed else ibis.literal(True)
-        return cells.notnull() & stay if 0 in codes else cells.isnull() | stay
+        return cells.notnull() & stay if None in texts else cells.isnull() | stay
 
-    def replace_codes(self, cells: Any, column: str, targets: Mapping[int, str | None]) -> Any:
-        """Cells of an expression, those with some codes replaced by texts or missing cells."""
+    def replace_cells(self, rows: Any, column: str, values: Mapping[str | None, Any]) -> Any:
+        """Rows of an expression with texts of a column replaced by other values of its type."""
         import ibis
 
-        if any(targets.values()) and not cells.type().is_string():
-            raise TableError(
-                f"{quote(column)} is no text, and an engine replaces only texts by values; drop "
-                "its records, replace by a missing cell (null), or load the table into memory "
-                "(--engine memory)."
-            )
-        codes_by_text: dict[str | None, list[int]] = {}
-        for code, text in targets.items():
-            codes_by_text.setdefault(text, []).append(code)
+        cells = rows[column]
+        texts_by_value: dict[Any, list[str | None]] = {}
+        for text, value in values.items():
+            texts_by_value.setdefault(value, []).append(text)
         cases = [
-            (cells.isin(self._list_raw(codes)), ibis.literal(text, type=cells.type()))
-            for text, codes in codes_by_text.items()
+            (cells.isin(self._list_raw(texts)), ibis.literal(value, type=cells.type()))
+            for value, texts in texts_by_value.items()
         ]
-        return ibis.cases(*cases, else_=cells)
+        return rows.mutate(**{column: ibis.cases(*cases, else_=cells)}) if cases else rows
 
-    def _list_raw(self, codes: Sequence[int]) -> list[Any]:
+    def _list_raw(self, texts: Collection[str | None]) -> list[Any]:
+        """The values of the engine that are one of these texts; None stands for missing cells."""
+        wanted = {*texts}
+        codes = [code for code, text in enumerate([None, *self.texts]) if text in wanted]
         values = self.raw.filter(pa.array(np.isin(self.codes, codes))).drop_null()
         return list(values.to_pylist())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -150,14 +150,6 @@ class Table(Protocol):
         """The table as it was read."""
 
     def repair(
-        self, steps: Sequence[Repair], kinds: Mapping[str, ColumnKind] | None = None
+        self, steps: Iterable[Repair] | None, kinds: Mapping[str, ColumnKind] | None = None
     ) -> Table:
-        """The table as it was read with exactly these steps done, so that no step is done twice.
-
-        Raises
-        ------
-        PlanError
-            The table lacks a column.
-        TableError
-            No record is left, or an engine cannot do a step.
-        """
+        """See :meth:`kanon.sources.repairs.RepairableTable.repair`."""

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.charts.board import build_panel_table, draw_board, draw_small_multiples
+from kanon.charts.board import build_panel_table, draw_board
 from kanon.charts.comparison_measures import build_measure_table, list_curve_cards
 from kanon.charts.layout import (
     COSTS,
@@ -23,7 +23,7 @@ from kanon.charts.layout import (
 )
 from kanon.charts.line_style import choose_looks
 from kanon.charts.panels import KINDS
-from kanon.charts.scatter import build_scatter_table, draw_privacy_against_alteration
+from kanon.charts.scatter import build_scatter_table
 from kanon.charts.style import SAVED_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison, Line
@@ -419,40 +419,11 @@ def test_a_front_needs_a_direction_per_coordinate(directions):
         find_pareto_front(np.zeros((3, 2)), directions)
 
 
-def test_equal_ones_are_both_on_the_front_and_bands_are_bars():
+def test_equal_ones_are_both_on_the_front_with_their_bands():
     found = compared(line("ncp", [2, 5, 9], [1, 6, 9]), line("llm", [2, 5, 9], [2, 5, 10]))
-    figure = draw_privacy_against_alteration(found, 4, "min_k")
-    assert "none beats another" in figure.layout.title.text
-    bars = [trace.error_x for trace in lines_drawn(figure)]
-    assert [(bar.array[0], bar.arrayminus[0]) for bar in bars] == [(1, 0), (0, 0)]
-    assert figure.layout.yaxis.type == "log"
     table = build_scatter_table(found, "min_k")
     assert table["on_front"].all() and len(table) == 6
     assert table["mean_alteration_high"].tolist()[:3] == [2, 6, 9]
-
-
-# --- small multiples ----------------------------------------------------------------------------
-@pytest.mark.parametrize("number", [1, 7])
-def test_each_small_panel_shows_one_against_all_others(number):
-    every = [
-        line(one, [1 + place, 5, 9])
-        for place, one in enumerate(combine_settings(SEVEN, ["s1", "s3"]))
-    ]
-    found = compared(*every[:number])
-    figure = draw_small_multiples(found, "mean_alteration", k=4)
-    own = lines_drawn(figure)
-    assert [trace.name for trace in own] == [one.title for one in found.lines]
-    assert len({trace.xaxis for trace in own}) == number
-    assert [trace.y[0] for trace in own] == [1 + place for place in range(number)]
-    behind = [trace for trace in figure.data if trace.hoverinfo == "skip" and trace.fill is None]
-    assert len(behind) == number
-    for trace in behind:
-        assert [y for y in trace.y if not np.isnan(y)][::3] == [1 + i for i in range(number)]
-    scales = {
-        tuple(figure.layout[f"yaxis{'' if place == 0 else place + 1}"].range)
-        for place in range(number)
-    }
-    assert scales == {(0, 103)}
 
 
 # --- class sizes --------------------------------------------------------------------------------

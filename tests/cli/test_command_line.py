@@ -550,7 +550,7 @@ def test_sweep_puts_several_algorithms_below_each_other(kanon, folder):
 
 def test_sweep_writes_areas_values_and_ranks(kanon, folder):
     """The area from 2 to 6 by trapezoids over 2, 3, 4, 5 and 6, which the curves have."""
-    more = ("--algorithms", "gaa,flash", "--areas", "areas.csv", "--interval", "2-6")
+    more = ("--algorithms", "gaa,flash", "--areas", "areas.csv")
     assert kanon(*SWEEP, "--k", "2,3,4,5,6", "--metrics", "ncp", *more).status == 0
     curves, areas = (pd.read_csv(folder / name) for name in ("curves.csv", "areas.csv"))
     assert areas.columns.tolist() == [
@@ -572,12 +572,6 @@ def test_sweep_writes_areas_values_and_ranks(kanon, folder):
         assert rows["rank"].to_dict() == shown.rank(method="min").astype(int).to_dict()
 
 
-def test_the_default_interval_ends_with_the_records(kanon, folder):
-    assert kanon(*SWEEP, "--k", "2", "--metrics", "ncp", "--areas", "areas.csv").status == 0
-    areas = pd.read_csv(folder / "areas.csv")
-    assert set(zip(areas["from_k"], areas["to_k"], strict=True)) == {(2, 2), (3, 6)}
-
-
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
@@ -586,10 +580,7 @@ def test_the_default_interval_ends_with_the_records(kanon, folder):
         (["--algorithms", ","], ["at least one algorithm"]),
         (["--algorithms", "gaa,levels"], ["'levels'", "one k"]),
         (["--algorithms", "gaa,flash", "--strategies", "s3"], ["'flash'", "'s3'"]),
-        (["--interval", "3-5"], ["--areas"]),
-        (["--areas", "a.csv", "--interval", "3-2000"], ["ends at k = 2\u202f000", "6 records"]),
-        (["--areas", "a.csv", "--interval", "3"], ["'3' is no interval"]),
-        (["--areas", "a.csv", "--interval", "3-x"], ["--interval: 'x' is not a whole number"]),
+        (["--areas", "a.csv"], ["--areas needs at least two k"]),
         (["--areas", "curves.csv"], ["named for two purposes"]),
     ],
 )

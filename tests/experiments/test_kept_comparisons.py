@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,23 @@ def test_a_file_gives_back_every_number(how):
     assert first.cursor == second.cursor
 
 
+def test_a_file_says_what_was_required_and_what_has_no_release():
+    before = compare(ROWS, algorithm="datafly")
+    line, *_ = before.lines
+    run = replace(line.runs[None], refused={99: "There is none."})
+    why = {"Mondrian": "It cannot."}
+    before = replace(before, lines=(replace(line, runs={None: run}),), left_out=why)
+    strict = replace(before, requirement="Every line meets l.")
+    after = reopened(strict).comparison
+    assert (after.requirement, after.left_out) == (strict.requirement, why)
+    assert after.lines[0].explain_lack(99) == "There is none."
+    assert after.table()["requirement"].eq(strict.requirement).all()
+    both = put_beside(after, before)
+    assert both.requirement == "(1) Every line meets l. (2) Lines meet k only."
+    assert both.left_out == {"Mondrian (1)": "It cannot.", "Mondrian (2)": "It cannot."}
+    assert put_beside(after, after).requirement == strict.requirement
+
+
 def test_the_file_has_no_value_of_the_table():
     text = json.dumps(export_comparison(KeptComparison("today", "", compare(ROWS))))
     assert not any(f'"{value}"' in text for row in ROWS for value in row)
@@ -141,13 +159,13 @@ def _break(content, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "sentence"),
     [
-        (["version"], 2, "another version of kanon"),
+        (["version"], 2, "the key 'version' is unknown"),
         (["ks"], "2", "has to be a list"),
         (["metrics", "own"], None, "not defined: 'own'"),
         (["lines", 0, "configuration", "strategy"], "s99", "lacks numbers"),
         (["lines", 0, "runs"], [], "lacks numbers"),
-        (["lines", 0, "runs", 0, "arrays", "generalised"], [1.0], "lacks numbers"),
-        (["lines", 0, "runs", 0, "arrays", "generalised"], ["flu"], "is text"),
+        (["lines", 0, "runs", 0, "parts", "generalised"], [1.0], "lacks numbers"),
+        (["lines", 0, "runs", 0, "parts", "generalised"], ["flu"], "lacks numbers"),
         (["lines", 0, "surprise"], 1, "unknown"),
     ],
 )

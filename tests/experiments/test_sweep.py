@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa
 from kanon.errors import KanonError, MetricError, PlanError
-from kanon.experiments.areas import build_areas_table, list_area_k
+from kanon.experiments.areas import build_areas_table
 from kanon.experiments.sweep import (
     PlannedRun,
     combine_configurations,
     create_tasks,
-    plan_sweep,
+    measure_sweep,
     replace_algorithm,
     run_sweep,
     sweep,
@@ -212,24 +212,25 @@ def test_areas_are_those_of_the_curves(problem, data):
     n = len(problem.rows)
     if n < 4:
         return
-    low, high = sorted(data.draw(st.lists(st.integers(2, n), min_size=2, max_size=2, unique=True)))
+    ks = data.draw(st.lists(st.integers(2, n), min_size=2, max_size=4, unique=True))
     metrics, names = ["ncp", "llm"], ["gaa", "datafly"]
     plan, frame = Plan.from_content(problem.plan()), problem.frame()
-    ks = list_area_k(low, high)
-    result = plan_sweep(plan, frame, metrics, algorithms=names).run(ks)
-    found = build_areas_table(result, [high], (low, high))
+    found = build_areas_table(measure_sweep(plan, frame, ks, metrics, algorithms=names))
+    ks = sorted(ks)
+    low, high = ks[0], ks[-1]
     curves = sweep(plan, frame, ks, metrics, algorithms=names)
     for criterion in ("mean_alteration", "root_percent"):
         lines = curves.groupby(["algorithm", "metric"], sort=False)[criterion]
         areas = lines.apply(lambda line: np.trapezoid(line, ks) / (high - low))
-        rows = found[(found["criterion"] == criterion) & (found["from_k"] == low)]
+        rows = found[(found["criterion"] == criterion) & (found["to_k"] == high)]
+        rows = rows[rows["from_k"] == low]
         rows = rows.set_index("algorithm")
         assert rows.loc["gaa", "value"].tolist() == pytest.approx(areas["gaa"].tolist())
         assert rows.loc["datafly", "value"] == pytest.approx(areas["datafly", "ncp"])
         assert rows.loc["datafly", "metric"] == "", "no metric guides it"
         shown = pd.Series([round(value, 1) for value in rows["value"]])
         assert rows["rank"].tolist() == shown.rank(method="min").astype(int).tolist()
-        alone = found[(found["criterion"] == criterion) & (found["from_k"] == found["to_k"])]
+        alone = found[(found["criterion"] == criterion) & (found["from_k"] == high)]
         assert alone["value"].iloc[0] == pytest.approx(lines.last().iloc[0])
 
 

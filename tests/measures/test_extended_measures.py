@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kanon import measures
 from kanon.cards import parts_of
-from kanon.charts.board import build_panel_table, draw_board, draw_small_multiples
+from kanon.charts.board import build_panel_table, draw_board
 from kanon.charts.comparison_measures import format_measure, get_axis_scale, list_curve_cards
 from kanon.charts.layout import Layout, Panel
 from kanon.experiments.comparison import Comparison, Line
@@ -239,14 +239,6 @@ def test_what_was_not_measured_says_so_and_what_is_not_defined():
     said = " ".join(one.text.replace("<br>", " ") for one in board.figure.layout.annotations)
     assert "Level of generalisation is not defined for these releases." in said
     assert "classification_metric" not in list_curve_cards(measured), "no column is sensitive"
-
-
-@pytest.mark.parametrize("name", ["query_error_percent", "distribution_change", "iloss", "c_avg"])
-def test_small_multiples_of_every_kind_of_measure(name):
-    metrics = [METRICS[name] for name in SEVEN]
-    figure = draw_small_multiples(compared(measure_curves(example_path(), metrics, [2, 17])), name)
-    own = next(trace for trace in figure.data if trace.meta == "line")
-    assert own.mode == ("markers" if name in find_measures_at_some_k() else "lines")
 
 
 def test_a_measure_above_100_percent_has_room():

@@ -359,6 +359,7 @@ def _but_for_bounds_found(now, before):
 def session(workers):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KANON_TABLES", str(TABLES))
+        ui.limit_behind(patch)
         yield Session()
 
 

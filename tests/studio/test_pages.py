@@ -61,8 +61,8 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
     assert ui.number(many["Minimum k"]) >= 100
     assert ui.number(many["Classes"]) < ui.number(few["Classes"])
     assert ui.number(many["Alteration"]) > ui.number(few["Alteration"])
-    (chart,) = at.get("plotly_chart")
-    assert "k = 100 costs" in chart.proto.spec
+    (curve,) = [chart for chart in at.get("plotly_chart") if chart.key == "alteration-curve"]
+    assert "k = 100 costs" in curve.proto.spec
     assert not ui.warnings(at), "moving k needs no new run"
     at.select_slider(key="run-k").set_value(30_000)
     assert ui.numbers(ui.go(at))["Classes"] == "1"

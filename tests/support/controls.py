@@ -48,6 +48,22 @@ def list_controls(page: Page) -> list[str]:
     return page.evaluate(COUNT_CONTROLS)
 
 
+def check_header(page: Page) -> None:
+    """The line at the top is one line with all its controls in sight, at 150 % zoom too."""
+    before = page.viewport_size
+    for width in (1280, 853):
+        page.set_viewport_size({"width": width, "height": 720})
+        boxes = page.locator(".st-key-frame button").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect()).filter(box => box.width > 1)"
+            ".map(box => [box.top, box.right])"
+        )
+        assert len(boxes) >= 4
+        assert max(top for top, _ in boxes) - min(top for top, _ in boxes) < 10, (width, boxes)
+        assert all(0 < right <= width for _, right in boxes), (width, boxes)
+    if before is not None:
+        page.set_viewport_size(before)
+
+
 def measure_height(page: Page) -> int:
     return page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
 

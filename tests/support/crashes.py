@@ -8,7 +8,7 @@ from kanon.plan import Plan
 K = 5
 
 
-def make_crashes(n_records=1200, seed=1):
+def make_crashes(n_records=600, seed=1):
     """Few frequent tuples, and a sensitive value that 3 in 100 records have.
 
     Without l, the lattice sweep keeps the frequent tuples as they are and loses less than GAA.

@@ -3,15 +3,15 @@
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, short_title, uses
-from kanon.algorithms.solution import Solution, run_algorithm
+from kanon.algorithms.solution import run_algorithm
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_percent
 from kanon.base.progress import Progress as ReportProgress
@@ -50,11 +50,7 @@ _MOST_CLASSES = 100_000
 """With more classes the alternatives take longer than their seconds, so none is begun."""
 
 
-_WAITS = 6  # a worker is stopped after so many times the seconds, as it starts and others compute
-
-
-@dataclass(frozen=True, eq=False)
-class AlternativeSettings:
+class AlternativeSettings(NamedTuple):
     settings: RunSettings  # The current ones with another algorithm
     prepared: PreparedRun
     key: str  # The fingerprint that its result is kept under
@@ -74,35 +70,25 @@ def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[A
         or LOOKS_AT[work.usable_strategy]  # it loses more on purpose
     ):
         return []
-    return state.get_or_compute(
-        "alternatives",
-        (work.settings, work.table, prepared),
-        lambda: plan_alternatives(work, result),
-    )
+    key = work.settings, work.table, prepared
+    return state.get_or_compute("alternatives", key, lambda: plan_alternatives(work, result))
 
 
 def plan_alternatives(work: SessionState, result: AnonymisationResult) -> list[AlternativeSettings]:
     alternatives = []
-    for name, module in algorithms().items():
-        if not module.CARD.cheap:
-            continue
+    for name in (name for name, module in algorithms().items() if module.CARD.cheap):
         strategy = "s1" if uses(name, "strategy") else work.settings.strategy
         options = {**work.settings.options, name: {}}
         settings = replace(work.settings, algorithm=name, strategy=strategy, options=options)
         try:
             tried = work.replace_sections(settings)
-            plan = build_plan(tried)
-            prepared = replace(result.prepared, plan=plan)
+            prepared = replace(result.prepared, plan=build_plan(tried))
             prepared.check()
         except KanonError:  # it does not support a model, or its lattice is too large
             continue
-        if (key := hash_run_inputs(tried, plan)) != result.settings:
+        if (key := hash_run_inputs(tried, prepared.plan)) != result.settings:
             alternatives.append(AlternativeSettings(settings, prepared, key))
     return alternatives
-
-
-class _TooSlow(Exception):
-    """An alternative took longer than its seconds."""
 
 
 def _limit_time(progress: ReportProgress, seconds: float) -> ReportProgress:
@@ -110,7 +96,7 @@ def _limit_time(progress: ReportProgress, seconds: float) -> ReportProgress:
 
     def report(share: float, text: str) -> None:
         if time.thread_time() > end:
-            raise _TooSlow
+            raise TimeoutError
         progress(share, text)
 
     return report
@@ -121,17 +107,15 @@ def try_alternatives(
     tasks: Sequence[tuple[str, str, Task, Sequence[Metric]]],
     seconds: float,
 ) -> None:
-    """Run each alternative in a worker, hand over its solution, or None if it takes too long."""
+    """Run the alternatives in a worker, and hand over each solution that is found in time."""
     for place, (key, algorithm, task, metrics) in enumerate(tasks):
         own = scale_progress(progress, place / len(tasks), (place + 1) / len(tasks))
-        solution: Solution | None = None
-        with contextlib.suppress(_TooSlow, Unsatisfiable):
+        with contextlib.suppress(TimeoutError, Unsatisfiable):
             solution = run_algorithm(_limit_time(own, seconds), algorithm, task, metrics)
-        progress.keep((key, solution))
+            progress.keep((key, solution))
 
 
 def request_alternatives(work: SessionState, lacking: Sequence[AlternativeSettings]) -> JobRequest:
-    seconds = get_settings().alternatives_seconds
     tasks = [
         (
             alternative.key,
@@ -144,29 +128,22 @@ def request_alternatives(work: SessionState, lacking: Sequence[AlternativeSettin
     return JobRequest(
         "alternatives",
         try_alternatives,
-        (tasks, seconds),
-        partial(_store_alternatives, lacking),
-        seconds=_WAITS * seconds * len(tasks),
+        (tasks, get_settings().alternatives_seconds),
+        partial(_store_solutions, lacking),
         lane="long",
         begins=lambda new: replace(new, message=work.message),
     )
 
 
-def _store_alternatives(
+def _store_solutions(
     lacking: Sequence[AlternativeSettings], work: SessionState, _: object
 ) -> SessionState:
-    job, findings = work.running["alternatives"].job, work.findings
-    prepared = {alternative.key: alternative.prepared for alternative in lacking}
-    parts: Any = job.parts
-    tried = dict(parts)
-    slow = set() if job.state == "cancelled" else prepared.keys() - tried.keys()
-    for key, solution in tried.items():
-        if solution is None:
-            slow.add(key)
-        else:
-            findings = findings.keep_solution(prepared[key], solution, key, show=False)
-    discarded = findings.discarded_alternatives | slow
-    return work.replace_sections(replace(findings, discarded_alternatives=discarded))
+    parts: Any = work.running["alternatives"].job.parts
+    findings, solutions = work.findings, dict(parts)
+    for _, prepared, key in lacking:
+        if key in solutions:
+            findings = findings.keep_solution(prepared, solutions[key], key, show=False)
+    return work.replace_sections(findings)
 
 
 def run_behind(
@@ -176,12 +153,7 @@ def run_behind(
     work = state.get_session()
     if work.running:
         return
-    lacking = [
-        alternative
-        for alternative in alternatives
-        if alternative.key not in work.findings.discarded_alternatives
-        and _get_known(work, alternative, k) is None
-    ]
+    lacking = [other for other in alternatives if _get_known(work, other, k) is None]
     if lacking and state.is_first_time("alternatives-begun", (result.settings, k)):
         runner.run_request(request_alternatives, lacking)
     elif state.is_first_time("curve-begun", (result.settings, result.known)):
@@ -191,9 +163,9 @@ def run_behind(
 
 
 def _get_known(
-    work: SessionState, alternative: AlternativeSettings, k: int
+    work: SessionState, other: AlternativeSettings, k: int
 ) -> AnonymisationResult | None:
-    result = work.findings.results.get(alternative.key)
+    result = work.findings.results.get(other.key)
     return result if result is not None and result.k_for(k) == k else None
 
 
@@ -207,9 +179,7 @@ def find_better_alternative(
     most = run.recoding.suppressed_records
     fair = [pair for pair in releases if pair[1].recoding.suppressed_records <= most]
     best = min(fair, key=lambda pair: pair[1].alteration, default=None)
-    if best is None or not loses_clearly_less(best[1].alteration, run.alteration):
-        return None
-    return best
+    return best if best and loses_clearly_less(best[1].alteration, run.alteration) else None
 
 
 def loses_clearly_less(loss: float, than: float) -> bool:
@@ -240,34 +210,22 @@ def show_alternative(
 def _show_better(
     work: SessionState, alternative: AlternativeSettings, other: Run, run: Run
 ) -> None:
+    settings, title = alternative.settings, alternative.title
     loses = f"{write_percent(other.alteration)} instead of {write_percent(run.alteration)}"
-    st.info(f"{alternative.title} would lose {loses}.", icon=":material/savings:")
+    st.info(f"{title} would lose {loses}.", icon=":material/savings:")
     with st.popover("Look", type="tertiary"):
-        st.table(_compare_numbers(work, alternative.title, other, run))
+        columns = {"This release": run, title: other}
+        numbers = {name: _write_numbers(work, each) for name, each in columns.items()}
+        st.table(pd.DataFrame(numbers).fillna("–"))
     st.button(
         "Use it",
         icon=":material/tune:",
         help="Makes it the algorithm, with its usual settings. All other settings stay.",
-        on_click=_use,
-        args=(alternative.settings, alternative.title),
+        on_click=lambda: state.set_session(use_settings(state.get_session(), settings, title)),
         key="use-alternative",
     )
 
 
-def _use(settings: RunSettings, title: str) -> None:
-    state.set_session(use_settings(state.get_session(), settings, title))
-
-
-def _compare_numbers(work: SessionState, title: str, other: Run, run: Run) -> pd.DataFrame:
-    columns = {"This release": run, title: other}
-    return pd.DataFrame(
-        {
-            name: {
-                number.label: number.value
-                for number in [
-                    *list_release_numbers(shown), *list_worst_numbers(shown, work.focus)
-                ]
-            }
-            for name, shown in columns.items()
-        }
-    ).fillna("–")  # fmt: skip
+def _write_numbers(work: SessionState, run: Run) -> pd.Series:
+    numbers = [*list_release_numbers(run), *list_worst_numbers(run, work.focus)]
+    return pd.Series({number.label: number.value for number in numbers})

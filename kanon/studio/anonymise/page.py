@@ -105,7 +105,8 @@ def renew_by_itself(work: SessionState) -> SessionState:
     if work.findings.result is None or has_outdated_result(work):
         state.set_session(show_known_result(state.get_session()))
         run_chosen_k()
-        if used.runs_on_arrival and has_outdated_result(state.get_session()):
+        now = state.get_session()
+        if used.runs_on_arrival and (now.findings.result is None or has_outdated_result(now)):
             runner.run_request(request_anonymisation)
         if state.get_session().running.keys() - work.running.keys():
             st.rerun()  # so that it stands among what is under way

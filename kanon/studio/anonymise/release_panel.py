@@ -78,11 +78,11 @@ NOTICEABLE = 0.1  # percentage points of alteration; by less, a release is not c
 
 def show_release(work: SessionState, result: AnonymisationResult, stale: bool) -> None:
     k, run = get_shown_release(work, result)
+    alternatives = [] if stale else list_alternatives(work, result)
     _show_curve(work, result, k)
+    show_alternative(work, alternatives, run, k)
     close = _show_numbers(work, result, run, k)
     show_column_losses(work, result, run, k)
-    alternatives = [] if stale else list_alternatives(work, result)
-    show_alternative(work, alternatives, run, k)
     show_release_remarks(result, run, k)
     _show_tables(result, run, k)
     show_release_downloads(work, result, run, k, stale)

@@ -1,6 +1,6 @@
 """The board: a chart, and over it a cursor for k that needs no round trip."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -10,15 +10,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.base.fingerprint import compute_fingerprint
-from kanon.charts.board import build_panel_table, draw_board, draw_small_multiples
-from kanon.charts.comparison_measures import (
-    build_measure_table,
-    list_curve_cards,
-    list_privacy_cards,
-)
+from kanon.charts.board import build_panel_table, draw_board
 from kanon.charts.dark import convert_colour_to_dark
 from kanon.charts.layout import NODES, NODES_FILLING, Layout
-from kanon.charts.scatter import build_scatter_table, draw_privacy_against_alteration
 from kanon.errors import KanonError
 from kanon.experiments.comparison import Comparison
 from kanon.hierarchy.cost_matrices import LARGEST_MATRIX, CostMatrix, cut, matrix_of
@@ -27,7 +21,6 @@ from kanon.studio.compare.board_layout import get_layout, show_arrangement
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
 from kanon.studio.session.run_plan import TreeInputs
-from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, count_records_at_nodes, get_metric
 from kanon.studio.widgets.picture import (
@@ -37,9 +30,7 @@ from kanon.studio.widgets.picture import (
     draw_data_button,
     draw_picture_links,
     is_dark_theme,
-    show_picture,
 )
-from kanon.studio.widgets.standings import get_measure_titles
 
 _FOLDER = Path(__file__).parent
 _KEY = "cursor"
@@ -114,60 +105,6 @@ def show_board(
                         f"{about}|{layout.panels[place]}|{_get_costs_fingerprint(work, layout)}",
                         kind="tertiary",
                     )
-    _show_larger_charts(comparison, k, key, about, settings)
-
-
-def _show_larger_charts(
-    comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
-) -> None:
-    if len(comparison.lines) < 2:
-        return
-    state.set_widget_value("board-larger", bool(state.get_widget_value("board-larger")))
-    box = st.expander(
-        "Larger charts: each line against all others, and privacy against alteration",
-        icon=":material/grid_view:",
-        key="board-larger",
-        on_change="rerun",
-    )
-    if not box.open:
-        return
-    with box:
-        measures = list_curve_cards(comparison)
-        measures = {name: card for name, card in measures.items() if comparison.has_values(name)}
-        titles = get_measure_titles(comparison, measures)
-        measure = _choose_measure("Each line against all others by", 0, titles)
-        figure = state.get_or_compute(
-            "multiples", (key, measure, k), lambda: draw_small_multiples(comparison, measure, k)
-        )
-        show_picture(figure, partial(build_measure_table, comparison, measure), "multiples",
-                f"{about}|{measure}", settings)  # fmt: skip
-        protecting = get_measure_titles(comparison, list_privacy_cards(comparison))
-        privacy = _choose_measure("Privacy against alteration by", 1, protecting)
-        figure = state.get_or_compute(
-            "scatter",
-            (key, privacy, k),
-            lambda: draw_privacy_against_alteration(comparison, k, privacy),
-        )
-        show_picture(figure, partial(build_scatter_table, comparison, privacy), "scatter",
-                f"{about}|{privacy}", settings)  # fmt: skip
-
-
-def _choose_measure(label: str, place: int, titles: Mapping[str, str]) -> str:
-    larger = state.get_session().compare.large_chart_measures
-    measure = larger[place] if larger[place] in titles else next(iter(titles))
-
-    def take_measure(asked: str) -> None:
-        both = (asked, larger[1]) if place == 0 else (larger[0], asked)
-        state.update_sections(replace(state.get_session().compare, large_chart_measures=both))
-
-    st.selectbox(
-        label,
-        list(titles),
-        **attach_widget(f"board-larger-{place}", measure, take_measure),
-        format_func=lambda name: titles[name],
-        width=360,
-    )
-    return measure
 
 
 def _has_matrix(layout: Layout) -> bool:

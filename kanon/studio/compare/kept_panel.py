@@ -1,14 +1,12 @@
 """Kept comparisons: keep the current one, open it again, put it beside another, delete it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import streamlit as st
 
-from kanon import __version__
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import count_noun, write_count
 from kanon.errors import PlanError
@@ -16,102 +14,84 @@ from kanon.experiments.comparison import Comparison
 from kanon.experiments.kept_comparisons import KeptComparison, put_beside
 from kanon.studio.compare.state import CompareView
 from kanon.studio.jobs.comparison import ComparisonOutlook, describe_comparison
-from kanon.studio.jobs.configurations import PlannedLine
 from kanon.studio.session import state
 from kanon.studio.session.named_configurations import check_configuration_title
+from kanon.studio.session.parts import Message
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
-from kanon.studio.widgets.picture import PictureSettings
-from kanon.studio.widgets.requirements import list_sensitive_models
 
 MOST_KEPT = 20
 _AT = "kept-comparisons"  # beside which control messages are shown
 
 
-def describe_inputs(work: SessionState, lines: Sequence[PlannedLine], records: int) -> str:
-    """The table, hierarchies, k and models of a comparison, without a value of the table."""
-    plan, trees = lines[0].ground.plan, lines[0].ground.trees
+class KeptBoard(NamedTuple):
+    titles: tuple[str, ...]  # What it shows: one kept comparison, or two
+    comparison: Comparison
+    key: str
+
+
+def build_entry(work: SessionState, status: ComparisonOutlook, title: str) -> KeptComparison:
+    """The current comparison, with its inputs in a sentence that has no value of the table."""
+    if status.comparison is None:
+        raise PlanError("Press Compare first: only a finished comparison can be kept.")
+    comparison, k = status.comparison.add_k(work.settings.k), write_count(work.settings.k)
     facts = [
         f"{column} ({count_noun(tree.height, 'level')}, {count_noun(tree.n_nodes, 'group')})"
-        for column, tree in trees.items()
+        for column, tree in status.lines[0].ground.trees.items()
     ]
-    counts = "records" if plan.person is None else "persons"
-    models = [model.sentence for model in list_sensitive_models(plan)]
-    return (
-        f"{work.table.title}, {write_count(records)} {counts}; hierarchies: {', '.join(facts)}; "
-        f"k = {write_count(work.settings.k)}; {'; '.join(models) or 'no other model than k'}"
+    about = (
+        f"{work.table.title}, {write_count(comparison.n_records)} {comparison.of}; hierarchies: "
+        f"{', '.join(facts)}; k = {k}. {comparison.requirement or 'Lines meet k only.'}"
     )
+    return KeptComparison(title, about, comparison)
 
 
 def keep_comparison(work: SessionState, title: str) -> SessionState:
-    status = describe_comparison(work)
-    if status.comparison is None:
-        raise PlanError("Press Compare first: only a finished comparison can be kept.")
+    entry = build_entry(work, describe_comparison(work), title)
     if len(work.kept.comparisons) >= MOST_KEPT:
         raise PlanError(f"At most {MOST_KEPT} comparisons can be kept; delete one first.")
-    taken = [kept.title for kept in work.kept.comparisons]
-    title = check_configuration_title(title, taken, "kept comparison")
-    comparison = status.comparison.add_k(work.settings.k)
-    about = describe_inputs(work, status.lines, comparison.n_records)
-    kept = KeptComparison(title, about, comparison)
-    return _replace_kept(work, (*work.kept.comparisons, kept)).add_notice(
-        "The comparison is kept. Save the project to have it another day."
-    )
+    notice = "The comparison is kept. Save the project to have it another day."
+    return _add_entry(work, entry).add_notice(notice)
 
 
 def delete_comparison(work: SessionState, title: str) -> SessionState:
-    deleted = next(kept for kept in work.kept.comparisons if kept.title == title)
-    left = tuple(kept for kept in work.kept.comparisons if kept is not deleted)
-    return _replace_kept(work, left, deleted)
+    deleted = next(entry for entry in work.kept.comparisons if entry.title == title)
+    others = tuple(entry for entry in work.kept.comparisons if entry is not deleted)
+    return work.replace_sections(replace(work.kept, comparisons=others, deleted_comparison=deleted))
 
 
 def restore_comparison(work: SessionState) -> SessionState:
     """Bring back the comparison that was deleted last."""
     deleted = work.kept.deleted_comparison
-    if deleted is None:
-        return work
-    check_configuration_title(
-        deleted.title, [kept.title for kept in work.kept.comparisons], "kept comparison"
+    return work if deleted is None else _add_entry(work, deleted)
+
+
+def _add_entry(work: SessionState, entry: KeptComparison) -> SessionState:
+    titles = [other.title for other in work.kept.comparisons]
+    title = check_configuration_title(entry.title, titles, "kept comparison")
+    comparisons = (*work.kept.comparisons, replace(entry, title=title))
+    return work.replace_sections(
+        replace(work.kept, comparisons=comparisons, deleted_comparison=None)
     )
-    return _replace_kept(work, (*work.kept.comparisons, deleted))
-
-
-def _replace_kept(
-    work: SessionState,
-    comparisons: tuple[KeptComparison, ...],
-    deleted: KeptComparison | None = None,
-) -> SessionState:
-    kept = replace(work.kept, comparisons=comparisons, deleted_comparison=deleted)
-    return work.replace_sections(kept, replace(work.message, problem=None, notice=None))
-
-
-@dataclass(frozen=True, eq=False)
-class KeptBoard:
-    titles: tuple[str, ...]  # What it shows: one kept comparison, or two
-    comparison: Comparison
-    key: str
-
-    def create_settings(self, k: int) -> PictureSettings:
-        made = f"k = {write_count(k)} · kanon {__version__}, {date.today().isoformat()}"
-        return PictureSettings(" · ".join([*self.titles, made]), k)
 
 
 def build_kept_board(work: SessionState, status: ComparisonOutlook) -> KeptBoard | None:
     """The kept comparisons that are on the board; None while it shows only the current one."""
     view, kept = work.view(CompareView), {entry.title: entry for entry in work.kept.comparisons}
-    shown = [kept[title] for title in (view.opened, view.beside) if title in kept]
-    if not shown:
+    entries = [kept[title] for title in (view.opened, view.beside) if title in kept]
+    if not entries:
         return None
-    if len(shown) == 1 and view.beside in kept and status.comparison is not None:
-        about = describe_inputs(work, status.lines, status.comparison.n_records)
-        shown.insert(0, KeptComparison("Now", about, status.comparison.add_k(work.settings.k)))
-    titles = tuple(f"({mark}) {entry.title}: {entry.about}" for mark, entry in enumerate(shown, 1))
     # Another comparison of the same name and inputs is another object.
-    ids = [id(entry) for entry in shown if entry.title in kept]
-    key = compute_fingerprint(titles, status.key, ids)
-    if len(shown) == 1:
-        return KeptBoard((titles[0].removeprefix("(1) "),), shown[0].comparison, key)
-    return KeptBoard(titles, put_beside(shown[0].comparison, shown[1].comparison), key)
+    ids = [id(entry) for entry in entries]
+    if view.opened not in kept and status.comparison is not None:
+        entries.insert(0, build_entry(work, status, "Now"))
+    if len(entries) == 1:
+        (entry,) = entries
+        titles, comparison = [f"{entry.title}: {entry.about}"], entry.comparison
+    else:
+        titles = [f"({n}) {entry.title}: {entry.about}" for n, entry in enumerate(entries, 1)]
+        comparison = put_beside(*(entry.comparison for entry in entries))
+    return KeptBoard(tuple(titles), comparison, compute_fingerprint(titles, status.key, ids))
 
 
 def show_board_titles(board: KeptBoard) -> None:
@@ -126,37 +106,32 @@ def show_board_titles(board: KeptBoard) -> None:
 
 
 def show_way_back() -> None:
-    st.button(
-        "Back to the current comparison",
-        icon=":material/arrow_back:",
-        key="kept-back",
-        on_click=_show_kept,
-        kwargs={"opened": "", "beside": ""},
-    )
+    label, icon = "Back to the current comparison", ":material/arrow_back:"
+    st.button(label, icon=icon, key="kept-back", on_click=_show_entries, args=("", ""))
 
 
 def show_kept_comparisons(work: SessionState, status: ComparisonOutlook) -> None:
-    kept = work.kept.comparisons
+    kept, deleted = work.kept.comparisons, work.kept.deleted_comparison
     count = f" ({len(kept)})" if kept else ""
     with st.popover(f"Kept comparisons{count}", icon=":material/inventory_2:"):
         state.show_message_at(_AT)
         _show_keep_fields(work, status)
         for place, entry in enumerate(kept):
+            opened, title = work.view(CompareView).opened, entry.title
             with st.container(border=True, key=f"kept-comparison-{place}"):
-                st.markdown(f"**{escape_markdown(entry.title)}**")
+                st.markdown(f"**{escape_markdown(title)}**")
                 st.caption(escape_markdown(entry.about))
                 with st.container(horizontal=True):
-                    _draw_entry_button(
-                        "Open", place, "open_in_full", _show_kept, opened=entry.title
-                    )
-                    _draw_entry_button(
-                        "Put beside", place, "compare", _show_kept, beside=entry.title
-                    )
-                    change = partial(delete_comparison, title=entry.title)
-                    _draw_entry_button("Delete", place, "close", _try_change, change=change)
-        if work.kept.deleted_comparison is not None:
+                    for label, icon, act in (
+                        ("Open", "open_in_full", partial(_show_entries, title, "")),
+                        ("Put beside", "compare", partial(_show_entries, opened, title)),
+                        ("Delete", "close", partial(_try_change, delete_comparison, title)),
+                    ):
+                        key = f"kept-comparison-{place}-{icon}"
+                        st.button(label, icon=f":material/{icon}:", key=key, on_click=act)
+        if deleted is not None:
             st.button(
-                f"Restore {escape_markdown(work.kept.deleted_comparison.title)}",
+                f"Restore {escape_markdown(deleted.title)}",
                 icon=":material/undo:",
                 key="kept-comparison-restore",
                 on_click=_try_change,
@@ -180,27 +155,20 @@ def _show_keep_fields(work: SessionState, status: ComparisonOutlook) -> None:
             key="keep-comparison",
             disabled=status.comparison is None,
             on_click=lambda: _try_change(
-                lambda work: keep_comparison(work, state.get_widget_value(field) or suggested)
+                keep_comparison, state.get_widget_value(field) or suggested
             ),
         )
     if status.comparison is None:
         st.caption("Press Compare first: only a finished comparison can be kept.")
 
 
-def _draw_entry_button(
-    label: str, place: int, icon: str, act: Callable[..., None], **arguments: object
-) -> None:
-    key = f"kept-comparison-{place}-{icon}"
-    st.button(label, icon=f":material/{icon}:", key=key, on_click=act, kwargs=arguments)
+def _show_entries(opened: str, beside: str) -> None:
+    view = state.get_session().view(CompareView)
+    state.update_sections(replace(view, opened=opened, beside=beside, filling=None))
 
 
-def _show_kept(**titles: Any) -> None:
-    state.update_sections(replace(state.get_session().view(CompareView), **titles, filling=None))
-
-
-def _try_change(change: Callable[[SessionState], SessionState]) -> None:
-    def make() -> SessionState:
-        work = change(state.get_session())
-        return work.replace_sections(replace(work.message, problem_at=_AT))
-
-    state.try_update(make, problem_at=_AT)
+def _try_change(change: Callable[..., SessionState], *title: str) -> None:
+    state.try_update(
+        lambda: change(state.get_session().replace_sections(Message(problem_at=_AT)), *title),
+        problem_at=_AT,
+    )

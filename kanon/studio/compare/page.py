@@ -78,7 +78,10 @@ def show_kept_board(work: SessionState, status: ComparisonOutlook) -> bool:
     show_board_titles(board)
     comparison = board.comparison.add_k(work.settings.k)
     k = comparison.nearest(work.settings.k)
-    key, settings = (board.key, comparison.ks), board.create_settings(k)
+    key = (board.key, comparison.ks)
+    settings = PictureSettings.from_texts(
+        "Kept", board.titles[0], [], *board.titles[1:], k=k, counting=comparison.of
+    )
     show_board(comparison, k, take_k, key, board.key, settings, has_costs=False)
     draw_data_button("Data of the curves", comparison.table, "curves", board.key, kind="tertiary")
     if work.compare.visible_table in OF_CURRENT_LINES:
@@ -134,4 +137,4 @@ def page() -> None:
                 explain_comparison(comparison, result.seconds if result is not None else 0.0)
             )
             if status.comparison is not None:
-                draw_comparison_code(work, status, comparison)
+                draw_comparison_code(work, status.lines, comparison, key)

@@ -10,6 +10,7 @@ from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.titles import get_full_title
 from kanon.studio.jobs.anonymisation import UsedSettings, can_undo_use, use_settings
 from kanon.studio.jobs.comparison import describe_comparison
+from kanon.studio.jobs.configurations import explain_other_models
 from kanon.studio.session import state
 from kanon.studio.session.named_configurations import apply_configuration
 from kanon.studio.session.state import attach_widget
@@ -35,7 +36,7 @@ def use_line(work: SessionState, line: Line, k: int) -> SessionState:
         raise PlanError(f"The metric {quote(led.metric)} of this line is no longer there.")
     # Lines on screen that are outdated were made with the settings of then.
     outdated = describe_comparison(work).comparison is None
-    then = (get_start_state(work, "comparison") if outdated else work).settings
+    then = get_start_state(work, "comparison") if outdated else work
     settings = replace(
         work.settings,
         algorithm=led.algorithm,
@@ -43,15 +44,21 @@ def use_line(work: SessionState, line: Line, k: int) -> SessionState:
         strategy=led.strategy,
         scope=led.scope,
         tie_seed=led.tie_seed,
-        options={**work.settings.options, led.algorithm: then.options.get(led.algorithm, {})},
-        cost=then.cost,
-        seed=then.seed,
-        suppression=then.suppression,
-        attribute_weights=then.attribute_weights,
+        options={
+            **work.settings.options,
+            led.algorithm: then.settings.options.get(led.algorithm, {}),
+        },
+        cost=then.settings.cost,
+        seed=then.settings.seed,
+        sensitive=then.settings.sensitive,
+        suppression=then.settings.suppression,
+        outliers=then.settings.outliers,
+        attribute_weights=then.settings.attribute_weights,
         k=k,
     )
     title = f"{get_full_title(led, line.guide.card.title)}, k = {write_count(k)}"
-    return use_settings(work, settings, title).add_notice(f"Now on Anonymise: {title}.")
+    notice = f"Now on Anonymise: {title}. {explain_other_models(work, then)}".strip()
+    return use_settings(work, settings, title).add_notice(notice)
 
 
 def _use_saved(work: SessionState, line: Line, k: int) -> SessionState:
@@ -59,9 +66,10 @@ def _use_saved(work: SessionState, line: Line, k: int) -> SessionState:
     title = titles.get(line.name) or titles.get(line.name.removesuffix("′"))
     if title is None:
         raise PlanError("The saved configuration of this line was deleted.")
-    work = apply_configuration(work, title)
     used = UsedSettings(f"{title}, k = {write_count(k)}", runs_on_arrival=True)
-    return work.replace_sections(replace(work.settings, k=k), used)
+    models = work.settings.models  # the line met these, whatever its own plan requires
+    work = apply_configuration(work, title)
+    return work.replace_sections(replace(work.settings, models=models, k=k), used)
 
 
 def take_line(line: Line, k: int) -> None:

@@ -37,10 +37,8 @@ from kanon.studio.widgets.tables import highlight_roles
 
 
 def show_table_preview(work: SessionState) -> None:
-    version, rows = (
-        work.version,
-        count_preview_rows(work.table.records.n_records, len(work.table.roles)),
-    )
+    version = work.version
+    rows = count_preview_rows(work.table.records.n_records, len(work.table.roles))
     columns = count_noun(len(work.table.roles), "column")
     st.subheader(f"{write_records(work.table.records.n_records)}, {columns}")
     st.dataframe(

@@ -67,8 +67,8 @@ def show_purpose_panel(work: SessionState) -> None:
     _show_files(work)
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(_explain_thresholds(work))
-        result = work.findings.result
-        if decision is not None and result is not None and not work.purpose.counted_population:
+        result, population = work.findings.result, work.purpose.counted_population
+        if decision is not None and result is not None and population is None:
             plan = get_shown_release(work, result)[1].prepared.plan
             draw_code_buttons("purpose", lambda: plan, {"CONTEXT": work.purpose.context.content})
 

@@ -131,14 +131,13 @@ def solve_more_k(
 
     Each is handed over at once. Levels chosen for a smaller k end it with Unsatisfiable.
     """
-    begin = time.perf_counter()
+    begin = before = time.perf_counter()
     for place, k in enumerate(ks):
         own = scale_progress(progress, place / len(ks), (place + 1) / len(ks))
-        start = time.perf_counter()
         solution = solve_one_k(own, algorithm, task, k, metrics, path)
-        now = time.perf_counter()
-        progress.keep((solution, now - start))
-        if now - begin + (now - start) > seconds:
+        took, before = time.perf_counter() - before, time.perf_counter()
+        progress.keep((solution, took))
+        if before - begin + took > seconds:
             return
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.errors import KanonError, PlanError, quote
+from kanon.experiments.advisor.ways import compute_best_l
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
 from kanon.experiments.sweep import PlannedRun
 from kanon.experiments.titles import is_guided
@@ -21,13 +22,12 @@ from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import find_measures_at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
 from kanon.plan import build_composed_metrics
-from kanon.privacy import entropy_l_diversity
 from kanon.run import PreparedRun, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.jobs.configurations import (
     PlannedLine,
     RunInputs,
-    apply_configuration_to_plan,
+    build_run_plan,
     describe_requirement,
     get_metric_identity,
     get_metric_phases,
@@ -109,7 +109,7 @@ def _store_comparison(
             return work
     comparison = build_comparison(work, lines)
     if not comparison.lines:
-        return add_problem(work, _explain_no_line(comparison))
+        return add_problem(work, next(iter(comparison.left_out.values()), ""))
     compared = ComparisonResult(
         comparison, settings, seconds, hash_comparison(lines, comparison), wanted
     )
@@ -223,11 +223,6 @@ def _list_known_ks(line: Line, n_records: int, also: int) -> set[int]:
     return set(np.asarray(tried)[line.knows(tried)].tolist())
 
 
-def _explain_no_line(comparison: Comparison) -> str:
-    """Why no line of a comparison has a release, in a sentence."""
-    return next(iter(comparison.left_out.values()), "")
-
-
 class ComparisonOutlook(NamedTuple):
     lines: tuple[PlannedLine, ...] = ()  # The lines
     runs: int = 0  # How many runs they are, and how many of those are still to be made
@@ -253,7 +248,9 @@ def describe_comparison(work: SessionState) -> ComparisonOutlook:
         return ComparisonOutlook(lines, number, len(todo), effort=effort, unfinished=unfinished)
     comparison = build_comparison(work, lines)
     if not comparison.lines:
-        return ComparisonOutlook(lines, number, 0, problem=_explain_no_line(comparison))
+        return ComparisonOutlook(
+            lines, number, 0, problem=next(iter(comparison.left_out.values()), "")
+        )
     return ComparisonOutlook(lines, number, 0, comparison, hash_comparison(lines, comparison))
 
 
@@ -323,12 +320,7 @@ def plan_comparison_job(
     for run in todo:
         line = run.line
         ground = prepared_for(line.ground)
-        led = replace(line.configuration, tie_seed=run.seed)
-        own = {
-            key: getattr(line.plan, key) for key in ("algorithm", "suppression_limit", "outliers")
-        }
-        band = None if run.seed == line.configuration.tie_seed else run.seed
-        plan = apply_configuration_to_plan(ground.plan.model_copy(update=own), led, seed=band)
+        plan = build_run_plan(line, run.seed)
         task = replace(ground, plan=plan).task()
         ks = _list_ks(line, highest, work.settings.k)
         task.for_k(max(ks)).check()
@@ -342,9 +334,7 @@ def plan_comparison_job(
             by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
             measure = tuple(by_name[name] for name in ground.classes.attributes)
         runs.append(PlannedRun(plan.algorithm.name, task, measure, tuple(ks), may_fail=True))
-        best = {
-            column.name: entropy_l_diversity.of_whole(column) for column in ground.classes.sensitive
-        }
+        best = compute_best_l(ground.classes)
         identities = frozenset(
             get_metric_identity(metric, line.measured_by) for metric in metrics.values()
         )

@@ -10,14 +10,18 @@ from kanon.base.formatting import join_words, write_count
 from kanon.errors import PlanError, list_names, quote
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.experiments.sweep import Configuration
-from kanon.experiments.titles import combine_settings, create_titles, name_configuration
+from kanon.experiments.titles import (
+    combine_settings,
+    create_titles,
+    get_configuration,
+    name_configuration,
+)
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan, build_composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
 from kanon.schema import Role
-from kanon.strategies import LOOKS_AT
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
     TreeInputs,
@@ -127,6 +131,17 @@ def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> s
     if set(own) == set(list_compared_models(work)):
         return ""
     return f"its plan requires {_join_models(own) or 'k only'}; here it meets what all lines meet"
+
+
+def explain_other_models(work: SessionState, then: SessionState) -> str:
+    """That lines compared with the settings of then met other models than Anonymise requires."""
+    met, required = list_compared_models(then), work.settings.models
+    if set(met) == set(required):
+        return ""
+    return (
+        f"This line met {_join_models(met) or 'k only'}; Anonymise requires "
+        f"{_join_models(required) or 'k only'}, so its loss differs."
+    )
 
 
 def _join_models(models: Iterable[SensitiveModel]) -> str:
@@ -266,10 +281,12 @@ def apply_configuration_to_plan(
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted), **limit})
 
 
-def get_configuration(plan: Plan) -> Configuration:
-    led = plan.algorithm
-    scope = led.scope if LOOKS_AT[led.strategy] else "table"
-    return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
+def build_run_plan(line: PlannedLine, tie_seed: int | None) -> Plan:
+    """The plan of one run of a line: by its own tie seed, or by another one for a band."""
+    own = {key: getattr(line.plan, key) for key in ("algorithm", "suppression_limit", "outliers")}
+    led = replace(line.configuration, tie_seed=tie_seed)
+    seed = None if tie_seed == line.configuration.tie_seed else tie_seed
+    return apply_configuration_to_plan(line.ground.plan.model_copy(update=own), led, seed=seed)
 
 
 def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:

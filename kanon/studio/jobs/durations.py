@@ -54,7 +54,9 @@ Those of studies are from docs/figures/benchmarks.md (adult-advisor, -learning, 
 -singling-out). What is not named here is not estimated before it has run once.
 """
 
-_LEAST = 1.0  # seconds: a shorter job says more about the start of its worker than about its size
+# Seconds: a job that is shorter, or was expected to be much shorter, says more about the start of
+# its worker than about its size.
+_LEAST, _LEAST_EXPECTED = 1.0, 0.3
 _NODES = 400  # so many nodes of a lattice take as long as a thousand tuples
 
 
@@ -73,6 +75,8 @@ class Durations:
         """Learn from finished work; all its kinds were faster or slower by the same factor."""
         expected = self.estimate(effort)
         if seconds < _LEAST or not all(effort.values()) or (expected is None and len(effort) > 1):
+            return
+        if expected is not None and expected < _LEAST_EXPECTED:
             return
         for kind, size in effort.items():
             rate = self._get_rate(kind) or 0.0

@@ -31,7 +31,9 @@ class Job:
         visitor: str,
         name: str,
         lane: int,
+        behind: bool,
     ) -> None:
+        self.behind = behind
         self.kind, self.visitor, self.name, self.lane = kind, visitor, name, lane  # lanes.Waiting
         self.after = after
         self._death_message = died
@@ -161,12 +163,13 @@ class Job:
     def move(self, lane: int) -> None:
         """Continue in another lane. The caller holds the lock."""
         self._queue.move(self, lane)
-        self._payload = ()
+        if not self.behind:
+            self._payload = ()
         if self._worker is not None:
             self._worker.lower()
 
     def set_aside(self, lane: int) -> None:
-        """Wait again in another lane, as if not begun. The caller holds the lock."""
+        """Wait again in a lane, as if not begun. The caller holds the lock."""
         self._queue.set_aside(self, lane)
         worker, self._worker = self._worker, None
         self._state = "queued"
@@ -180,7 +183,7 @@ class Job:
         with self._changed:
             if worker is self._worker:
                 self._work_start_time = time.monotonic()
-                if not self._queue.can_restart(self.lane):
+                if not (self.behind or self._queue.can_restart(self.lane)):
                     self._payload = ()
 
     def _keep(self, worker: WorkerProcess, part: object) -> None:

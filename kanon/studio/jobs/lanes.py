@@ -77,6 +77,7 @@ class QueuedJob(Protocol):
     visitor: str
     name: str  # what its visitor is told that it is
     lane: int  # the first lane it may wait in; the one it runs in, once it does
+    behind: bool  # whether nobody asked for it, so that it gives way to all that somebody did
 
     @property
     def seconds(self) -> float: ...  # for how many it has run
@@ -123,7 +124,7 @@ class Queue(Generic[J]):
     def end(self, job: J, succeeded: bool) -> None:
         """Note that a job has ended; learn its duration if it was done."""
         self.running.remove(job)
-        if succeeded:
+        if succeeded and not job.behind:
             self._durations.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
 
     def move(self, job: J, lane: int) -> None:
@@ -131,8 +132,9 @@ class Queue(Generic[J]):
         self._late_kinds.add(job.kind)
 
     def set_aside(self, job: J, lane: int) -> None:
-        """Put a running job back in the queue, in another lane, before its visitor's others."""
-        self.move(job, lane)
+        """Put a running job back in the queue of a lane, before its visitor's others."""
+        if lane != job.lane:
+            self.move(job, lane)
         self.running.remove(job)
         self.waiting.insert(0, job)
 
@@ -147,6 +149,8 @@ class Queue(Generic[J]):
         return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
 
     def can_admit(self, job: J, lane: int) -> bool:
+        if job.behind and any(other.behind for other in self.running):
+            return False  # one at a time, so that a class of visitors does not slow itself down
         mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
         return mine < self._get_visitor_places(lane)
 
@@ -161,6 +165,12 @@ class Queue(Generic[J]):
 
     def has_waiting(self, lane: int) -> bool:
         return any(self._choose_lane(job) == lane for job in self.waiting)
+
+    def lacks_place(self, lane: int) -> bool:
+        """Whether a job that somebody asked for has to wait for a place of a lane."""
+        is_full = sum(job.lane == lane for job in self.running) >= self.places[lane]
+        waiting = [job for job in self._order_waiting(lane) if not job.behind]
+        return is_full and any(self.can_admit(job, lane) for job in waiting)
 
     def place(self, job: J) -> int:
         return self._order_waiting(self._choose_lane(job)).index(job) + 1
@@ -192,10 +202,11 @@ class Queue(Generic[J]):
 
     def _order_waiting(self, lane: int) -> list[J]:
         ahead = Counter(job.visitor for job in self.running if job.lane == lane)
-        turns: dict[J, tuple[int, int]] = {}
+        turns: dict[J, tuple[bool, int, int]] = {}
         for job in self.waiting:
             if self._choose_lane(job) == lane:
-                turns[job] = (ahead[job.visitor], self._last_turns.get((lane, job.visitor), 0))
+                turn = self._last_turns.get((lane, job.visitor), 0)
+                turns[job] = (job.behind, ahead[job.visitor], turn)
                 ahead[job.visitor] += 1
         return sorted(turns, key=turns.__getitem__)
 

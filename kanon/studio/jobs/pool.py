@@ -82,6 +82,7 @@ class Jobs:
         visitor: str = "",
         name: str = "",
         lane: int = SHORT,
+        behind: bool = False,
     ) -> Job:
         """Queue ``function(progress, *arguments)``; ValueError if it is no module-level function.
 
@@ -91,6 +92,7 @@ class Jobs:
         killed worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead
         worker. ``name`` is shown to the job's own visitor only. ``lane`` is the first that it may
         run in; a job of the first one may be begun twice, so one that writes belongs in another.
+        So may one that runs ``behind`` a page: it waits anew when another one needs its place.
         """
         if function.__module__ == "__main__":
             raise ValueError("A job's function must live in a module; __main__ has no name here.")
@@ -99,7 +101,7 @@ class Jobs:
         payload = pack_frame((function, arguments))
         kind = get_job_kind(function, sum(map(len, payload)))
         shared = (self._queue, self._changed)
-        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, name, lane)
+        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, name, lane, behind)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")
@@ -217,6 +219,7 @@ class Jobs:
             self._keep_reserve()
             with self._changed:
                 self._make_room()
+                self._give_way()
                 if not self._closed:
                     self._changed.wait(_LOOK if self._queue.waiting else _IDLE)
         if self._reserve is not None:
@@ -277,6 +280,17 @@ class Jobs:
                 slot.job = None
                 job.set_aside(beyond)
             self._changed.notify_all()
+
+    def _give_way(self) -> None:
+        """Have a job behind a page wait again where one that somebody asked for lacks a place."""
+        for slot in self._slots:
+            job = slot.job
+            if job is None or job.finished or not job.behind:
+                continue
+            if self._queue.lacks_place(slot.lane):
+                slot.job = None
+                job.set_aside(slot.lane)
+                self._changed.notify_all()
 
     def _start_worker(self) -> WorkerProcess | None:
         try:

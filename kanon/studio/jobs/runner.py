@@ -96,6 +96,7 @@ def _start_request(work: SessionState, request: JobRequest, effort: Effort) -> J
         visitor=state.get_visitor(),
         name=get_job_title(request.job_name),
         lane=_LANES[request.lane],
+        behind=request.job_name in BEHIND,
     )
     running = {**work.running, request.job_name: RunningJob(job, request, work, effort)}
     state.set_session(replace(request.begins(work.replace_sections(Message())), running=running))

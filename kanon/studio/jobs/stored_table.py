@@ -114,20 +114,19 @@ def start_exposure(work: SessionState) -> ExposureNumbers:
     )
 
 
-def request_repairs(work: SessionState, steps: Sequence[Repair]) -> JobRequest | None:
-    """Request to repair a table whose rows an engine has; None of a table in memory."""
-    table, new_steps = work.table.file.records, tuple(check_repairs(steps))
-    if not isinstance(table, StoredTable):
-        return None
+def request_repairs(work: SessionState, steps: Sequence[Repair]) -> JobRequest:
+    """Request to repair a table whose rows an engine has."""
+    table = work.table.file.records
+    check_repairs(steps, work.table.file.settings.missing_markers)
 
     def store_repaired(work: SessionState, repaired: StoredTable) -> SessionState:
-        table.keep_repaired(repaired)
-        return set_repairs(work, new_steps)
+        table.latest = repaired
+        return set_repairs(work, steps)
 
     return JobRequest(
         "reading",
         repair_stored,
-        (table, new_steps, dict(work.table.kinds), tuple(work.table.hierarchy_columns)),
+        (table, steps, dict(work.table.kinds), tuple(work.table.hierarchy_columns)),
         store_repaired,
         limit="engine_minutes",
         cancelled=add_reading_cancelled_notice,

@@ -50,10 +50,8 @@ from kanon.studio.lattice.subject import (
     measure_exploration,
     parse_levels,
     set_node,
-    use_full_domain,
 )
 from kanon.studio.session import state
-from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
@@ -329,13 +327,13 @@ def page() -> None:
         )
         view, drawn = work.view(LatticeView), lattice.complete and lattice.size <= MOST_DRAWN_NODES
         settings = {
-            "COLUMNS": list(lattice.attributes),
             "COLOUR_BY": view.colouring,
             "WALKS": list(view.walks),
             "NODE": node,
             "DRAWN": drawn,
+            "DROPPED_BY": work.table.quasi_identifiers if work.table.dropped else [],
         }
-        draw_code_buttons("lattice", lambda: build_plan(use_full_domain(work)), settings)
+        draw_code_buttons("lattice", lambda: subject.prepared.plan, settings)
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
             show_node_bound(subject, counts, node)

@@ -84,11 +84,8 @@ def narrow_to(work: SessionState, columns: tuple[str, ...]) -> SessionState:
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
         for name, role in work.table.roles.items()
     }
-    return use_full_domain(work).replace_sections(replace(work.table, roles=roles))
-
-
-def use_full_domain(work: SessionState) -> SessionState:
-    return work.replace_sections(replace(work.settings, algorithm="optimal", options={}, node=None))
+    full_domain = replace(work.settings, algorithm="optimal", options={}, node=None)
+    return work.replace_sections(full_domain, replace(work.table, roles=roles))
 
 
 def build_lattice_inputs(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import FINISHED_K, Solution, join_solutions
 from kanon.experiments.advisor.repetition import RepeatedLoss
-from kanon.experiments.comparison import PAPER_K, Comparison
+from kanon.experiments.comparison import Comparison
 from kanon.experiments.exploration import Exploration
 from kanon.experiments.greatest_k import GreatestK
 from kanon.experiments.searches import Searches
@@ -87,9 +87,9 @@ class AnonymisationResult:
         return sorted(more | {*self.known})
 
     def list_missing_k(self, near: int) -> list[int]:
-        """The k of the slider that are not known yet: the papers' first, then the nearest."""
+        """The k of the slider that are not known yet, the nearest first."""
         missing = {*(self.list_offered_k(near) or ())}.difference(self.known or ())
-        return sorted(missing, key=lambda k: (k not in PAPER_K, abs(math.log(k / near)), k))
+        return sorted(missing, key=lambda k: (abs(math.log(k / near)), k))
 
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
         """Look up the release for k and check it against its plan, without a new run."""
@@ -164,8 +164,6 @@ class SessionResults(StateSection):
 
     result: AnonymisationResult | None = None  # Of each kind the last one
     results: Mapping[str, AnonymisationResult] = field(default_factory=dict)  # By their settings
-    # The settings of alternatives that took too long, or that no release can meet.
-    discarded_alternatives: frozenset[str] = frozenset()
     engine_release: EngineRelease | None = None
     comparison: ComparisonResult | None = None
     searches: SearchesResult | None = None

@@ -134,10 +134,6 @@ class CompareSettings(StateSection):
     ] = "areas"
     pair: tuple[str, str] = ("", "")  # The names of two lines whose difference is shown
     layout: Layout | None = None  # The panels of the board; None for those that fit
-    large_chart_measures: tuple[str, str] = (
-        "mean_alteration",
-        "l_percent",
-    )  # The measures of large charts
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,7 @@ def _cancel_missing(old: SessionState, new: SessionState) -> SessionState:
     ]
     if not titles:
         return new
-    sentence = f"Stopped because another table was opened: {', '.join(titles)}."
+    sentence = f"Stopped because the table or its settings have changed: {', '.join(titles)}."
     return new.add_notice(" ".join(filter(None, [new.message.notice, sentence])))
 
 

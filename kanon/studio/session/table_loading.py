@@ -1,17 +1,16 @@
 """The state for a new table: a sample, an upload, a stored table; or one that is read again."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from kanon.base.formatting import count_noun
-from kanon.errors import KanonError, list_names, quote
+from kanon.errors import KanonError, quote
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.limits import lift_size_limits
 from kanon.sources.opening import ADULT_NAME, OpenedTable, fetch_adult, open_in_doubt, open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile, read_table
-from kanon.sources.repairs import Repair, check_repairs, check_replacing_markers
+from kanon.sources.repairs import Repair, check_repairs
 from kanon.studio.session.choices import is_first_choice
 from kanon.studio.session.findings import SessionResults
 from kanon.studio.session.hierarchy_choices import update_hierarchies
@@ -64,17 +63,11 @@ def reread_table(work: SessionState) -> SessionState:
 def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
     """Take over the same table, read in another way; roles stay where columns do.
 
-    A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
-    missing cells, a column may turn out to hold dates or numbers.
+    With fewer texts that mark missing cells, a column may turn out to hold dates or numbers.
     """
     old, new, collection = work.table, again.table, work.kept
     table = replace(
         old,
-        choices={
-            column: choice
-            for column, choice in old.choices.items()
-            if not is_first_choice(choice, column, old.kinds.get(column))
-        },
         file=new.file,
         digest=new.digest,
         roles={column: old.roles.get(column, role) for column, role in new.roles.items()},
@@ -84,9 +77,66 @@ def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
             for column in new.roles
             if column in (old if column in old.roles else new).undecided
         ),
-        imports=(),
+        repairs=_list_usable_repairs(old, new),
     )
-    table, problem = _keep_usable_repairs(table)
+    problems = [again.message.problem] if again.message.problem else []
+    if table.repairs != old.repairs:
+        problems.append("Repairs that the table does not allow as it is read now were removed.")
+    if new.digest != old.digest:
+        collection = replace(collection, earlier_releases=(), made=[])
+    return _start_again(
+        replace(
+            work,
+            kept=collection,
+            message=replace(work.message, problem=" ".join(problems) or None),
+        ),
+        table,
+    )
+
+
+def _list_usable_repairs(old: TableState, new: TableState) -> tuple[Repair, ...]:
+    steps = tuple(step for step in old.repairs if step.column in new.roles)
+    try:
+        new.file.records.repair(steps, old.kinds)
+    except KanonError:
+        return ()
+    return steps
+
+
+def set_repairs(work: SessionState, steps: Iterable[Repair]) -> SessionState:
+    """Repair the table as it was read, by these steps alone; roles and hierarchies stay.
+
+    Raises
+    ------
+    PlanError
+        A step names a column that the table lacks, or its values do not fit the chosen kind.
+    TableError
+        No record is left, or a step cannot be done.
+    """
+    old, new_steps = work.table, tuple(steps)
+    if new_steps == old.repairs:
+        return work
+    check_repairs(new_steps, old.file.settings.missing_markers)
+    table = replace(old, repairs=new_steps)
+    for column in {step.column for step in new_steps} & {*old.kinds}:
+        old.kinds[column].check(column, table.records.count_column_values(column).texts)
+    message = "The step was undone."
+    if len(new_steps) >= len(old.repairs):
+        result = table.records.repairs[-1]
+        message = " ".join([f"Repaired: {result.amount}.", *result.notes])
+    return _start_again(work, table).replace_sections(Message(notice=message))
+
+
+def _start_again(work: SessionState, table: TableState) -> SessionState:
+    """The session with a changed table: what was computed from the old one goes.
+
+    Hierarchies that were proposed and never changed are proposed anew.
+    """
+    choices = {
+        column: choice
+        for column, choice in table.choices.items()
+        if not is_first_choice(choice, column, table.kinds.get(column))
+    }
     return update_hierarchies(
         replace(
             work,
@@ -95,110 +145,8 @@ def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
             findings=SessionResults(),
             made_with={},
             views=work.views_after_reread,
-            table=table,
-            kept=collection
-            if new.digest == old.digest
-            else replace(collection, earlier_releases=(), made=[]),
-            message=replace(
-                work.message,
-                problem=" ".join(filter(None, [again.message.problem, problem])) or None,
-            ),
+            table=replace(table, choices=choices, imports=()),
         )
-    )
-
-
-def set_repairs(work: SessionState, steps: Sequence[Repair]) -> SessionState:
-    """Repair the table as it was read, by these steps alone; roles and hierarchies stay.
-
-    A hierarchy that was proposed and never changed is proposed anew where its values changed.
-
-    Raises
-    ------
-    PlanError
-        The steps contradict each other, or name a column that the table lacks.
-    TableError
-        No record is left, or an engine cannot do a step.
-    """
-    old, new_steps = work.table, tuple(check_repairs(steps))
-    if new_steps == old.repairs:
-        return work
-    check_replacing_markers(new_steps, old.file.settings.missing_markers or ())
-    records = old.file.records.repair(new_steps, old.kinds)
-    touched = {
-        step.column
-        for step in (*old.repairs, *new_steps)
-        if (step in old.repairs) != (step in new_steps)
-    }
-    unfit = [
-        name
-        for name in touched & {*old.kinds}
-        if old.kinds[name].find_misfits(records.count_column_values(name).texts)
-    ]
-    choices = {
-        column: choice
-        for column, choice in old.choices.items()
-        if column not in touched or not is_first_choice(choice, column, old.kinds.get(column))
-    }
-    table = replace(
-        old,
-        repairs=new_steps,
-        choices=choices,
-        kinds={name: kind for name, kind in old.kinds.items() if name not in unfit},
-        imports=(),
-    )
-    new = update_hierarchies(
-        replace(
-            work,
-            version=work.version + 1,
-            running={},
-            findings=SessionResults(),
-            made_with={},
-            views=work.views_after_reread,
-            table=table,
-            settings=replace(work.settings, k=min(work.settings.k, max(2, records.n_records))),
-        )
-    )
-    return new.replace_sections(Message(notice=_describe_repairing(old, new.table, unfit)))
-
-
-def _describe_repairing(old: TableState, new: TableState, unfit: Sequence[str]) -> str:
-    undone = len(new.repairs) < len(old.repairs)
-    sentences = [
-        "The step was undone." if undone else f"Repaired: {new.records.repairs[-1].amount}."
-    ]
-    columns = [name for name in new.hierarchy_columns if name in old.choices]
-    lacking = [
-        name
-        for name in columns
-        if new.choices[name].plan is None and old.choices[name].plan is not None
-    ]
-    changed = [
-        name
-        for name in columns
-        if name not in lacking and new.choices[name].typed != old.choices[name].typed
-    ]
-    if changed:
-        sentences.append(f"The hierarchy of {list_names(changed)} was proposed anew.")
-    if lacking:
-        sentences.append(f"On the Hierarchies page, fix {list_names(lacking)}.")
-    if unfit:
-        sentences.append(f"The kind of {list_names(unfit)} is recognised anew.")
-    return " ".join(sentences)
-
-
-def _keep_usable_repairs(table: TableState) -> tuple[TableState, str]:
-    """The table without repairs that cannot be done on it, and a sentence about them."""
-    steps = tuple(step for step in table.repairs if step.column in table.roles)
-    try:
-        table.file.records.repair(steps, table.kinds)
-    except KanonError:
-        steps = ()
-    if steps == table.repairs:
-        return table, ""
-    gone = len(table.repairs) - len(steps)
-    return replace(table, repairs=steps), (
-        f"{count_noun(gone, 'repair')} of the table cannot be done on it as it is read now, and "
-        f"{'was' if gone == 1 else 'were'} removed."
     )
 
 

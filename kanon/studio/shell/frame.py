@@ -72,8 +72,10 @@ _STYLE = """<style>
     text-overflow: ellipsis; }
 @media (min-width: 641px) {
     .st-key-frame { flex-wrap: nowrap !important; }
-    .st-key-frame > *, .st-key-frame button { min-width: 0; }
-    .st-key-frame > :not(:has([data-testid="stCaptionContainer"])) { flex-shrink: 0.05; }
+    .st-key-frame > *, .st-key-frame :is(button, [data-testid="stCaptionContainer"]) {
+        min-width: 0; flex-shrink: 1; }
+    .st-key-frame > :has([data-testid="stCaptionContainer"]) {
+        flex: 1 1 0; max-width: max-content; }
     .st-key-frame button p { overflow: hidden; text-overflow: ellipsis; }
 }
 @media (max-width: 1024px) {

@@ -19,9 +19,14 @@ from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.session.work import SessionState, list_usable_strategies
 
-ONE, SEVERAL = ("algorithm", "metric", "strategy"), ("algorithms", "metrics", "strategies")
-COMPARED = ("algorithms", "compared", "strategies")  # their fields
-NAMES = ("sample", *ONE, "k", *SEVERAL)
+_METRICS = (*PUBLISHED, *BESIDE)  # only this session knows its own ones
+# each setting, what is compared of it, and the field of that
+_SEVERAL = {
+    "algorithm": ("algorithms", "algorithms"),
+    "metric": ("metrics", "compared"),
+    "strategy": ("strategies", "strategies"),
+}
+_PARTS = ("sample", *_SEVERAL, "k", *(name for name, _ in _SEVERAL.values()))
 
 
 def build_link(work: SessionState, url: str) -> str:
@@ -32,58 +37,43 @@ def build_link(work: SessionState, url: str) -> str:
     parts = {
         "sample": work.table.origin,
         "algorithm": settings.algorithm,
-        "metric": settings.metric,
+        "metric": settings.metric if settings.metric in _METRICS else "",
         "strategy": work.usable_strategy,
         "k": str(settings.k),
     }
     address = urlsplit(url)
     if address.path.endswith("/compare"):
-        lists = (compare.algorithms, compare.compared, compare.strategies)
-        parts |= {name: ",".join(names) for name, names in zip(SEVERAL, lists, strict=True)}
-    own = (name for name in (settings.metric, *compare.compared) if name not in _list_metrics())
-    for name in own:  # only this session knows them
-        parts = {key: _drop(name, value) for key, value in parts.items()}
+        metrics = (name for name in compare.compared if name in _METRICS)
+        lists = (compare.algorithms, metrics, compare.strategies)
+        parts |= {name: ",".join(names) for name, names in zip(_PARTS[-3:], lists, strict=True)}
     query = urlencode({key: value for key, value in parts.items() if value}, safe=",")
     return address._replace(query=query, fragment="").geturl()
-
-
-def _drop(name: str, names: str) -> str:
-    return ",".join(other for other in names.split(",") if other != name)
-
-
-def _list_metrics() -> list[str]:
-    return [*PUBLISHED, *BESIDE]
 
 
 def read_link(work: SessionState, parameters: Mapping[str, str]) -> SessionState:
     """The session that a link asks for; PlanError names a part that is wrong."""
     for name in parameters:
-        _check("part", name, NAMES)
+        _check("part", name, _PARTS)
     sample = parameters.get("sample", "")
     _check("sample", sample, SAMPLES)
-    new = open_sample(sample, work.version + 1)
-    settings, n_records = new.settings, new.table.records.n_records
-    known = {"algorithm": list_offered_algorithms(), "metric": _list_metrics()}
-    for name in ONE:
-        if name in parameters:
-            _check(name, parameters[name], known.get(name) or list_usable_strategies(new))
-            part: dict[str, Any] = {name: parameters[name]}
-            new = new.replace_sections(replace(new.settings, **part))
-    k = parameters.get("k", str(settings.k))
+    new = open_sample(sample, work.version + 1)  # with an algorithm that takes every strategy
+    k, n_records = parameters.get("k", str(new.settings.k)), new.table.records.n_records
     if not (k.isascii() and k.isdigit() and len(k) < 10 and 2 <= int(k) <= n_records):
         raise PlanError(
             f"The link asks for k = {quote(k)}; k is a whole number from 2 to {n_records} here."
         )
-    gaa = new.replace_sections(replace(new.settings, algorithm="gaa"))
-    known["strategy"] = list_usable_strategies(gaa)
-    for several, setting, field in zip(SEVERAL, ONE, COMPARED, strict=True):
+    settings: dict[str, Any] = {"k": int(k)}
+    compared: dict[str, Any] = {}
+    known = (list_offered_algorithms(), _METRICS, list_usable_strategies(new))
+    for (name, (several, field)), names in zip(_SEVERAL.items(), known, strict=True):
+        if name in parameters:
+            settings[name] = parameters[name]
+            _check(name, parameters[name], names)
         if several in parameters:
-            names = tuple(dict.fromkeys(parameters[several].split(",")))
-            for name in names:
-                _check(setting, name, known[setting])
-            compared: dict[str, Any] = {field: names}
-            new = new.replace_sections(replace(new.compare, **compared))
-    return new.replace_sections(replace(new.settings, k=int(k)))
+            compared[field] = tuple(dict.fromkeys(parameters[several].split(",")))
+            for entry in compared[field]:
+                _check(name, entry, names)
+    return new.replace_sections(replace(new.settings, **settings), replace(new.compare, **compared))
 
 
 def _check(what: str, name: str, known: Collection[str]) -> None:
@@ -123,7 +113,7 @@ def _open(text: str, parameters: Mapping[str, str]) -> None:
     state.set_session(new.replace_sections(replace(new.shared, first_run_started=True)))
     _mark_followed(text)
     runner.run_request(request_anonymisation)
-    if any(name in parameters for name in SEVERAL):
+    if {*_PARTS[-3:]} & {*parameters}:
         runner.run_request(request_comparison)
 
 
@@ -134,16 +124,8 @@ def _mark_followed(text: str, message: Message | None = None) -> None:
 
 
 def draw_link() -> None:
-    work = state.get_session()
-    link = build_link(work, st.context.url or "")
-    if not link:
-        st.caption(
-            "A link can open only the sample tables: nothing of your own table is put into an "
-            "address."
-        )
-        return
-    st.markdown(
-        "**Copy link** to this page: it opens the sample with its own roles and hierarchies, and "
-        "with the algorithm, metric, strategy and k of now."
-    )
-    st.code(link, language=None, wrap_lines=True)
+    """Offer the link to this page; there is none for an own table."""
+    link = build_link(state.get_session(), st.context.url or "")
+    if link:
+        st.markdown("**Copy link** to this page with its sample, algorithm, metric, strategy, k")
+        st.code(link, language=None, wrap_lines=True)

@@ -127,9 +127,8 @@ def _show_associations(changes: Changes, about: str, settings: PictureSettings) 
 
 def _show_all_measures(result: AnonymisationResult, run: Run, about: str) -> None:
     ends = state.get_or_compute("ends", result.settings, lambda: measure_loss_ends(run.prepared))
-    columns = [sensitive.name for sensitive in run.prepared.classes.sensitive]
     table = state.get_or_compute(
-        "overview", about, lambda: build_loss_table(list_loss_measures(run, ends), columns)
+        "overview", about, lambda: build_loss_table(list_loss_measures(run, ends))
     )
     st.markdown("**All measures of this release**")
     numbers = {

@@ -129,42 +129,43 @@ def _draw_suppression(work: SessionState) -> None:
 
 
 def draw_suppression_field(work: SessionState, name: str, usual: str, more: str) -> None:
-    share = work.settings.suppression
-    percentage = None if share is None else round(100 * share, 6)
-    st.number_input(
-        "Suppress at most, %",
-        min_value=0.0,
-        max_value=100.0,
-        value=None,  # else an empty field would be the least number
-        step=1.0,
-        format="%.1f",
-        placeholder=usual,
-        **attach_widget(
-            f"{name}-{work.version}", percentage, "suppression", into=RunSettings, read=_read_share
-        ),
-        help="Records in classes that do not meet the requirements, mostly because they are too "
+    _draw_share_field(
+        work,
+        "suppression",
+        name,
+        usual,
+        "Records in classes that do not meet the requirements, mostly because they are too "
         f"small, can be suppressed, up to this share. {more}",
     )
 
 
 def _draw_outliers(work: SessionState) -> None:
-    share = work.settings.outliers
-    percentage = None if share is None else round(100 * share, 6)
-    st.number_input(
-        "Outliers: suppress at most, %",
-        min_value=0.0,
-        max_value=100.0,
-        value=None,
-        step=0.5,
-        format="%.2f",
-        placeholder="none",
-        **attach_widget(
-            f"run-outliers-{work.version}", percentage, "outliers", into=RunSettings,
-            read=_read_share,
-        ),
-        help="Outliers are the few records that make the rest of their class lose most. They are "
+    _draw_share_field(
+        work,
+        "outliers",
+        "run-outliers",
+        "none",
+        "Outliers are the few records that make the rest of their class lose most. They are "
         "suppressed only if all records together then lose less; a suppressed record counts as "
         "lost. That needs up to 33 runs instead of one, and again for every k. Empty: none.",
+    )
+
+
+def _draw_share_field(work: SessionState, field: str, name: str, usual: str, text: str) -> None:
+    share = getattr(work.settings, field)
+    st.number_input(
+        RunSettings.LABELS[field],
+        min_value=0.0,
+        max_value=100.0,
+        value=None,  # else an empty field would be the least number
+        step=0.5,
+        format="%.2f",
+        placeholder=usual,
+        **attach_widget(
+            f"{name}-{work.version}", None if share is None else round(100 * share, 6), field,
+            into=RunSettings, read=lambda typed: None if typed is None else typed / 100,
+        ),
+        help=text,
     )  # fmt: skip
 
 
@@ -178,10 +179,6 @@ def _draw_suppressed_rows(work: SessionState) -> None:
         help="Otherwise the release leaves them out. In a blanked row every quasi-identifier is "
         "at its root, the rest is empty, and a last column 'suppressed' is 1.",
     )
-
-
-def _read_share(typed: float | None) -> float | None:
-    return None if typed is None else typed / 100
 
 
 def _draw_cost(work: SessionState) -> None:

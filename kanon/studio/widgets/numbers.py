@@ -83,7 +83,7 @@ def list_release_numbers(run: Run) -> list[Number]:
             write_count(recoding.n_classes),
             describe_class_numbers(recoding.n_classes, run.prepared.classes.n_classes),
         ),
-        *([suppressed] if suppressed_records else []),
+        *([suppressed] if suppressed_records or run.prepared.plan.outliers else []),
     ]
 
 

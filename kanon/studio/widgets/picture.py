@@ -19,11 +19,10 @@ from kanon.charts.dark import convert_to_dark
 from kanon.errors import join_lines, list_names
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.sweep import Configuration
-from kanon.experiments.titles import is_guided
+from kanon.experiments.titles import get_configuration, is_guided
 from kanon.metrics import Metric
 from kanon.run import PreparedRun
 from kanon.sources.writing import table_bytes
-from kanon.studio.jobs.configurations import get_configuration
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import (
     draw_file_button,

@@ -55,7 +55,7 @@ def _describe_job(doing: str, job: JobHandle) -> str:
     facts = [f"{get_job_title(doing)}: {job.text}"]
     if seconds := round(job.seconds):
         facts.append(f"for {seconds} s")
-    if seconds := round(job.remaining or 0):
+    if doing not in BEHIND and (seconds := round(job.remaining or 0)):  # those end by their time
         facts.append(f"about {seconds} s left")
     return " · ".join(facts)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import algorithm_named, serves_every_k, uses
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.base.formatting import write_count
 from kanon.charts.curves import build_column_losses_table, draw_column_losses
 from kanon.errors import ReleaseError
@@ -141,13 +141,11 @@ def _take_k(k: int) -> None:
 
 def _explain_known_k(result: AnonymisationResult, offered: Sequence[int]) -> str:
     plan = result.prepared.plan
-    why = "With other models besides k, the release for each k is completed separately"
-    if plan.person is not None:
-        why = "Because k counts persons, the release for each k is completed separately"
+    why = "With other models besides k" if plan.person is None else "Because k counts persons"
+    why += ", the release for each k is completed separately"
     if result.solution.path is None:
         title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
-        with_outliers = plan.outliers and uses(plan.algorithm.name, "outliers")
-        why = f"{'With outliers, ' if with_outliers else ''}{title} runs separately for each k"
+        why = f"{'With outliers, ' if plan.outliers else ''}{title} runs separately for each k"
     known = len(result.known or ())
     more = "" if known == len(offered) else " Choose another one, and it is computed."
     return f"{why}: {known} of {len(offered)} values of k are computed.{more}"
@@ -169,7 +167,7 @@ def show_column_losses(work: SessionState, result: AnonymisationResult, run: Run
     """Show what each quasi-identifier contributes to the alteration."""
     metric = run.prepared.plan.metric
     points = state.get_or_compute(
-        "column-losses", (result, k), lambda: split_by_column(run.recoding, metric)
+        "column-losses", (result.prepared, k), lambda: split_by_column(run.recoding, metric)
     )
     show_picture(
         draw_column_losses(points, metric), partial(build_column_losses_table, points),
@@ -239,6 +237,6 @@ def _check_run(run: Run) -> CheckedRelease:
         return CheckedRelease("", error.sentence)
     sentence = (
         "A recount from the released rows alone, by code that is independent of the algorithms: "
-        "{'; '.join(verdict.sentence for verdict in run.verdicts)}."
+        f"{'; '.join(verdict.sentence for verdict in run.verdicts)}."
     )
     return CheckedRelease(sentence, None)

@@ -38,7 +38,7 @@ def test_what_it_is_of_is_said_without_a_value(work):
     (kept,) = keep_comparison(work, "today").kept.comparisons
     table = work.table
     assert kept.about.startswith("Hospital, ten records, 10 records; hierarchies: ")
-    assert kept.about.endswith(f"; k = {work.settings.k}; no other model than k")
+    assert kept.about.endswith(f"; k = {work.settings.k}. Lines meet k only.")
     for column, tree in table.trees.items():
         assert f"{column} ({tree.height} levels, {tree.n_nodes} groups)" in kept.about
         leaves = tree.labels[: tree.n_leaves]
@@ -80,7 +80,7 @@ def test_a_project_brings_them_back_and_loses_none_of_today(work):
     without = open_project(open_sample("hospital", version=1), json.dumps(of_today).encode())
     assert titles(without) == [], "a project file from before opens as it did"
     of_today["comparisons"] = [{"version": 9}]
-    with pytest.raises(PlanError, match="entry 1 of comparisons was saved by another version"):
+    with pytest.raises(PlanError, match="entry 1 of comparisons: the key 'version' is unknown"):
         open_project(work, json.dumps(of_today).encode())
 
 

@@ -9,6 +9,7 @@ from kanon.base.formatting import write_percent
 from kanon.errors import PlanError
 from kanon.experiments.sweep import Configuration
 from kanon.metrics import metric_named
+from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import run
 from kanon.studio.compare import use_line as page
 from kanon.studio.compare.use_line import use_line
@@ -85,3 +86,30 @@ def test_a_saved_line_is_loaded_and_what_was_deleted_is_said():
         )
     with pytest.raises(PlanError, match="metric 'custom' of this line is no longer there"):
         use_line(work, line_of(Configuration("custom")), 7)
+
+
+def test_a_line_that_met_other_models_says_so():
+    model = DistinctLDiversity(2, "disease")
+    work = with_fields(open_sample("hospital"), models=(model,), k_only=True)
+    used = use_line(work, line_of(Configuration("ncp"), name="ncp"), 3)
+    assert used.settings.models == (model,)
+    assert used.message.notice == (
+        "Now on Anonymise: NCP · S1, k = 3. This line met k only; Anonymise requires distinct "
+        "l-diversity with l = 2 for 'disease', so its loss differs."
+    )
+    saved = save_configuration(
+        work, build_plan(with_fields(work, models=())), work.table.trees, "x"
+    )
+    used = use_line(saved, line_of(Configuration("ncp"), kept="kept: x"), 3)
+    assert used.settings.models == (model,), "the line met what all lines met"
+    fair = with_fields(work, k_only=False)
+    assert "met k only" not in use_line(fair, line_of(Configuration("ncp")), 3).message.notice
+
+
+def test_a_line_is_run_on_arrival_where_there_is_no_result_yet(start):
+    at = start()
+    work = use_line(open_sample("hospital", version=1), line_of(Configuration("ncp")), 3)
+    at.session_state[ui.WORK] = work
+    ui.settled(ui.go(at, ui.ANONYMISE))
+    result = ui.work(at).findings.result
+    assert result is not None and result.prepared.plan.metric.name == "ncp"

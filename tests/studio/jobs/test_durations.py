@@ -75,7 +75,11 @@ def test_what_was_measured_is_what_is_estimated(effort, seconds):
     assert known.estimate(effort) == pytest.approx(
         sum(SECONDS[kind] * size for kind, size in effort.items())
     )
+    first = known.estimate(effort)
     known.learn(effort, seconds)
+    if first < 0.3:
+        assert known.estimate(effort) == first, "ten records say nothing about a hundred thousand"
+        return
     assert known.estimate(effort) == pytest.approx(seconds)
     twice = {kind: 2 * size for kind, size in effort.items()}
     assert known.estimate(twice) == pytest.approx(2 * seconds)

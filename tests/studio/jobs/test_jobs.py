@@ -319,6 +319,24 @@ def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
         until(lambda: ended == [1])
 
 
+def test_a_job_behind_a_page_gives_way_to_one_of_another_visitor(listener):
+    with Jobs([1, 1]) as jobs:
+        behind = jobs.submit(
+            job_functions.wait_for, listener.getsockname()[1], visitor="a", lane=LONG, behind=True
+        )
+        connection, _ = listener.accept()
+        with connection:
+            pid = running_pid(behind)
+            own = jobs.submit(job_functions.endless, visitor="b", lane=LONG)
+            running_pid(own)
+            assert behind.state == "queued" and until(lambda: gone(pid))
+            own.cancel()
+            again, _ = listener.accept()
+            assert running_pid(behind) != pid
+            again.close()
+        assert finished(behind).state == "done"
+
+
 @pytest.mark.nightly
 def test_a_visitor_who_is_alone_never_waits_for_a_process():
     with Jobs([1, 1]) as jobs:

@@ -20,6 +20,7 @@ class Fake:
     worked: float = 0.0
     seconds: float = 0.0
     remaining: float | None = None
+    behind: bool = False
 
 
 def learnt(places, **known):
@@ -52,6 +53,32 @@ def test_visitors_take_turns_however_many_jobs_each_has():
     waits(queue, *(Fake(f"a{number}", "a") for number in range(1, 6)))
     waits(queue, Fake("b1", "b"), Fake("c1", "c"), Fake("b2", "b"))
     assert order(queue, SHORT) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5"]
+
+
+def test_what_runs_behind_a_page_is_last_and_teaches_no_duration():
+    queue = Queue([1, 1, 1])
+    behind = Fake("behind", "a", behind=True, worked=60.0)
+    waits(queue, behind)
+    assert queue.take(SHORT) is behind and not queue.lacks_place(SHORT)
+    waits(queue, Fake("more", "b", behind=True))
+    assert not queue.lacks_place(SHORT)
+    waits(queue, Fake("own", "c"))
+    assert queue.lacks_place(SHORT)
+    queue.set_aside(behind, SHORT)
+    assert not queue.lacks_place(SHORT)
+    assert order(queue, SHORT)[0] == "own"
+    waits(queue, behind)
+    queue.end(queue.take(SHORT), succeeded=True)
+    waits(queue, Fake("as before"))
+    assert order(queue, SHORT) == ["as before"]
+
+
+def test_one_job_at_a_time_runs_behind_pages():
+    queue = Queue([1, 3, 2])
+    first, second = waits(queue, *(Fake(v, v, lane=LONG, behind=True) for v in "ab"))
+    assert queue.take(LONG) is first and queue.take(LONG) is None
+    queue.end(first, succeeded=True)
+    assert queue.take(LONG) is second
 
 
 def test_who_has_a_job_under_way_waits_with_the_second():

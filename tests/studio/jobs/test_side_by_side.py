@@ -106,7 +106,10 @@ def test_another_table_ends_what_runs_on_the_old_one_and_says_so(start):
         jobs = [running.job for running in ui.work(at).running.values()]
         ui.choose(at, "frame-sample", "voters")
         assert not ui.work(at).running and [job.state for job in jobs] == ["cancelled"] * 2
-    assert "Stopped because another table was opened: Comparing, Anonymising." in ui.infos(at)
+    assert (
+        "Stopped because the table or its settings have changed: Comparing, Anonymising."
+        in ui.infos(at)
+    )
 
 
 def test_what_one_finds_while_another_fails_stays(start):

@@ -55,7 +55,6 @@ def test_an_own_table_and_own_metrics_are_in_no_link(sample):
         ({"algoritm": "gaa"}, "names the part 'algoritm'.*choose from sample, algorithm"),
         ({"algorithm": "levels"}, "names the algorithm 'levels'"),
         ({"metric": "custom"}, "names the metric 'custom'"),
-        ({"algorithm": "datafly", "strategy": "s2"}, "names the strategy 's2'.*choose from s1"),
         ({"k": "five"}, "k = 'five'; k is a whole number from 2 to 10"),
         ({"k": "11"}, "from 2 to 10"),
         ({"k": "²"}, "from 2 to 10"),
