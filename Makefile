@@ -86,7 +86,7 @@ docs: $(VENV)/.kanon-dev
 
 # The pictures in docs/pictures/, one per page of the dashboard, as a test in the browser sees it.
 pictures: $(VENV)/.kanon-dev $(VENV)/.warm
-	$(BIN)/python -m pytest tests/browser/test_pages.py -k every_control_has_a_name
+	KANON_PICTURES=1 $(BIN)/python -m pytest tests/browser/test_pages.py -k every_control_has_a_name
 	cp tests/output/pages/*.png docs/pictures/
 
 # The picture of the rooms in docs/contribute/architecture.md, from the imports.

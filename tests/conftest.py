@@ -34,6 +34,8 @@ __all__ = [
 IN_CI = os.environ.get("CI") == "true"
 SLOW = frozenset(Path(__file__).with_name("slow.txt").read_text("utf-8").split())
 """What `make quick` leaves out, as it takes long; `make slow` measures it anew."""
+SLOW_FIXTURES = frozenset({"site", "spark", "tried", "wheel", "advised", "port"})
+"""Made once for a module: whichever test comes first takes long, so all that need them are slow."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -41,7 +43,7 @@ def pytest_collection_modifyitems(config, items):
     """Deselect the heavy tests unless they were asked for by ``-m``; begin with the slow ones."""
     items.sort(key=lambda item: "browser" not in item.keywords)
     for item in items:
-        if item.nodeid.partition("[")[0] in SLOW:
+        if item.nodeid.partition("[")[0] in SLOW or SLOW_FIXTURES.intersection(item.fixturenames):
             item.add_marker("slow")
     if config.option.markexpr:
         return

@@ -65,7 +65,7 @@ def check_same(task: Task) -> None:
 
 @pytest.mark.adult
 @pytest.mark.parametrize(("strategy", "scope", "column", "metric"), [
-    pytest.param(*case, marks=[] if place % 3 == 0 else pytest.mark.nightly)
+    pytest.param(*case, marks=[] if place % 6 == 0 else pytest.mark.nightly)
     for place, case in enumerate(cases(RUNS, 0))
 ])  # fmt: skip
 def test_a_sample_is_merged_as_the_full_scan_merges_it(adult_path, strategy, scope, column, metric):

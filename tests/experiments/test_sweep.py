@@ -107,7 +107,7 @@ def test_the_smallest_class_is_a_whole_number_and_blank_where_no_class_is_left(t
 
 
 @pytest.mark.parametrize("name", ["gaa", "mondrian", "datafly"])
-@pytest.mark.parametrize("workers", [2, 3, 5, None])
+@pytest.mark.parametrize("workers", [3, None])
 def test_the_number_of_threads_changes_nothing(table, workers, name):
     alone = sweep(small_plan(name=name), table, [2, 10, 300], SEVEN, workers=1)
     together = sweep(small_plan(name=name), table, [2, 10, 300], SEVEN, workers=workers)

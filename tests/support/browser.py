@@ -35,6 +35,7 @@ from kanon.studio.session.text import strip_for_screen_reader
 from support.paths import ROOT
 
 OUTPUT = ROOT / "tests" / "output"
+PICTURES = bool(os.environ.get("KANON_PICTURES"))
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -486,7 +487,12 @@ def tab_to(page: Page, target: Locator, most: int = 120) -> None:
 
 
 def picture(page: Page, name: str) -> None:
-    """Save what is on screen, the whole page, under tests/output/."""
+    """Save what is on screen, the whole page, under tests/output/, if pictures are asked for.
+
+    For one of the whole page, all that is on it is drawn twice more.
+    """
+    if not PICTURES:
+        return
     OUTPUT.mkdir(exist_ok=True)
     height = page.evaluate("document.querySelector('[data-testid=stMain]')?.scrollHeight ?? 720")
     page.screenshot(path=OUTPUT / f"{name}.png")
@@ -522,6 +528,8 @@ def picture_for_docs(page: Page, title: str) -> None:
 
     In 256 colours, so that the repository stays small.
     """
+    if not PICTURES:
+        return
     (OUTPUT / "pages").mkdir(parents=True, exist_ok=True)
     page.mouse.move(0, 0)
     page.set_viewport_size({**VIEWPORT, "height": 960})

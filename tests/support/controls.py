@@ -69,14 +69,10 @@ def measure_height(page: Page) -> int:
 
 
 def look_first(page: Page) -> tuple[list[str], int]:
-    """The controls in sight at 1440 × 900, and how high the page is."""
-    before = page.viewport_size
+    """The controls in sight at 1440 × 900, and how high the page is; it stays that large."""
     page.set_viewport_size(FIRST_LOOK)
     page.wait_for_function(  # drawn anew for this window
         """() => [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')].every(
             chart => Math.abs(chart.clientWidth - chart.querySelector('svg').clientWidth) < 2)"""
     )
-    seen = list_controls(page), measure_height(page)
-    if before is not None:
-        page.set_viewport_size(before)
-    return seen
+    return list_controls(page), measure_height(page)
