@@ -154,7 +154,7 @@ def test_what_cannot_be_written_or_run_is_said(at, tmp_path):
     assert ui.button(at, RELEASE).disabled
     ui.press(at, "Use GAA")
     assert ui.warnings(at) == [] and not ui.button(at, RELEASE).disabled
-    at.selectbox(key="run-gaa-parts").set_value("1")
+    at.selectbox(key="run-gaa-parts-auto").set_value("1")
     ui.settled(ui.press(typed(ui.go(at), ""), RELEASE))
     assert f"the limit is {MOST}" in ui.problems(at)[0]
     assert names(tmp_path / "tables") == ["people.parquet"]

@@ -383,7 +383,7 @@ def details_of(page: Page, column: str) -> Iterator[Locator]:
 
 def press_lines(page: Page, *names: str) -> None:
     """Press chips of metrics, algorithms or strategies on the page Compare."""
-    page.get_by_test_id("stMain").get_by_role("button", name=re.compile("Lines: ")).click()
+    page.get_by_test_id("stMain").get_by_role("button", name="Lines").click()
     for name in names:
         with answered(page):
             page.get_by_test_id("stPopoverBody").get_by_role(

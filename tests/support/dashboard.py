@@ -182,6 +182,7 @@ def go(at, page=None):
     """Draw the page again, or another one; a page never shows a traceback."""
     if page is not None:
         at.switch_page(page)
+    at.session_state["compare-lines"] = True  # open: else its chips are not there
     at.run()
     assert [error.value for error in at.exception] == []
     return at

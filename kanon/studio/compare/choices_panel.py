@@ -74,14 +74,14 @@ def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
     st.html(f"<style>{_CHIPS_IN_SIGHT} {build_chip_styles(work, status)}</style>")
     show_presets_row(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
-        with st.popover(f"Lines: {describe_lines(work)}", icon=":material/stacked_line_chart:"):
-            show_metrics_row(work)
-            show_algorithms_row(work)
-            show_strategies_row(work)
-            if work.kept.configurations:
-                with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-                    st.caption("Saved", width=100)
-                    show_saved_chips(work)
+        # Drawn while closed, its fields would miss what a preset sets; and another label would
+        # close it.
+        icon = ":material/stacked_line_chart:"
+        box = st.popover("Lines", icon=icon, key="compare-lines", on_change="rerun")
+        if box.open:
+            with box:
+                show_line_chips(work)
+        st.caption(describe_lines(work), width="content")
         show_compare_button(work, status)
         show_row_below(work, status)
     if work.kept.configurations:
@@ -105,6 +105,16 @@ def describe_lines(work: SessionState) -> str:
     kept = sum(configuration.shown for configuration in work.kept.configurations)
     saved = f" and {kept} saved" if kept else ""
     return escape_markdown(f"{' × '.join(crossed)}, {algorithm}{saved}")
+
+
+def show_line_chips(work: SessionState) -> None:
+    show_metrics_row(work)
+    show_algorithms_row(work)
+    show_strategies_row(work)
+    if work.kept.configurations:
+        with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
+            st.caption("Saved", width=100)
+            show_saved_chips(work)
 
 
 def show_hints(work: SessionState, status: ComparisonOutlook) -> None:

@@ -103,12 +103,13 @@ def _describe_changes(work: SessionState) -> Iterator[str]:
 
 def _draw_parameter(work: SessionState, parameter: Parameter) -> None:
     name = work.settings.algorithm
+    value = work.settings.options.get(name, {}).get(parameter.name, parameter.default)
     st.selectbox(
         parameter.title,
         list(parameter.choices),
         **attach_widget(
-            f"run-{name}-{parameter.name}",
-            work.settings.options.get(name, {}).get(parameter.name, parameter.default),
+            f"run-{name}-{parameter.name}-{value}",  # a closed popover's field misses new values
+            value,
             lambda value: state.set_session(
                 set_algorithm_option(state.get_session(), name, parameter.name, value)
             ),
@@ -162,8 +163,8 @@ def _draw_share_field(work: SessionState, field: str, name: str, usual: str, tex
         format="%.2f",
         placeholder=usual,
         **attach_widget(
-            f"{name}-{work.version}", None if share is None else round(100 * share, 6), field,
-            into=RunSettings, read=lambda typed: None if typed is None else typed / 100,
+            f"{name}-{work.version}-{share}", None if share is None else round(100 * share, 6),
+            field, into=RunSettings, read=lambda typed: None if typed is None else typed / 100,
         ),
         help=text,
     )  # fmt: skip

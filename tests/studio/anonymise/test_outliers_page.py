@@ -11,7 +11,8 @@ from support import dashboard as ui
 
 
 def outliers_field(at):
-    return at.number_input(key=f"run-outliers-{ui.work(at).version}")
+    work = ui.work(at)
+    return at.number_input(key=f"run-outliers-{work.version}-{work.settings.outliers}")
 
 
 def details(at):

@@ -47,7 +47,7 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert ui.title(at) == "Which choice is better here?"
     assert NOTHING_COMPARED in at.info[0].value and not at.table and not at.get("plotly_chart")
     assert "7 runs, all new" in at.info[0].value
-    assert "Lines: 7 metrics × S1, GAA" in ui.popovers(at)
+    assert "7 metrics × S1, GAA" in ui.captions(at)
     compared(at)
     assert not at.info and not ui.warnings(at) and not ui.problems(at)
     told = ui.told_to_cursor(at)
