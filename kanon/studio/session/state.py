@@ -185,9 +185,9 @@ def attach_widget(
     set_widget_value(key, value)
 
     def changed() -> None:
-        if (
-            is_fragment_run()
-        ):  # the browser has not drawn the new value yet: nobody chose the old one
+        # The browser has not drawn the new value yet, or still sends a widget that is gone: nobody
+        # chose it.
+        if is_fragment_run() or key not in st.session_state:
             return
         value_typed = get_widget_value(key)
         if keep and value_typed is None:
