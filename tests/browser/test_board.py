@@ -245,7 +245,7 @@ def test_a_line_is_used_by_the_arrow_beside_it(compared):
         line.locator(".use").click()
         name = line.locator("th").inner_text() if number else line.inner_text()
         expect(page.get_by_role("link", name=f"Now on Anonymise: {name}")).to_be_visible()
-    dot = page.locator(".cursor .points .use").first  # the point of a line at the cursor
+    dot = page.locator(".cursor .points .use").last  # the point of a line at the cursor
     title = dot.get_attribute("title")
     dot.click()
     expect(page.get_by_role("link", name=title.replace("Use this", "Now"))).to_be_visible()

@@ -67,7 +67,8 @@ def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[A
         not get_settings().alternatives_seconds
         or isinstance(prepared.source, StoredSource)
         or prepared.classes.n_classes > _MOST_CLASSES
-        or LOOKS_AT[work.usable_strategy]  # it loses more on purpose
+        or LOOKS_AT[work.usable_strategy]  # it loses more on purpose, as do weights of columns
+        or any(weight != 1 for weight in work.settings.attribute_weights.values())
     ):
         return []
     key = work.settings, work.table, prepared

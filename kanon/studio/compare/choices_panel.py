@@ -333,16 +333,18 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
 
 def show_requirements(work: SessionState, status: ComparisonOutlook) -> None:
     """Say what lines meet, which lines are left out, and how many records Datafly suppresses."""
-    if requirement := describe_requirement(work):
+    last = work.findings.comparison
+    shown = status.comparison or (last.comparison if last is not None else None)
+    if requirement := describe_requirement(work) if shown is None else shown.requirement:
         st.caption(escape_markdown(requirement))
     if status.comparison is not None:
         for title, why in status.comparison.left_out.items():
             st.caption(escape_markdown(f"{title} is left out: {why}"))
     if "datafly" in list_compared_algorithms(work) and work.settings.suppression is None:
+        others = "the others only outliers" if work.settings.outliers else "the others none"
         st.caption(
             "Anonymise sets no limit on suppressed records. So Datafly can suppress up to k "
-            "records, as published, and the others none. The criterion Suppressed shows "
-            "how many."
+            f"records, as published, and {others}. The criterion Suppressed shows how many."
         )
 
 

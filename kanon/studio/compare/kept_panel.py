@@ -100,7 +100,8 @@ def show_board_titles(board: KeptBoard) -> None:
     if len(board.titles) > 1:
         st.caption(
             "The same colour is the same choice in both: (1) as always, (2) in dots with the other "
-            "kind of markers. Only k and metrics that both know are shown."
+            "kind of markers. Only k and metrics that both know are shown. Each is measured by its "
+            "own table and hierarchies, so a rank between the two compares more than the choice."
         )
     show_way_back()
 

@@ -10,9 +10,13 @@ from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.titles import get_full_title
 from kanon.studio.jobs.anonymisation import UsedSettings, can_undo_use, use_settings
 from kanon.studio.jobs.comparison import describe_comparison
-from kanon.studio.jobs.configurations import explain_other_models
+from kanon.studio.jobs.configurations import add_sensitive_columns, explain_other_models
 from kanon.studio.session import state
-from kanon.studio.session.named_configurations import apply_configuration
+from kanon.studio.session.named_configurations import (
+    apply_configuration,
+    get_saved_configuration,
+)
+from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, list_usable_metrics
@@ -35,8 +39,7 @@ def use_line(work: SessionState, line: Line, k: int) -> SessionState:
     if led.metric not in list_usable_metrics(work):
         raise PlanError(f"The metric {quote(led.metric)} of this line is no longer there.")
     # Lines on screen that are outdated were made with the settings of then.
-    outdated = describe_comparison(work).comparison is None
-    then = get_start_state(work, "comparison") if outdated else work
+    then = _get_state_of_lines(work)
     settings = replace(
         work.settings,
         algorithm=led.algorithm,
@@ -57,8 +60,28 @@ def use_line(work: SessionState, line: Line, k: int) -> SessionState:
         k=k,
     )
     title = f"{get_full_title(led, line.guide.card.title)}, k = {write_count(k)}"
-    notice = f"Now on Anonymise: {title}. {explain_other_models(work, then)}".strip()
+    notice = f"Now on Anonymise: {title}. {_explain_differences(work, then)}".strip()
     return use_settings(work, settings, title).add_notice(notice)
+
+
+def _get_state_of_lines(work: SessionState) -> SessionState:
+    outdated = describe_comparison(work).comparison is None
+    return get_start_state(work, "comparison") if outdated else work
+
+
+def _explain_differences(work: SessionState, then: SessionState) -> str:
+    """Why a line loses something else now: other models, or another table or metric since."""
+    if explained := explain_other_models(work, then):
+        return explained
+    old, new = then.table, work.table
+    trees = [choices.trees for choices in (old, new)]
+    same = (
+        old.roles == new.roles
+        and (old.missing, old.person) == (new.missing, new.person)
+        and trees[0] == trees[1]
+        and then.settings.composed == work.settings.composed
+    )
+    return "" if same else "The table, its hierarchies or a metric changed since, so it may differ."
 
 
 def _use_saved(work: SessionState, line: Line, k: int) -> SessionState:
@@ -68,8 +91,13 @@ def _use_saved(work: SessionState, line: Line, k: int) -> SessionState:
         raise PlanError("The saved configuration of this line was deleted.")
     used = UsedSettings(f"{title}, k = {write_count(k)}", runs_on_arrival=True)
     models = work.settings.models  # the line met these, whatever its own plan requires
-    work = apply_configuration(work, title)
-    return work.replace_sections(replace(work.settings, models=models, k=k), used)
+    now, then = build_plan(drop_unmeetable_models(work)), _get_state_of_lines(work)
+    saved = get_saved_configuration(work, title).plan
+    plan = add_sensitive_columns(saved, now, work.table.sensitive_columns)
+    new = apply_configuration(work, title, plan)
+    new = new.replace_sections(replace(new.settings, models=models, k=k), used)
+    explained = explain_other_models(work, then)
+    return new.add_notice(explained) if explained else new
 
 
 def take_line(line: Line, k: int) -> None:

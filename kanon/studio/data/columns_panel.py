@@ -163,6 +163,8 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
     has_details = reason or (chosen and work.table.choices[name].tree is not None)
     details = more.popover("Details", type="tertiary") if has_details else more
     prefix = f"{'coarse' if role is Role.SENSITIVE else 'hierarchy'}-{version}-{position}"
+    if name in work.table.kinds:  # another kind brings other proposals, which a closed popover's
+        prefix += f"-{work.table.kinds[name]}"  # fields would miss
     if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
         choose_coarsening(work, name, prefix, builder, rest, details)
     elif role is Role.QUASI_IDENTIFIER:

@@ -90,11 +90,11 @@ def _store_comparison(
     _: object,
 ) -> SessionState:
     """Store the finished runs; if some are missing, compare the lines that have all of theirs."""
-    seconds, numbers = 0.0, {}
+    seconds, numbers, began = 0.0, {}, work
     if job.keys:
-        calculation = work.running["comparison"].job
-        parts: Any = calculation.parts
-        seconds, numbers = calculation.seconds, dict(parts)
+        running = work.running["comparison"]
+        parts: Any = running.job.parts
+        seconds, numbers, began = running.job.seconds, dict(parts), running.began
     by_run = [numbers.get(place) for place in range(len(job.keys))]
     runs = merge_compared_runs(work, lines, job, by_run)
     work = work.replace_sections(replace(work.findings, runs=runs))
@@ -107,7 +107,7 @@ def _store_comparison(
         lines = [line for line in lines if all(run.key in runs for run in _list_runs([line]))]
         if not lines:
             return work
-    comparison = build_comparison(work, lines)
+    comparison = build_comparison(work, lines, began)
     if not comparison.lines:
         return add_problem(work, next(iter(comparison.left_out.values()), ""))
     compared = ComparisonResult(
@@ -176,7 +176,10 @@ def list_missing_runs(
     return list(missing.values())
 
 
-def build_comparison(work: SessionState, lines: Sequence[PlannedLine]) -> Comparison:
+def build_comparison(
+    work: SessionState, lines: Sequence[PlannedLine], began: SessionState | None = None
+) -> Comparison:
+    """Compare lines whose runs are known; what they meet was required when they began."""
     metrics = list_needed_metrics(lines)
     runs: dict[str, dict[int | None, MeasuredRun]] = {line.name: {} for line in lines}
     for run in _list_runs(lines):
@@ -207,7 +210,7 @@ def build_comparison(work: SessionState, lines: Sequence[PlannedLine]) -> Compar
         n_records,
         tuple(sorted(ks)),
         of="records" if lines[0].ground.plan.person is None else "persons",
-        requirement=describe_requirement(work),
+        requirement=describe_requirement(began or work),
         left_out=left_out,
     )
     shared = comparison.sensitive_columns
@@ -255,13 +258,12 @@ def describe_comparison(work: SessionState) -> ComparisonOutlook:
 
 
 def _measure_missing_runs(work: SessionState, todo: Sequence[LineRun]) -> Effort:
-    highest, k = work.table.highest_k, work.settings.k
-    return measure_runs(
-        work,
-        Counter(
-            (run.line.plan.algorithm.name, len(_list_ks(run.line, highest, k))) for run in todo
-        ),
+    highest, n_records = work.table.highest_k, work.table.complete_records.n_records
+    runs = (
+        (run.line.plan.algorithm.name, len(_list_ks(work, run.line, highest, n_records)))
+        for run in todo
     )
+    return measure_runs(work, Counter(runs))
 
 
 def list_run_keys(work: SessionState) -> list[str]:
@@ -315,14 +317,16 @@ def plan_comparison_job(
             ready[id(ground)] = prepare(ground.plan, work.table.records)
         return ready[id(ground)]
 
-    highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
+    classes = [prepared_for(run.line.ground).classes for run in todo]
+    highest = min(own.highest_k for own in classes)
+    n_records = min(own.n_records for own in classes)
     runs, written, refusals = [], [], {}
     for run in todo:
         line = run.line
         ground = prepared_for(line.ground)
         plan = build_run_plan(line, run.seed)
         task = replace(ground, plan=plan).task()
-        ks = _list_ks(line, highest, work.settings.k)
+        ks = _list_ks(work, line, highest, n_records)
         task.for_k(max(ks)).check()
         try:
             check_task(plan.algorithm.name, task)
@@ -448,14 +452,15 @@ def _is_usable(
     return there >= required_k | ({min(also, past_run.n_records)} if also is not None else set())
 
 
-def _list_ks(line: PlannedLine, n_records: int, also: int) -> list[int]:
-    """The k that a line is run for, and n where one run goes on to the end."""
-    if not serves_every_k(line.configuration.algorithm, line.plan.outliers):
-        return list_run_k(n_records, also)
+def _list_ks(work: SessionState, line: PlannedLine, highest: int, n_records: int) -> list[int]:
+    """The k that a line is run for, and the highest where one run goes on to the end."""
+    outliers = line.plan.suppression(n_records, outliers=True)  # a small share may be no record
+    if not serves_every_k(line.configuration.algorithm, outliers):
+        return list_run_k(highest, work.settings.k)
     plan = line.ground.plan
     if list_models(plan) or plan.person is not None:  # each release is finished for them
-        return sorted({*list_run_k(n_records, also), n_records})
-    return list_slider_k(n_records, also)
+        return sorted({*list_run_k(highest, work.settings.k), highest})
+    return list_slider_k(highest, work.settings.k)
 
 
 def has_outdated_comparison(work: SessionState) -> bool:

@@ -185,7 +185,7 @@ def list_planned_lines(work: SessionState, also: Iterable[str] = ()) -> tuple[Pl
                 text + "′" * (text in names_taken)
                 for text in (f"kept: {saved.title}", f"★ {saved.title}")
             )
-            as_now = _add_sensitive(saved.plan, whole, work.table.sensitive_columns)
+            as_now = add_sensitive_columns(saved.plan, whole, work.table.sensitive_columns)
             ground = _get_run_inputs(work, as_now, saved.trees, required)
             own = get_configuration(saved.plan)
             seeds = _list_seeds(work, own)
@@ -289,7 +289,7 @@ def build_run_plan(line: PlannedLine, tie_seed: int | None) -> Plan:
     return apply_configuration_to_plan(line.ground.plan.model_copy(update=own), led, seed=seed)
 
 
-def _add_sensitive(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
+def add_sensitive_columns(plan: Plan, current: Plan, columns: Iterable[str]) -> Plan:
     """Take sensitive columns from the current plan, so that all lines are measured alike."""
     changed = dict(plan.columns)
     for column in columns:

@@ -129,21 +129,23 @@ def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
             new = request.store_result(work, job.result)  # with what was said while it ran
         except KanonError as error:  # the table has changed meanwhile
             return _handle_failure(work, request, error.sentence)
-        return (
-            record_start_state(new, request.job_name, calculation.began)
-            if new.version == work.version
-            else new
-        )
+        return _record_start(new, work, calculation)
     if job.parts:  # of a study, what was found so far stays
         cancelled = f"The {request.noun} was cancelled."
         sentence = f"{job.error or cancelled} What was found so far is kept."
         problem, notice = (sentence, None) if job.error else (work.message.problem, sentence)
-        return request.store_result(work, None).replace_sections(
-            Message(problem=problem, notice=notice)
-        )
+        new = request.store_result(work, None)
+        message = Message(problem=problem, notice=notice)
+        return _record_start(new, work, calculation).replace_sections(message)
     if job.state == "cancelled":
         return request.cancelled(work)
     return _handle_failure(work, request, job.error or "")
+
+
+def _record_start(new: SessionState, work: SessionState, calculation: RunningJob) -> SessionState:
+    if new.version != work.version:
+        return new
+    return record_start_state(new, calculation.request.job_name, calculation.began)
 
 
 def _handle_failure(work: SessionState, request: JobRequest, sentence: str) -> SessionState:

@@ -63,6 +63,7 @@ class AnonymisationResult:
     solution: Solution
     settings: str
     seconds_behind: float = 0.0  # How long runs for other k took that began by themselves
+    shown: bool = True  # Whether somebody asked for it; an alternative is dropped before it
 
     @property
     def known(self) -> tuple[int, ...] | None:
@@ -99,6 +100,8 @@ class AnonymisationResult:
 
 _MOST_RESULTS, _MOST_CLASSES = 8, 2_000_000
 """So many results of *Anonymise* are kept, with their paths; fewer of more classes."""
+
+_MOST_ALTERNATIVES = 4  # And so many that only ran behind the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +196,16 @@ class SessionResults(StateSection):
     ) -> SessionResults:
         """Keep a solution beside the k known for its settings; the oldest results are dropped."""
         others = {key: result for key, result in self.results.items() if key != settings}
+        before = False
         if known := self.results.get(settings):
             solution = join_solutions(known.solution, solution)
             seconds_behind += known.seconds_behind
-        result = AnonymisationResult(prepared, solution, settings, seconds_behind)
+            before = known.shown
+        result = AnonymisationResult(prepared, solution, settings, seconds_behind, show or before)
         most = min(_MOST_RESULTS, max(1, _MOST_CLASSES // max(1, prepared.classes.n_classes)))
-        results = dict([*others.items(), (settings, result)][-most:])
+        results = {**others, settings: result}
+        for kind, limit in ((True, most), (False, _MOST_ALTERNATIVES)):
+            oldest = [key for key, other in results.items() if other.shown is kind][:-limit]
+            results = {key: other for key, other in results.items() if key not in oldest}
         shown = show or (self.result is not None and self.result.settings == settings)
         return replace(self, results=results, result=result if shown else self.result)

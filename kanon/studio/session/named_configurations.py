@@ -46,7 +46,7 @@ def rename_configuration(work: SessionState, old: str, title: str) -> SessionSta
 
 
 def delete_configuration(work: SessionState, title: str) -> SessionState:
-    removed = _get_configuration(work, title)
+    removed = get_saved_configuration(work, title)
     pinned = tuple(saved for saved in work.kept.configurations if saved is not removed)
     yardstick = "" if work.kept.measuring_hierarchies == title else work.kept.measuring_hierarchies
     kept = replace(
@@ -73,8 +73,9 @@ def restore_configuration(work: SessionState) -> SessionState:
     )
 
 
-def apply_configuration(work: SessionState, title: str) -> SessionState:
-    plan = _get_configuration(work, title).plan
+def apply_configuration(work: SessionState, title: str, plan: Plan | None = None) -> SessionState:
+    """Apply a saved configuration, or another plan that was made from it."""
+    plan = plan or get_saved_configuration(work, title).plan
     check_columns(work.table.records.columns, plan.columns)
     notice = f"Roles, hierarchies and settings are now those of {quote(title)}."
     return apply_plan(work, plan).add_notice(notice)
@@ -84,7 +85,7 @@ def _get_titles(work: SessionState) -> list[str]:
     return [saved.title for saved in work.kept.configurations]
 
 
-def _get_configuration(work: SessionState, title: str) -> SavedConfiguration:
+def get_saved_configuration(work: SessionState, title: str) -> SavedConfiguration:
     return next(saved for saved in work.kept.configurations if saved.title == title)
 
 
