@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import StrictBool, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.base.checked_json import Number, Strict, validate
@@ -21,6 +22,9 @@ from kanon.plan import MetricPlan, build_composed_metrics
 from kanon.strategies import STRATEGIES
 
 MOST_LINES = 48  # of one board
+_MOST_RECORDS = 10**12
+_MOST_KS = 500  # a slider has at most 177
+_MOST_NUMBERS = 50_000_000  # of all lines at all k
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +52,16 @@ class _KeptLine(Strict):
 class _KeptContent(Strict):
     title: StrictStr
     about: StrictStr
-    records: StrictInt
+    records: Annotated[StrictInt, Field(ge=2, le=_MOST_RECORDS)]
     of: CountedUnit
     sensitive: StrictStr
     requirement: StrictStr
     left_out: dict[StrictStr, StrictStr]
-    ks: list[StrictInt]
+    ks: Annotated[list[StrictInt], Field(max_length=_MOST_KS)]
     metrics: dict[StrictStr, MetricPlan | None]  # None for a known one
-    measured: list[StrictStr]
-    lines: list[_KeptLine]
+    # the seven published metrics and those that guide
+    measured: Annotated[list[StrictStr], Field(max_length=2 * MOST_LINES)]
+    lines: Annotated[list[_KeptLine], Field(max_length=MOST_LINES)]
 
 
 def export_comparison(kept: KeptComparison) -> dict[str, Any]:
@@ -122,6 +127,11 @@ def parse_comparison(content: Any, where: str) -> KeptComparison:
     named = {*kept.metrics, *kept.measured, *(line.configuration.metric for line in kept.lines)}
     if unknown := sorted(named - set(metrics)):
         raise PlanError(f"The {where} names metrics that are not defined: {list_names(unknown)}.")
+    if not all(low < high for low, high in pairwise([1, *kept.ks, kept.records + 1])):
+        raise PlanError(f"The {where}: 'ks' has to rise from at least 2 to at most 'records'.")
+    n_numbers = len(kept.ks) * sum(_count_arrays(run) for line in kept.lines for run in line.runs)
+    if n_numbers > _MOST_NUMBERS:
+        raise PlanError(f"The {where} exceeds the limit of {write_count(_MOST_NUMBERS)} numbers.")
     try:
         comparison = Comparison(
             tuple(_build_line(line, metrics[line.configuration.metric]) for line in kept.lines),
@@ -138,6 +148,10 @@ def parse_comparison(content: Any, where: str) -> KeptComparison:
     except (KeyError, IndexError, TypeError, ValueError, PlanError):
         raise PlanError(f"The {where} lacks numbers for some of its lines.") from None
     return KeptComparison(kept.title, kept.about, comparison)
+
+
+def _count_arrays(run: _KeptRun) -> int:
+    return sum(len(part) if isinstance(part, dict) else 1 for part in run.parts.values())
 
 
 def _build_line(line: _KeptLine, guide: Metric) -> Line:

@@ -12,6 +12,7 @@ from kanon.base.progress import ignore_progress
 from kanon.charts.board import draw_board
 from kanon.charts.line_style import choose_looks
 from kanon.errors import PlanError
+from kanon.experiments import kept_comparisons
 from kanon.experiments.comparison import Comparison, build_lines
 from kanon.experiments.kept_comparisons import (
     KeptComparison,
@@ -175,3 +176,29 @@ def test_a_broken_file_is_refused_in_a_sentence(path, value, sentence):
         parse_comparison(_break(content, path, value), WHERE)
     with pytest.raises(PlanError):
         parse_comparison([], WHERE)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("ks", [2] * 501, "at most 500 entries"),
+        ("ks", [0, 2], "'ks' has to rise"),
+        ("ks", [3, 3], "'ks' has to rise"),
+        ("ks", [2, 13], "'ks' has to rise"),
+        ("records", 10**19, "at most 1000000000000"),
+        ("measured", ["ncp"] * 97, "at most 96 entries"),
+    ],
+)
+def test_a_file_cannot_ask_for_endless_numbers(key, value, sentence):
+    content = export_comparison(KeptComparison("today", "", compare(ROWS)))
+    with pytest.raises(PlanError, match=sentence):
+        parse_comparison({**content, key: value}, WHERE)
+
+
+def test_lines_and_numbers_of_a_file_are_limited(monkeypatch):
+    content = export_comparison(KeptComparison("today", "", compare(ROWS)))
+    with pytest.raises(PlanError, match=r"has 50 entries; .* at most 48 entries"):
+        parse_comparison({**content, "lines": content["lines"] * 25}, WHERE)
+    monkeypatch.setattr(kept_comparisons, "_MOST_NUMBERS", 200)
+    with pytest.raises(PlanError, match="exceeds the limit of 200 numbers"):
+        parse_comparison(content, WHERE)
