@@ -16,7 +16,8 @@ from kanon.base.formatting import CountedUnit, write_count
 from kanon.errors import PlanError, list_names
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration
-from kanon.measures.along import Curves, Points
+from kanon.measures.along import Curves, Points, name_privacy_column
+from kanon.measures.class_sizes import count_size_bins
 from kanon.metrics import METRICS, Metric
 from kanon.plan import MetricPlan, build_composed_metrics
 from kanon.strategies import STRATEGIES
@@ -25,6 +26,8 @@ MOST_LINES = 48  # of one board
 _MOST_RECORDS = 10**12
 _MOST_KS = 500  # a slider has at most 177
 _MOST_NUMBERS = 50_000_000  # of all lines at all k
+# the fields of a run that have an array per name
+_BY_NAME = ("numbers", "alteration", "entropy_l", "t_norm1", "further")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +146,21 @@ def parse_comparison(content: Any, where: str) -> KeptComparison:
             kept.requirement,
             kept.left_out,
         )
-        comparison.table()  # reads every number that a page shows
+        _check_class_sizes(comparison)
+        comparison.table()  # reads nearly every number that a page shows
+        alterations = [f"alteration_{metric.name}" for metric in comparison.metrics]
+        for criterion in (*comparison.criteria, *alterations):
+            comparison.at(criterion, comparison.ks)
         comparison.compare_means()
-    except (KeyError, IndexError, TypeError, ValueError, PlanError):
+    except (
+        ArithmeticError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+        PlanError,
+    ):
         raise PlanError(f"The {where} lacks numbers for some of its lines.") from None
     return KeptComparison(kept.title, kept.about, comparison)
 
@@ -159,13 +174,23 @@ def _build_line(line: _KeptLine, guide: Metric) -> Line:
     if config.strategy not in STRATEGIES or config.algorithm not in algorithms() or not line.runs:
         raise ValueError
     runs = {run.tie_seed: _build_run(run) for run in line.runs}
+    if config.tie_seed not in runs:
+        raise ValueError
+    for run in runs.values():
+        _check_shapes(run)
+        _check_sensitive_columns(run, list(line.best_l))
     return Line(config, guide, runs, line.name, line.title, line.kept, line.best_l)
 
 
 def _build_run(run: _KeptRun) -> Curves | Points:
     parts = {name: _read_part(part) for name, part in run.parts.items()}
     if run.kind == "curves":
-        return Curves(**{**parts, "measured_at": tuple(run.parts["measured_at"])})
+        measured_at = tuple(run.parts["measured_at"])
+        if not all(type(k) is int for k in measured_at):
+            raise ValueError
+        return Curves(**{**parts, "measured_at": measured_at})
+    if not all(isinstance(why, str) for why in parts["refused"].values()):
+        raise ValueError
     return Points(**{**parts, "refused": {int(k): why for k, why in parts["refused"].items()}})
 
 
@@ -177,7 +202,41 @@ def _read_part(part: Any) -> Any:
     numbers = np.array(part)
     if numbers.dtype.kind not in "ifO":  # O: with null
         raise ValueError
-    return numbers.astype(float) if numbers.dtype.kind == "O" else numbers
+    numbers = numbers.astype(float) if numbers.dtype.kind == "O" else numbers
+    if (abs(numbers) >= 2.0**63).any():  # pages write some of them as whole numbers
+        raise ValueError
+    return numbers
+
+
+def _check_shapes(run: Curves | Points) -> None:
+    n_rows = len(run.min_k if isinstance(run, Curves) else run.numbers["k"])
+    for item in fields(run):
+        part = getattr(run, item.name)
+        if item.name in ("measured_at", "refused"):
+            continue
+        if part is None and item.name in ("class_sizes", "suppressed"):
+            continue
+        arrays = part.values() if item.name in _BY_NAME else [part]
+        n_axes = 2 if item.name == "class_sizes" else 1
+        if any(array.ndim != n_axes or len(array) != n_rows for array in arrays):
+            raise ValueError
+
+
+def _check_sensitive_columns(run: Curves | Points, columns: list[str]) -> None:
+    numbers = run.columns() if isinstance(run, Curves) else run.numbers
+    for column in columns if len(numbers) > 1 else ():  # without any release, there is only k
+        for measure in ("entropy_l", "t_norm1"):
+            if name_privacy_column(measure, column, columns) not in numbers:
+                raise ValueError
+
+
+def _check_class_sizes(comparison: Comparison) -> None:
+    runs = [run for line in comparison.lines for run in line.runs.values()]
+    n_bins = {run.class_sizes.shape[1] for run in runs if run.class_sizes is not None}
+    if comparison.of == "records" and n_bins:
+        n_bins.add(count_size_bins(comparison.n_records))
+    if len(n_bins) > 1 or max(n_bins, default=0) > count_size_bins(_MOST_RECORDS):
+        raise ValueError
 
 
 def put_beside(first: Comparison, second: Comparison) -> Comparison:

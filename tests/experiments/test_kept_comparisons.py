@@ -178,6 +178,56 @@ def test_a_broken_file_is_refused_in_a_sentence(path, value, sentence):
         parse_comparison([], WHERE)
 
 
+@pytest.fixture(scope="module")
+def contents():
+    return {
+        algorithm: export_comparison(KeptComparison("today", "", compare(ROWS, ("ncp",), **how)))
+        for algorithm, how in (("gaa", {}), ("datafly", {"algorithm": "datafly"}))
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("alteration", ["x", 5, None, [], {}, {"ncp": [10**400, None]}, {"ncp": [1, 2, 3]}]),
+        ("class_sizes", ["x", 5, {}, [1], [[1]], [[1]] * 3, [[1] * 4] * 2]),
+        ("further", [5, None, [], {"c_avg": [1]}, {"c_avg": 5}]),
+        ("entropy_l", [{}, {"ill": [1]}, {"other": [1, 1, 1]}]),
+        ("min_k", [[2, 6, 10**19], [2, 6, float("inf")], [[2, 6, 12]]]),
+        ("measured_at", [["x"], [[2]], 5, None]),
+    ],
+)
+def test_a_damaged_curve_is_refused(contents, path, values):
+    for value in values:
+        broken = _break(contents["gaa"], ["lines", 0, "runs", 0, "parts", path], value)
+        with pytest.raises(PlanError, match="lacks numbers"):
+            parse_comparison(broken, WHERE)
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        (["runs", 0, "parts", "numbers"], [[], {}, {"k": [2]}, {"k": 5}]),
+        (["runs", 0, "parts", "numbers", "generalised_percent"], [[1], {}, "x"]),
+        (["runs", 0, "parts", "suppressed"], [{}, "x", [1]]),
+        (["runs", 0, "parts", "refused"], [{"99": 5}, {"x": ""}, [], None]),
+        (["runs", 0, "tie_seed"], [7, 10**19]),
+        (["configuration", "tie_seed"], [7]),
+    ],
+)
+def test_a_damaged_point_is_refused(contents, path, values):
+    for value in values:
+        with pytest.raises(PlanError, match="lacks numbers"):
+            parse_comparison(_break(contents["datafly"], ["lines", 0, *path], value), WHERE)
+
+
+def test_a_point_without_a_criterion_is_refused(contents):
+    broken = copy.deepcopy(contents["datafly"])
+    del broken["lines"][0]["runs"][0]["parts"]["numbers"]["generalised_percent"]
+    with pytest.raises(PlanError, match="lacks numbers"):
+        parse_comparison(broken, WHERE)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "sentence"),
     [
