@@ -23,6 +23,7 @@ from kanon.plan import MetricPlan, build_composed_metrics
 from kanon.strategies import STRATEGIES
 
 MOST_LINES = 48  # of one board
+MOST_KEPT = 20  # comparisons of one session
 _MOST_RECORDS = 10**12
 _MOST_KS = 500  # a slider has at most 177
 _MOST_NUMBERS = 50_000_000  # of all lines at all k
