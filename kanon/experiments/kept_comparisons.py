@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import StrictBool, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.base.checked_json import Number, Strict, validate
@@ -15,12 +16,19 @@ from kanon.base.formatting import CountedUnit, write_count
 from kanon.errors import PlanError, list_names
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration
-from kanon.measures.along import Curves, Points
+from kanon.measures.along import Curves, Points, name_privacy_column
+from kanon.measures.class_sizes import count_size_bins
 from kanon.metrics import METRICS, Metric
 from kanon.plan import MetricPlan, build_composed_metrics
 from kanon.strategies import STRATEGIES
 
 MOST_LINES = 48  # of one board
+MOST_KEPT = 20  # comparisons of one session
+_MOST_RECORDS = 10**12
+_MOST_KS = 500  # a slider has at most 177
+_MOST_NUMBERS = 50_000_000  # of all lines at all k
+# the fields of a run that have an array per name
+_BY_NAME = ("numbers", "alteration", "entropy_l", "t_norm1", "further")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +56,16 @@ class _KeptLine(Strict):
 class _KeptContent(Strict):
     title: StrictStr
     about: StrictStr
-    records: StrictInt
+    records: Annotated[StrictInt, Field(ge=2, le=_MOST_RECORDS)]
     of: CountedUnit
     sensitive: StrictStr
     requirement: StrictStr
     left_out: dict[StrictStr, StrictStr]
-    ks: list[StrictInt]
+    ks: Annotated[list[StrictInt], Field(max_length=_MOST_KS)]
     metrics: dict[StrictStr, MetricPlan | None]  # None for a known one
-    measured: list[StrictStr]
-    lines: list[_KeptLine]
+    # the seven published metrics and those that guide
+    measured: Annotated[list[StrictStr], Field(max_length=2 * MOST_LINES)]
+    lines: Annotated[list[_KeptLine], Field(max_length=MOST_LINES)]
 
 
 def export_comparison(kept: KeptComparison) -> dict[str, Any]:
@@ -122,6 +131,11 @@ def parse_comparison(content: Any, where: str) -> KeptComparison:
     named = {*kept.metrics, *kept.measured, *(line.configuration.metric for line in kept.lines)}
     if unknown := sorted(named - set(metrics)):
         raise PlanError(f"The {where} names metrics that are not defined: {list_names(unknown)}.")
+    if not all(low < high for low, high in pairwise([1, *kept.ks, kept.records + 1])):
+        raise PlanError(f"The {where}: 'ks' has to rise from at least 2 to at most 'records'.")
+    n_numbers = len(kept.ks) * sum(_count_arrays(run) for line in kept.lines for run in line.runs)
+    if n_numbers > _MOST_NUMBERS:
+        raise PlanError(f"The {where} exceeds the limit of {write_count(_MOST_NUMBERS)} numbers.")
     try:
         comparison = Comparison(
             tuple(_build_line(line, metrics[line.configuration.metric]) for line in kept.lines),
@@ -133,11 +147,27 @@ def parse_comparison(content: Any, where: str) -> KeptComparison:
             kept.requirement,
             kept.left_out,
         )
-        comparison.table()  # reads every number that a page shows
+        _check_class_sizes(comparison)
+        comparison.table()  # reads nearly every number that a page shows
+        alterations = [f"alteration_{metric.name}" for metric in comparison.metrics]
+        for criterion in (*comparison.criteria, *alterations):
+            comparison.at(criterion, comparison.ks)
         comparison.compare_means()
-    except (KeyError, IndexError, TypeError, ValueError, PlanError):
+    except (
+        ArithmeticError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+        PlanError,
+    ):
         raise PlanError(f"The {where} lacks numbers for some of its lines.") from None
     return KeptComparison(kept.title, kept.about, comparison)
+
+
+def _count_arrays(run: _KeptRun) -> int:
+    return sum(len(part) if isinstance(part, dict) else 1 for part in run.parts.values())
 
 
 def _build_line(line: _KeptLine, guide: Metric) -> Line:
@@ -145,13 +175,23 @@ def _build_line(line: _KeptLine, guide: Metric) -> Line:
     if config.strategy not in STRATEGIES or config.algorithm not in algorithms() or not line.runs:
         raise ValueError
     runs = {run.tie_seed: _build_run(run) for run in line.runs}
+    if config.tie_seed not in runs:
+        raise ValueError
+    for run in runs.values():
+        _check_shapes(run)
+        _check_sensitive_columns(run, list(line.best_l))
     return Line(config, guide, runs, line.name, line.title, line.kept, line.best_l)
 
 
 def _build_run(run: _KeptRun) -> Curves | Points:
     parts = {name: _read_part(part) for name, part in run.parts.items()}
     if run.kind == "curves":
-        return Curves(**{**parts, "measured_at": tuple(run.parts["measured_at"])})
+        measured_at = tuple(run.parts["measured_at"])
+        if not all(type(k) is int for k in measured_at):
+            raise ValueError
+        return Curves(**{**parts, "measured_at": measured_at})
+    if not all(isinstance(why, str) for why in parts["refused"].values()):
+        raise ValueError
     return Points(**{**parts, "refused": {int(k): why for k, why in parts["refused"].items()}})
 
 
@@ -163,7 +203,41 @@ def _read_part(part: Any) -> Any:
     numbers = np.array(part)
     if numbers.dtype.kind not in "ifO":  # O: with null
         raise ValueError
-    return numbers.astype(float) if numbers.dtype.kind == "O" else numbers
+    numbers = numbers.astype(float) if numbers.dtype.kind == "O" else numbers
+    if (abs(numbers) >= 2.0**63).any():  # pages write some of them as whole numbers
+        raise ValueError
+    return numbers
+
+
+def _check_shapes(run: Curves | Points) -> None:
+    n_rows = len(run.min_k if isinstance(run, Curves) else run.numbers["k"])
+    for item in fields(run):
+        part = getattr(run, item.name)
+        if item.name in ("measured_at", "refused"):
+            continue
+        if part is None and item.name in ("class_sizes", "suppressed"):
+            continue
+        arrays = part.values() if item.name in _BY_NAME else [part]
+        n_axes = 2 if item.name == "class_sizes" else 1
+        if any(array.ndim != n_axes or len(array) != n_rows for array in arrays):
+            raise ValueError
+
+
+def _check_sensitive_columns(run: Curves | Points, columns: list[str]) -> None:
+    numbers = run.columns() if isinstance(run, Curves) else run.numbers
+    for column in columns if len(numbers) > 1 else ():  # without any release, there is only k
+        for measure in ("entropy_l", "t_norm1"):
+            if name_privacy_column(measure, column, columns) not in numbers:
+                raise ValueError
+
+
+def _check_class_sizes(comparison: Comparison) -> None:
+    runs = [run for line in comparison.lines for run in line.runs.values()]
+    n_bins = {run.class_sizes.shape[1] for run in runs if run.class_sizes is not None}
+    if comparison.of == "records" and n_bins:
+        n_bins.add(count_size_bins(comparison.n_records))
+    if len(n_bins) > 1 or max(n_bins, default=0) > count_size_bins(_MOST_RECORDS):
+        raise ValueError
 
 
 def put_beside(first: Comparison, second: Comparison) -> Comparison:

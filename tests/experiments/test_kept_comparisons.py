@@ -12,6 +12,7 @@ from kanon.base.progress import ignore_progress
 from kanon.charts.board import draw_board
 from kanon.charts.line_style import choose_looks
 from kanon.errors import PlanError
+from kanon.experiments import kept_comparisons
 from kanon.experiments.comparison import Comparison, build_lines
 from kanon.experiments.kept_comparisons import (
     KeptComparison,
@@ -175,3 +176,79 @@ def test_a_broken_file_is_refused_in_a_sentence(path, value, sentence):
         parse_comparison(_break(content, path, value), WHERE)
     with pytest.raises(PlanError):
         parse_comparison([], WHERE)
+
+
+@pytest.fixture(scope="module")
+def contents():
+    return {
+        algorithm: export_comparison(KeptComparison("today", "", compare(ROWS, ("ncp",), **how)))
+        for algorithm, how in (("gaa", {}), ("datafly", {"algorithm": "datafly"}))
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("alteration", ["x", 5, None, [], {}, {"ncp": [10**400, None]}, {"ncp": [1, 2, 3]}]),
+        ("class_sizes", ["x", 5, {}, [1], [[1]], [[1]] * 3, [[1] * 4] * 2]),
+        ("further", [5, None, [], {"c_avg": [1]}, {"c_avg": 5}]),
+        ("entropy_l", [{}, {"ill": [1]}, {"other": [1, 1, 1]}]),
+        ("min_k", [[2, 6, 10**19], [2, 6, float("inf")], [[2, 6, 12]]]),
+        ("measured_at", [["x"], [[2]], 5, None]),
+    ],
+)
+def test_a_damaged_curve_is_refused(contents, path, values):
+    for value in values:
+        broken = _break(contents["gaa"], ["lines", 0, "runs", 0, "parts", path], value)
+        with pytest.raises(PlanError, match="lacks numbers"):
+            parse_comparison(broken, WHERE)
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        (["runs", 0, "parts", "numbers"], [[], {}, {"k": [2]}, {"k": 5}]),
+        (["runs", 0, "parts", "numbers", "generalised_percent"], [[1], {}, "x"]),
+        (["runs", 0, "parts", "suppressed"], [{}, "x", [1]]),
+        (["runs", 0, "parts", "refused"], [{"99": 5}, {"x": ""}, [], None]),
+        (["runs", 0, "tie_seed"], [7, 10**19]),
+        (["configuration", "tie_seed"], [7]),
+    ],
+)
+def test_a_damaged_point_is_refused(contents, path, values):
+    for value in values:
+        with pytest.raises(PlanError, match="lacks numbers"):
+            parse_comparison(_break(contents["datafly"], ["lines", 0, *path], value), WHERE)
+
+
+def test_a_point_without_a_criterion_is_refused(contents):
+    broken = copy.deepcopy(contents["datafly"])
+    del broken["lines"][0]["runs"][0]["parts"]["numbers"]["generalised_percent"]
+    with pytest.raises(PlanError, match="lacks numbers"):
+        parse_comparison(broken, WHERE)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("ks", [2] * 501, "at most 500 entries"),
+        ("ks", [0, 2], "'ks' has to rise"),
+        ("ks", [3, 3], "'ks' has to rise"),
+        ("ks", [2, 13], "'ks' has to rise"),
+        ("records", 10**19, "at most 1000000000000"),
+        ("measured", ["ncp"] * 97, "at most 96 entries"),
+    ],
+)
+def test_a_file_cannot_ask_for_endless_numbers(key, value, sentence):
+    content = export_comparison(KeptComparison("today", "", compare(ROWS)))
+    with pytest.raises(PlanError, match=sentence):
+        parse_comparison({**content, key: value}, WHERE)
+
+
+def test_lines_and_numbers_of_a_file_are_limited(monkeypatch):
+    content = export_comparison(KeptComparison("today", "", compare(ROWS)))
+    with pytest.raises(PlanError, match=r"has 50 entries; .* at most 48 entries"):
+        parse_comparison({**content, "lines": content["lines"] * 25}, WHERE)
+    monkeypatch.setattr(kept_comparisons, "_MOST_NUMBERS", 200)
+    with pytest.raises(PlanError, match="exceeds the limit of 200 numbers"):
+        parse_comparison(content, WHERE)

@@ -11,7 +11,7 @@ from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import count_noun, write_count
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
-from kanon.experiments.kept_comparisons import KeptComparison, put_beside
+from kanon.experiments.kept_comparisons import MOST_KEPT, KeptComparison, put_beside
 from kanon.studio.compare.state import CompareView
 from kanon.studio.jobs.comparison import ComparisonOutlook, describe_comparison
 from kanon.studio.session import state
@@ -20,7 +20,6 @@ from kanon.studio.session.parts import Message
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 
-MOST_KEPT = 20
 _AT = "kept-comparisons"  # beside which control messages are shown
 
 

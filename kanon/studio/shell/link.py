@@ -36,7 +36,7 @@ def build_link(work: SessionState, url: str) -> str:
         return ""
     parts = {
         "sample": work.table.origin,
-        "algorithm": settings.algorithm,
+        "algorithm": settings.algorithm if settings.algorithm in list_offered_algorithms() else "",
         "metric": settings.metric if settings.metric in _METRICS else "",
         "strategy": work.usable_strategy,
         "k": str(settings.k),

@@ -9,6 +9,7 @@ from kanon import __version__
 from kanon.base.checked_json import read_json
 from kanon.errors import KanonError, PlanError, list_names, quote
 from kanon.experiments.kept_comparisons import (
+    MOST_KEPT,
     KeptComparison,
     export_comparison,
     parse_comparison,
@@ -27,6 +28,7 @@ from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, buil
 from kanon.studio.session.findings import SessionResults
 from kanon.studio.session.hierarchy_choices import update_hierarchies
 from kanon.studio.session.named_configurations import (
+    LONGEST_TITLE,
     check_configuration_title,
     check_names_no_file,
     move_configurations,
@@ -35,6 +37,7 @@ from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import build_plan_content, read_plan_settings
 from kanon.studio.session.table_loading import reread_table, set_repairs, take_over_reread
 from kanon.studio.session.table_state import History
+from kanon.studio.session.text import trim_title
 from kanon.studio.session.work import SessionState
 
 _FORMAT = 1
@@ -175,16 +178,27 @@ def _parse_comparisons(
     """Those of the file and those that were kept in this session, whose names give way."""
     if not isinstance(content, list):
         raise PlanError("The project file: the key 'comparisons' has to be a list.")
-    kept = [
-        parse_comparison(part, f"project file: entry {place} of comparisons")
-        for place, part in enumerate(content, 1)
-    ]
-    for entry in present:
-        if any(export_comparison(entry) == part for part in content):
-            continue
+    others = [entry for entry in present if export_comparison(entry) not in content]
+    if len(content) + len(others) > MOST_KEPT:
+        raise PlanError(
+            f"At most {MOST_KEPT} comparisons can be kept, with those of the project file; "
+            f"there would be {len(content) + len(others)}."
+        )
+    kept: list[KeptComparison] = []
+    for place, part in enumerate(content, 1):
+        where = f"project file: entry {place} of comparisons"
+        entry = parse_comparison(part, where)
+        titles = [other.title for other in kept]
+        try:
+            title = check_configuration_title(entry.title, titles, "kept comparison")
+        except PlanError as error:
+            raise error.add_place(f"The {where}") from None
+        kept.append(replace(entry, title=title))
+    for entry in others:
         title, number = entry.title, 2
-        while title in {other.title for other in kept}:
-            title, number = f"{entry.title} {number}", number + 1
+        while title.casefold() in {other.title.casefold() for other in kept}:
+            end = f" {number}"
+            title, number = trim_title(entry.title, LONGEST_TITLE - len(end)) + end, number + 1
         kept.append(replace(entry, title=title))
     return tuple(kept)
 

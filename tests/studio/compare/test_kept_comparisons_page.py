@@ -6,8 +6,8 @@ import re
 import pytest
 
 from kanon.errors import PlanError
+from kanon.experiments.kept_comparisons import MOST_KEPT
 from kanon.studio.compare.kept_panel import (
-    MOST_KEPT,
     delete_comparison,
     keep_comparison,
     restore_comparison,
@@ -82,6 +82,36 @@ def test_a_project_brings_them_back_and_loses_none_of_today(work):
     of_today["comparisons"] = [{"version": 9}]
     with pytest.raises(PlanError, match="entry 1 of comparisons: the key 'version' is unknown"):
         open_project(work, json.dumps(of_today).encode())
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ([""], "A kept comparison needs a name"),
+        (["x" * 41], "A kept comparison needs a name"),
+        (["mine", "MINE"], "entry 2 of comparisons: The name 'MINE' is taken"),
+        ([f"{number}" for number in range(21)], "At most 20 comparisons"),
+    ],
+)
+def test_a_project_cannot_bring_unusable_names_or_too_many(work, names, sentence):
+    project = json.loads(export_project(keep_comparison(work, "mine")))
+    (entry,) = project["comparisons"]
+    project["comparisons"] = [{**entry, "title": name} for name in names]
+    with pytest.raises(PlanError, match=sentence):
+        open_project(work, json.dumps(project).encode())
+
+
+def test_a_project_that_was_opened_over_others_can_be_opened_again(work):
+    longest = "x" * 40
+    content = export_project(keep_comparison(work, longest)).encode()
+    today = keep_comparison(compared(missing="as-value"), longest.upper())
+    both = open_project(today, content)
+    assert titles(both) == [longest, "X" * 37 + "… 2"]
+    assert titles(open_project(work, export_project(both).encode())) == titles(both)
+    for number in range(MOST_KEPT - 1):
+        today = keep_comparison(today, f"more {number}")
+    with pytest.raises(PlanError, match="At most 20 comparisons can be kept, with those of"):
+        open_project(today, content)
 
 
 def test_they_stay_when_another_table_is_opened(work):

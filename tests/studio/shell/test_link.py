@@ -47,6 +47,12 @@ def test_an_own_table_and_own_metrics_are_in_no_link(sample):
     assert "secret" not in build_link(own, URL) and "metrics=ncp" in build_link(own, URL)
 
 
+def test_levels_chosen_by_hand_are_in_no_link(sample):
+    link = build_link(with_fields(sample, algorithm="levels"), URL)
+    assert "algorithm=" not in link
+    assert read_link(sample, parts(link)).settings.algorithm == "gaa"
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
