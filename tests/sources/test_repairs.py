@@ -19,6 +19,7 @@ from kanon.release.composition import combine_releases
 from kanon.release.drift import check_next_table
 from kanon.report.contents import build_report_record, collect_report
 from kanon.report.origin import build_released_file, get_table_origin
+from kanon.report.page_code import write_script
 from kanon.report.public import build_public_report
 from kanon.report.rendering import render_report, write_numbers_json
 from kanon.run import run
@@ -315,6 +316,12 @@ def test_reports_list_the_steps_and_the_public_one_shows_no_value():
     assert not {"repairs", "old"} & {*json.loads(public.plan)}
     plain = run(plan.model_copy(update={"repairs": None}), MESSY)
     assert build_public_report(plain, build_released_file(plain), DAY).repairs == ""
+
+
+def test_a_script_says_that_it_holds_the_values_of_repairs():
+    script = write_script("metrics", plan_with(STEPS), "t.csv", {"COLUMN": "sex"})
+    comments = " ".join(line.strip("# ") for line in script.splitlines())
+    assert "'old'" in script and "its repairs list the values that they name" in comments
 
 
 def test_releases_of_differently_repaired_tables_are_not_matched():
