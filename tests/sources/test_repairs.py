@@ -275,6 +275,12 @@ def test_what_a_table_does_not_allow_names_the_step():
         )  # fmt: skip
 
 
+def test_no_error_for_a_log_names_a_replaced_value():
+    with pytest.raises(PlanError, match=r"^Plan key repairs\.0\.replace: ") as caught:
+        plan_with([{"column": "sex", "replace": {"Anna Secret": 5}}])
+    assert "Anna" not in str(caught.value) and "'5' is not allowed" in caught.value.sentence
+
+
 # --- checks and reports -----------------------------------------------------------------------
 def test_the_independent_check_finds_a_release_that_was_not_repaired():
     plan = plan_with([{"column": "ill", "replace": {"Flu": "flu"}}, *STEPS[:1]])
