@@ -254,6 +254,7 @@ def test_a_plan_without_repairs_is_written_as_before():
         ([{"column": "a", "replace": {}}], "Plan key repairs.0.replace"),
         ([{"column": "a", "to": "b"}], "the key 'to' is unknown"),
         ([{"column": "a", "replace": {"1": "x", "1.0": "y"}}], "two spellings are the same value"),
+        ([{"column": "a", "replace": {" ": "unknown"}}], "0: no step can name blank cells"),
         ([{"column": "a", "replace": {"x": "n/a".upper()}}], "counts as a missing cell"),
     ],
 )
@@ -292,6 +293,17 @@ def test_the_independent_check_finds_a_release_that_was_not_repaired():
     assert (verdict.model, verdict.column, verdict.holds) == ("repaired", "ill", False)
     assert "'ill' shows values that the repairs of the plan remove" in verdict.sentence
     assert not all(one.holds for one in check_release(released[:1], plan)), "one record"
+
+
+def test_the_independent_check_finds_missing_cells_that_were_to_be_dropped():
+    steps = [{"column": "ill", "drop": {"missing": True}}]
+    table = MESSY.assign(ill=["flu"] * 7 + [None])
+    plan, later_null = plan_with(steps), {"column": "ill", "replace": {"flu": None}}
+    wrong = run(plan_with(None), table).released()
+    (verdict,) = check_release(wrong, plan)
+    assert (verdict.model, verdict.column) == ("repaired", "ill")
+    for fitting in (plan, plan_with([*steps, later_null])):
+        assert all(one.holds for one in run(fitting, table).verdicts)
 
 
 def test_the_check_of_the_next_table_says_what_hits_nothing():
