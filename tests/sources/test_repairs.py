@@ -16,6 +16,7 @@ from kanon.plan import Plan
 from kanon.release.check import check_release
 from kanon.release.common_classes import Release
 from kanon.release.composition import combine_releases
+from kanon.release.decision import measure_reached_levels
 from kanon.release.drift import check_next_table
 from kanon.report.contents import build_report_record, collect_report
 from kanon.report.origin import build_released_file, get_table_origin
@@ -26,6 +27,7 @@ from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
+from kanon.sources.population import count_population
 from kanon.sources.repairs import Repair, check_repairs
 from support.engine_tables import put_in_engine
 from support.plans import make_plan, plan_content, qi
@@ -340,6 +342,17 @@ def test_a_script_says_that_it_holds_the_values_of_repairs():
     script = write_script("metrics", plan_with(STEPS), "t.csv", {"COLUMN": "sex"})
     comments = " ".join(line.strip("# ") for line in script.splitlines())
     assert "'old'" in script and "its repairs list the values that they name" in comments
+
+
+def test_a_population_gets_the_replaced_values():
+    table = pd.DataFrame({"sex": ["m", "male", "F", "F"], "age": ["1"] * 4, "ill": ["flu"] * 4})
+    steps = [{"column": "sex", "replace": {"m": "male"}}, {"column": "age", "drop": {"below": 0}}]
+    done = run(plan_with(steps), table)
+    assert measure_reached_levels(done, people=table).population
+    classes, repairs = done.prepared.classes, done.prepared.plan.repairs
+    people = count_population(classes, table, repairs)
+    assert people.unplaced == 0 and sorted(people.classes.counts) == [2, 2]
+    assert count_population(classes, table).unplaced == 1, "m is in no hierarchy"
 
 
 def test_releases_of_differently_repaired_tables_are_not_matched():
