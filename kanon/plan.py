@@ -492,8 +492,13 @@ def _describe_plan_error(error: ValidationError) -> PlanError:
 
 
 def _join_place(place: Sequence[int | str]) -> str:
-    """Join the place in a plan, without the kinds of hierarchies, models and limits."""
+    """Join the place in a plan, without the kinds of hierarchies, models and limits.
+
+    The keys of ``replace`` are values of the table, so none of them is in the place.
+    """
     parts = [str(part) for part in place]
+    if parts[:1] == ["repairs"]:
+        del parts[3 if parts[2:3] == ["replace"] else len(parts) :]
     kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1, "outliers": 1}
     if parts and len(parts) > kinds.get(parts[0], len(parts)):
         del parts[kinds[parts[0]]]

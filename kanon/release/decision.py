@@ -117,7 +117,8 @@ def measure_reached_levels(
         )
     population = None
     if people is not None:
-        population = count_population(run.prepared.classes, people).classes
+        prepared = run.prepared
+        population = count_population(prepared.classes, people, prepared.plan.repairs).classes
     columns = tuple(sensitive.name for sensitive in released.sensitive)
     about = (released.n_records, known, m, population is not None, columns)
     plan = run.prepared.plan

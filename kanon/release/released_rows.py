@@ -157,12 +157,17 @@ class ReleasedRows:
         return None
 
     def check_repaired_columns(self) -> Verdict | None:
-        """Check that no unchanged column shows a value that the repairs replace or drop."""
+        """Check that no unchanged column shows a value that the repairs name to remove it.
+
+        Bounds and ``none_of`` are not checked: a cell may be written in another way here.
+        """
         removed: dict[str, set[str]] = {}
         for step in self.plan.repairs or ():
             gone, pairs = removed.setdefault(step.column, set()), step.replace or {}
-            gone.update(map(normalise_value, pairs or (step.drop and step.drop.one_of) or ()))
-            gone.difference_update(normalise_value(new) for new in pairs.values() if new)
+            gone.update(filter(None, map(normalise_value, step.named_values)))
+            if step.drop is not None and step.drop.missing:
+                gone.add("")
+            gone.difference_update(normalise_value(new or "") for new in pairs.values())
         recoded = {*self.plan.roles.quasi_identifiers, *self.pseudonyms, *(self.coarse or {})}
         for column in removed.keys() & {*self.names} - recoded:
             cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")

@@ -16,8 +16,9 @@ from kanon.plan import Plan
 
 _ABOUT = f"""\
 The figures and files of this page of kanon {__version__}, made again from the table. Run it where
-kanon is installed. It holds the plan and the other settings of the page. A plan names columns, and
-its hierarchies list values that can occur in the table; no other value of the table is in here.
+kanon is installed. It holds the plan and the other settings of the page. A plan names columns, its
+hierarchies list values that can occur in the table, and its repairs list the values that they
+name, even of identifiers; no other value of the table is in here.
 The files that it writes may say more: they have what the page shows."""
 
 _SAVE = '''\

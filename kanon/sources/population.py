@@ -1,16 +1,17 @@
 """The population that the people of a table come from, counted by the table's hierarchies."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import MISSING_LABEL, encode_texts
+from kanon.base.values import MISSING_LABEL, convert_to_text, encode_texts
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import TableError, list_names
 from kanon.schema import check_columns
 from kanon.sources.memory import build_column_classes, require_records
+from kanon.sources.repairs import Repair
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +22,14 @@ class Population:
     unplaced: int
 
 
-def count_population(table: EquivalenceClasses, people: pd.DataFrame) -> Population:
-    """Count the people of a population by the hierarchies of a table."""
+def count_population(
+    table: EquivalenceClasses, people: pd.DataFrame, repairs: Iterable[Repair] | None = None
+) -> Population:
+    """Count the people of a population by the hierarchies of a table.
+
+    The repairs of the table replace values of the population too; they drop nobody.
+    """
+    replacements = [(step.column, step.replace) for step in repairs or () if step.replace]
     lacking = [name for name in table.attributes if name not in people.columns]
     if lacking:
         raise TableError(
@@ -34,6 +41,12 @@ def count_population(table: EquivalenceClasses, people: pd.DataFrame) -> Populat
     nodes = np.empty((len(people), len(table.attributes)), dtype=np.int32)
     for j, (name, tree) in enumerate(zip(table.attributes, table.hierarchies, strict=True)):
         codes, texts = encode_texts(people[name])
+        for pairs in (pairs for column, pairs in replacements if column == name):
+            targets = {
+                convert_to_text(value): MISSING_LABEL if new is None else convert_to_text(new)
+                for value, new in pairs.items()
+            }
+            texts = [targets.get(text, text) for text in texts]
         texts = [*texts, MISSING_LABEL]  # a missing cell has the code -1
         of_code = np.array([tree.node_of.get(text, tree.root) for text in texts], dtype=np.int32)
         unknown = np.array([text not in tree.node_of for text in texts])

@@ -115,7 +115,7 @@ class Repair(Strict):
 
 
 def check_repairs(steps: Iterable[Repair], markers: Iterable[str] | None) -> None:
-    """Check that each step does one thing, and writes no text that counts as a missing cell.
+    """Check that each step does one thing, names no blank, and writes no text that means missing.
 
     Raises
     ------
@@ -130,6 +130,11 @@ def check_repairs(steps: Iterable[Repair], markers: Iterable[str] | None) -> Non
         if step.drop is not None and len(step.drop.model_dump(exclude_none=True)) != 1:
             raise PlanError(
                 f"{key}.drop: give exactly one of {', '.join(DropCondition.model_fields)}."
+            )
+        if not all(map(str.strip, step.named_values)):
+            raise PlanError(
+                f"{key}: no step can name blank cells, because they are missing; "
+                '"drop": {"missing": true} drops their records.'
             )
         if len({*map(convert_to_text, step.named_values)}) < len(step.named_values):
             raise PlanError(f"{key}: two spellings are the same value for kanon; keep one of them.")

@@ -16,15 +16,18 @@ from kanon.plan import Plan
 from kanon.release.check import check_release
 from kanon.release.common_classes import Release
 from kanon.release.composition import combine_releases
+from kanon.release.decision import measure_reached_levels
 from kanon.release.drift import check_next_table
 from kanon.report.contents import build_report_record, collect_report
 from kanon.report.origin import build_released_file, get_table_origin
+from kanon.report.page_code import write_script
 from kanon.report.public import build_public_report
 from kanon.report.rendering import render_report, write_numbers_json
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
+from kanon.sources.population import count_population
 from kanon.sources.repairs import Repair, check_repairs
 from support.engine_tables import put_in_engine
 from support.plans import make_plan, plan_content, qi
@@ -253,6 +256,7 @@ def test_a_plan_without_repairs_is_written_as_before():
         ([{"column": "a", "replace": {}}], "Plan key repairs.0.replace"),
         ([{"column": "a", "to": "b"}], "the key 'to' is unknown"),
         ([{"column": "a", "replace": {"1": "x", "1.0": "y"}}], "two spellings are the same value"),
+        ([{"column": "a", "replace": {" ": "unknown"}}], "0: no step can name blank cells"),
         ([{"column": "a", "replace": {"x": "n/a".upper()}}], "counts as a missing cell"),
     ],
 )
@@ -274,6 +278,12 @@ def test_what_a_table_does_not_allow_names_the_step():
         )  # fmt: skip
 
 
+def test_no_error_for_a_log_names_a_replaced_value():
+    with pytest.raises(PlanError, match=r"^Plan key repairs\.0\.replace: ") as caught:
+        plan_with([{"column": "sex", "replace": {"Anna Secret": 5}}])
+    assert "Anna" not in str(caught.value) and "'5' is not allowed" in caught.value.sentence
+
+
 # --- checks and reports -----------------------------------------------------------------------
 def test_the_independent_check_finds_a_release_that_was_not_repaired():
     plan = plan_with([{"column": "ill", "replace": {"Flu": "flu"}}, *STEPS[:1]])
@@ -285,6 +295,17 @@ def test_the_independent_check_finds_a_release_that_was_not_repaired():
     assert (verdict.model, verdict.column, verdict.holds) == ("repaired", "ill", False)
     assert "'ill' shows values that the repairs of the plan remove" in verdict.sentence
     assert not all(one.holds for one in check_release(released[:1], plan)), "one record"
+
+
+def test_the_independent_check_finds_missing_cells_that_were_to_be_dropped():
+    steps = [{"column": "ill", "drop": {"missing": True}}]
+    table = MESSY.assign(ill=["flu"] * 7 + [None])
+    plan, later_null = plan_with(steps), {"column": "ill", "replace": {"flu": None}}
+    wrong = run(plan_with(None), table).released()
+    (verdict,) = check_release(wrong, plan)
+    assert (verdict.model, verdict.column) == ("repaired", "ill")
+    for fitting in (plan, plan_with([*steps, later_null])):
+        assert all(one.holds for one in run(fitting, table).verdicts)
 
 
 def test_the_check_of_the_next_table_says_what_hits_nothing():
@@ -315,6 +336,23 @@ def test_reports_list_the_steps_and_the_public_one_shows_no_value():
     assert not {"repairs", "old"} & {*json.loads(public.plan)}
     plain = run(plan.model_copy(update={"repairs": None}), MESSY)
     assert build_public_report(plain, build_released_file(plain), DAY).repairs == ""
+
+
+def test_a_script_says_that_it_holds_the_values_of_repairs():
+    script = write_script("metrics", plan_with(STEPS), "t.csv", {"COLUMN": "sex"})
+    comments = " ".join(line.strip("# ") for line in script.splitlines())
+    assert "'old'" in script and "its repairs list the values that they name" in comments
+
+
+def test_a_population_gets_the_replaced_values():
+    table = pd.DataFrame({"sex": ["m", "male", "F", "F"], "age": ["1"] * 4, "ill": ["flu"] * 4})
+    steps = [{"column": "sex", "replace": {"m": "male"}}, {"column": "age", "drop": {"below": 0}}]
+    done = run(plan_with(steps), table)
+    assert measure_reached_levels(done, people=table).population
+    classes, repairs = done.prepared.classes, done.prepared.plan.repairs
+    people = count_population(classes, table, repairs)
+    assert people.unplaced == 0 and sorted(people.classes.counts) == [2, 2]
+    assert count_population(classes, table).unplaced == 1, "m is in no hierarchy"
 
 
 def test_releases_of_differently_repaired_tables_are_not_matched():

@@ -28,6 +28,7 @@ from kanon.studio.session.hierarchy_choices import (
     update_hierarchies,
 )
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_loading import restart_with_table
 from kanon.studio.session.text import (
     escape_for_badge,
     escape_markdown,
@@ -371,9 +372,13 @@ def set_kind(work: SessionState, column: str, kind: ColumnKind) -> SessionState:
     kinds = {name: kept_kind for name, kept_kind in work.table.kinds.items() if name != column}
     if kind != find_fitting_kinds(values.texts)[0]:
         kinds[column] = kind
-    work = update_hierarchies(
-        work.replace_sections(replace(work.table, kinds=kinds), replace(work.message, problem=None))
-    )
+    table = replace(work.table, kinds=kinds)
+    work = work.replace_sections(table, replace(work.message, problem=None))
+    if any(step.column == column and step.compares_numbers for step in table.repairs):
+        kind.check(column, table.records.count_column_values(column).texts)
+        work = restart_with_table(work, table)  # the step may drop other records
+    else:
+        work = update_hierarchies(work)
     old = work.table.choices.get(column)
     if old is None or old.builder not in _BY_KIND:
         return work

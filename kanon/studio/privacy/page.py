@@ -259,7 +259,7 @@ def show_population(work: SessionState, result: AnonymisationResult, run: Run, k
     try:
         counted_people = state.get_or_compute(
             "population", (result.settings, people),
-            lambda: count_population(classes, people.table),
+            lambda: count_population(classes, people.table, run.prepared.plan.repairs),
         )  # fmt: skip
         inside = state.get_or_compute(
             "people below", (result.settings, k, people),

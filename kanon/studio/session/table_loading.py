@@ -84,7 +84,7 @@ def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
         problems.append("Repairs that the table does not allow as it is read now were removed.")
     if new.digest != old.digest:
         collection = replace(collection, earlier_releases=(), made=[])
-    return _start_again(
+    return restart_with_table(
         replace(
             work,
             kept=collection,
@@ -124,10 +124,10 @@ def set_repairs(work: SessionState, steps: Iterable[Repair]) -> SessionState:
     if len(new_steps) >= len(old.repairs):
         result = table.records.repairs[-1]
         message = " ".join([f"Repaired: {result.amount}.", *result.notes])
-    return _start_again(work, table).replace_sections(Message(notice=message))
+    return restart_with_table(work, table).replace_sections(Message(notice=message))
 
 
-def _start_again(work: SessionState, table: TableState) -> SessionState:
+def restart_with_table(work: SessionState, table: TableState) -> SessionState:
     """The session with a changed table: what was computed from the old one goes.
 
     Hierarchies that were proposed and never changed are proposed anew.

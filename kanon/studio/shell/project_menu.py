@@ -51,8 +51,8 @@ def _draw_project() -> None:
     )
     st.write(
         "The file contains no records, but its hierarchies list the values that occur in the "
-        "table. If a single value says something about a person, keep the file as safe as the "
-        "table."
+        "table, and its repairs the values that they name, even of identifiers. If a single "
+        "value says something about a person, keep the file as safe as the table."
     )
     try:
         check_savable(work)

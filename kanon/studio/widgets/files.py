@@ -28,7 +28,7 @@ from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
 
-OF_PLAN = "It can contain every value of the hierarchies, so it is not for publication."
+OF_PLAN = "It can contain every value of the hierarchies and repairs, so it is not for publication."
 
 _MIME = {
     **{kind: form.mime for kind, form in FORMATS.items()},

@@ -6,12 +6,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from kanon.base.kinds import ColumnKind
 from kanon.base.progress import ignore_progress
 from kanon.run import run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.repairs import Repair
+from kanon.studio.data.columns_panel import set_kind
 from kanon.studio.jobs.configurations import explain_incomparable
 from kanon.studio.jobs.stored_table import request_repairs
 from kanon.studio.session.hierarchy_choices import set_roles as give_roles
@@ -186,6 +188,18 @@ def test_a_table_read_again_keeps_the_repairs_that_it_allows():
     new = take_over_reread(work, again)
     assert [step.column for step in new.table.repairs] == ["age"]
     assert "Repairs that the table does not allow" in new.message.problem
+
+
+def test_another_kind_starts_again_where_a_step_compares_numbers():
+    content = b"price,sex\n1.234,m\n2.345,f\n3.456,m\n"
+    work = open_uploaded_table(content, "prices.csv", 1)
+    kind = ColumnKind.parse("whole number 1.234")
+    other = set_kind(work, "price", kind)
+    assert other.version == work.version, "no step compares numbers"
+    work = set_repairs(work, steps_of({"column": "price", "drop": {"below": 2}}))
+    assert work.table.records.n_records == 2
+    new = set_kind(work, "price", kind)
+    assert new.table.records.n_records == 3 and new.version == work.version + 1
 
 
 def test_a_release_is_made_from_the_repaired_table():
