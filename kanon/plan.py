@@ -342,10 +342,7 @@ class Plan(Strict):
         return sensitive_columns[0] if len(sensitive_columns) == 1 else None
 
     def suppression(self, n_records: int, outliers: bool = False) -> int | None:
-        """The most records that may be suppressed, or as outliers: a share is rounded down.
-
-        None if the plan has no limit.
-        """
+        """The most records that may be suppressed, or as outliers; None if there is no limit."""
         limit = self.outliers if outliers else self.suppression_limit
         if limit is None or isinstance(limit, RecordsPlan):
             return None if limit is None else min(limit.records, n_records)
@@ -492,10 +489,7 @@ def _describe_plan_error(error: ValidationError) -> PlanError:
 
 
 def _join_place(place: Sequence[int | str]) -> str:
-    """Join the place in a plan, without the kinds of hierarchies, models and limits.
-
-    The keys of ``replace`` are values of the table, so none of them is in the place.
-    """
+    """Join the place in a plan, without the kinds of its parts and the values of the table."""
     parts = [str(part) for part in place]
     if parts[:1] == ["repairs"]:
         del parts[3 if parts[2:3] == ["replace"] else len(parts) :]
