@@ -90,7 +90,11 @@ def find_changes(
         records = table.complete(quasi)
     earlier = None
     if before is not None:
-        earlier = convert_to_table(before).repair(plan.repairs, plan.read.column_kinds)
+        try:
+            earlier = convert_to_table(before).repair(plan.repairs, plan.read.column_kinds)
+        except KanonError as error:
+            sentence = f"The earlier table cannot be compared: {error}"
+            findings.append(DriftFinding("unfit", "", False, sentence))
     coarse = [column for column in plan.coarsened if column in table.columns]
     for column in (*quasi, *coarse):
         findings += _find_hierarchy_gaps(column, plan, records, folder)

@@ -79,7 +79,7 @@ class Repair(Strict):
         elif isinstance(what, list):
             which = f"with {'' if kind == 'one_of' else 'a value other than '}{list_names(what)}"
         else:
-            which = f"{kind} {what:g}"
+            which = f"{kind} {convert_to_text(what)}"
         return f"{quote(self.column)}: drop the records {which}"
 
     def find_targets(

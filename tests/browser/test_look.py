@@ -65,7 +65,10 @@ def test_the_tour_leads_through_five_pages(server, page):
         assert said == step.looks[number == 4][1]
         page.mouse.move(700, 500)
         page.mouse.wheel(0, 20_000)  # the box stays, and whoever scrolls is left alone
-        expect(page.get_by_test_id("stMain")).not_to_have_js_property("scrollTop", 0)
+        if page.get_by_test_id("stMain").evaluate(
+            "one => one.scrollHeight > one.clientHeight + 50"
+        ):
+            expect(page.get_by_test_id("stMain")).not_to_have_js_property("scrollTop", 0)
         expect(card).to_be_in_viewport(ratio=1)
         if number == last:
             by.picture(page, "tour")

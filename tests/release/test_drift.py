@@ -270,3 +270,13 @@ def test_what_was_suppressed_may_be_suppressed_again():
 def test_levels_of_an_earlier_table_that_does_not_fit():
     with pytest.raises((PlanError, HierarchyError)):
         check_pinned_levels(plan(), LAST, changed(sex=["X"] * 6))
+
+
+def test_an_earlier_table_that_cannot_be_repaired_hides_no_finding():
+    repairs = [{"column": "sex", "drop": {"one_of": ["X"]}}]
+    table = changed(age=["31", "34", "38", "52", "57", "old"])
+    alone = check_next_table(plan(repairs=repairs), table)
+    both = check_next_table(plan(repairs=repairs), table, before=LAST.assign(sex="X"))
+    (added,) = [one for one in both if one not in alone]
+    assert set(alone) < set(both) and not added.stops
+    assert added.sentence.startswith("The earlier table cannot be compared: ")

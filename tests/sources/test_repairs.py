@@ -376,3 +376,8 @@ def test_commands_say_what_was_repaired(tmp_path, monkeypatch, capsys):
     assert "note: Step 1 of the repairs, on 'sex'" in capsys.readouterr().out
     table = open_address(Address("t.csv"))
     assert get_table_origin(table.repair(plan_with(STEPS).repairs)) == get_table_origin(table)
+
+
+def test_a_step_gives_its_number_in_full():
+    step = Repair.model_validate({"column": "income", "drop": {"below": 1234567}})
+    assert step.description == "'income': drop the records below 1234567"

@@ -169,7 +169,11 @@ def show_algorithms_row(work: SessionState) -> None:
             list_offered_algorithms(),
             label_visibility="collapsed",
             **attach_widget(
-                "compare-algorithms", list_compared_algorithms(work), "algorithms", read=tuple
+                "compare-algorithms",
+                list_compared_algorithms(work),
+                "algorithms",
+                into=CompareSettings,
+                read=tuple,
             ),
             format_func=short_title,
             width=520,

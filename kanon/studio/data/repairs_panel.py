@@ -90,6 +90,7 @@ def _propose_spellings(work: SessionState, column: str, values: ValueCounts) -> 
         picked = st.multiselect(
             "Perhaps spellings of one value, the most frequent first",
             range(len(groups)),
+            default=range(len(groups)),
             format_func=list_spellings,
             key=key,
             placeholder="Pick what is one value",
@@ -101,7 +102,7 @@ def _propose_spellings(work: SessionState, column: str, values: ValueCounts) -> 
             "Merge spellings",
             key=f"{key}-merge",
             disabled=not pairs,
-            help="Replace each by the most frequent spelling.",
+            help="Replace each by the most frequent spelling. Remove what is not one value first.",
             on_click=_add_step,
             args=(work.version, column),
             kwargs={"replace": pairs},

@@ -178,10 +178,12 @@ def attach_widget(
     value: object,
     take: str | Callable[..., object],
     *args: Any,
-    into: type[StateSection] | Callable[..., object] = update_sections,
+    into: type[StateSection] | Callable[..., object] | None = None,
     read: Callable[[Any], Any] = lambda value: value,
     keep: bool = False,
 ) -> dict[str, Any]:
+    """Have a widget show a value, and take another by a function, or as a field of a section."""
+    assert callable(take) or into is not None, take
     set_widget_value(key, value)
 
     def changed() -> None:
@@ -197,7 +199,7 @@ def attach_widget(
             take(*args, new)
         elif isinstance(into, type):
             update_sections(replace(get_session().view(into), **{take: new}))
-        else:
+        elif into is not None:
             into(**{take: new})
 
     return {"key": key, "on_change": changed}

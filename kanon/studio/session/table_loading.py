@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kanon.errors import KanonError, quote
+from kanon.errors import KanonError, PlanError, quote
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.limits import lift_size_limits
 from kanon.sources.opening import ADULT_NAME, OpenedTable, fetch_adult, open_in_doubt, open_table
@@ -95,12 +95,25 @@ def take_over_reread(work: SessionState, again: SessionState) -> SessionState:
 
 
 def _list_usable_repairs(old: TableState, new: TableState) -> tuple[Repair, ...]:
-    steps = tuple(step for step in old.repairs if step.column in new.roles)
+    markers = new.file.settings.missing_markers
+    steps = tuple(
+        step
+        for step in old.repairs
+        if step.column in new.roles and _is_allowed_with_markers(step, markers)
+    )
     try:
         new.file.records.repair(steps, old.kinds)
     except KanonError:
         return ()
     return steps
+
+
+def _is_allowed_with_markers(step: Repair, markers: tuple[str, ...] | None) -> bool:
+    try:
+        check_repairs([step], markers)
+    except PlanError:
+        return False
+    return True
 
 
 def set_repairs(work: SessionState, steps: Iterable[Repair]) -> SessionState:

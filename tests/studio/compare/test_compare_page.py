@@ -241,3 +241,11 @@ def test_the_page_says_what_lines_meet_and_k_only_changes_it(start, downloads):
     verdicts = [one.value.replace("\\", "") for one in at.markdown if "At k" in one.value]
     assert any("Mondrian has no value at k = 7." in verdict for verdict in verdicts)
     assert not ui.problems(at) and not at.exception
+
+
+def test_algorithms_are_chosen_in_the_list(start):
+    at = ui.go(start(), ui.COMPARE)
+    ui.enter(at, at.multiselect(key="compare-algorithms"), ["gaa", "mondrian"])
+    assert ui.work(at).compare.algorithms == ("gaa", "mondrian") and not ui.problems(at)
+    compared = ui.work(ui.settled(ui.press(at, "Compare"))).findings.comparison.comparison
+    assert {line.configuration.algorithm for line in compared.lines} == {"gaa", "mondrian"}

@@ -12,6 +12,7 @@ from kanon.run import run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.repairs import Repair
 from kanon.studio.data.columns_panel import set_kind
 from kanon.studio.jobs.configurations import explain_incomparable
@@ -187,6 +188,16 @@ def test_a_table_read_again_keeps_the_repairs_that_it_allows():
                                 .encode(), "messy.csv", 0)  # fmt: skip
     new = take_over_reread(work, again)
     assert [step.column for step in new.table.repairs] == ["age"]
+    assert "Repairs that the table does not allow" in new.message.problem
+
+
+def test_a_step_that_writes_a_new_marker_is_left_out():
+    steps = steps_of({"column": "sex", "replace": {"m": "male"}},
+                     {"column": "age", "drop": {"above": 120}})  # fmt: skip
+    work = set_repairs(opened(), steps)
+    marked = ReadSettings(missing_markers=("male",))
+    new = take_over_reread(work, open_uploaded_table(CONTENT, "messy.csv", 0, marked))
+    assert new.table.repairs == (steps[1],)
     assert "Repairs that the table does not allow" in new.message.problem
 
 
