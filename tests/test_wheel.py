@@ -125,10 +125,7 @@ def test_what_is_installed_works_and_goes_without_a_trace(installed, page, tmp_p
             ("Animals (Viton et al. 2021)", "6"),
             ("Synthetic census", "30\u202f000"),
         ):
-            other = page.get_by_text("Load another table")
-            if other.count() and not page.get_by_role("tab", name="Samples").is_visible():
-                other.click()  # the first table folds the ways to another
-            page.get_by_role("tab", name="Samples").click()
+            by.open_tables(page, "Samples")
             with by.answered(page):
                 by.button(page, sample).click()
             heading = page.get_by_role("heading", name=f"{records} records,")

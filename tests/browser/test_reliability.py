@@ -83,7 +83,7 @@ def test_cancel_on_every_page(server, page, folder):
         by.go(page, title)
         took[title] = cancelled(page, server)
     by.go(page, "Data")
-    page.get_by_role("tab", name="A path or a database").click()
+    by.open_tables(page, "A path or a database")
     page.get_by_role("textbox", name="Path of a table").fill(str(folder / "many.parquet"))
     by.button(page, "Open the table").click()
     expect(by.button(page, "Cancel")).to_be_enabled()
@@ -191,7 +191,7 @@ def test_a_worker_that_is_killed_is_told_of_on_every_page_and_the_next_run_works
         by.idle(page)
         killed += 1
     by.go(page, "Data")  # a reload would bring the hard table back: another one is chosen instead
-    page.get_by_role("tab", name="Samples").click()
+    by.open_tables(page, "Samples")
     with by.answered(page):
         by.button(page, "Hospital, ten records").click()
     by.go(page, "Anonymise")

@@ -24,7 +24,7 @@ def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_pa
 @pytest.mark.nightly
 def test_a_report_that_was_made_on_its_page_opens_offline(chrome, server, page, tmp_path):
     by.open_data(page, server)
-    page.get_by_role("tab", name="Samples").click()
+    by.open_tables(page, "Samples")
     with by.answered(page):
         by.button(page, "Hospital, ten records").click()
     by.go(page, "Report")

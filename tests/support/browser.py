@@ -409,6 +409,15 @@ def upload(page: Page, file: Path | dict, records: str) -> None:
     expect(page.get_by_role("heading", name=f"{records} records,")).to_be_visible(timeout=30_000)
 
 
+def open_tables(page: Page, tab: str) -> None:
+    """Open a way to another table on the page Data: folded once a table of one's own is open."""
+    way, folded = page.get_by_role("tab", name=tab), page.get_by_text("Load another table")
+    expect(way.or_(folded).first).to_be_visible()
+    if folded.count() and not way.is_visible():
+        folded.click()
+    way.click()
+
+
 def in_memory(name: str, content: bytes) -> dict:
     return {"name": name, "mimeType": "text/csv", "buffer": content}
 
