@@ -92,7 +92,7 @@ def test_cancel_on_every_page(server, page, folder):
 
 
 def press(slider, key, heading, before):
-    """Press a key until the heading has changed; a busy browser may lose one, and a user repeats."""
+    """Press a key until the heading has changed; a busy browser may lose one: users repeat it."""
     slider.press(key)
     try:
         expect(heading).not_to_have_text(before, timeout=10_000)
