@@ -34,6 +34,9 @@ from playwright.sync_api import (
 from kanon.studio.session.text import strip_for_screen_reader
 from support.paths import ROOT
 
+# Longer than a page takes on a machine that others use as well; what must be quick says so itself.
+expect.set_options(timeout=20_000)
+
 OUTPUT = ROOT / "tests" / "output"
 PICTURES = bool(os.environ.get("KANON_PICTURES"))
 FLAGS = [
