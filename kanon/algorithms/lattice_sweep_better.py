@@ -45,9 +45,13 @@ def total_loss(task: Task, recoding: Recoding) -> int:
 
 
 def improve_release(
-    recoding: Recoding, task: Task, progress: Progress = ignore_progress
+    recoding: Recoding, task: Task, progress: Progress = ignore_progress, splits: bool = True
 ) -> Recoding:
-    """A release that costs no more, with k records in every class."""
+    """A release that costs no more, with k records in every class.
+
+    Without ``splits``, which visit all nodes below the meeting of some classes, classes are only
+    dissolved.
+    """
     classes = task.classes
     size, m = classes.nodes.shape
     lattice, _, halves, table, full = prepare_lattice(classes)
@@ -81,7 +85,7 @@ def improve_release(
             report_loss()
             if state[WORK] > _MOST_WORK:
                 break
-        for n_nearest, together in _POOLS:
+        for n_nearest, together in _POOLS if splits else ():
             todo = _order_by_loss(shared)
             while not split_some(
                 lattice, halves, table, trees, shared, pool, full,

@@ -16,6 +16,7 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.kernels.lattice_candidates import CandidateWalk
 from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays, fill_halves
 from kanon.kernels.lattice_sweep_walk import (
     GROUPED,
@@ -168,7 +169,7 @@ def walk_lattice(task: Task, progress: Progress = ignore_progress) -> SweepState
             groups = int(find_large_groups(lattice, halves, table, walk, k, _CHUNK))
             ended = groups < 0
             if groups > 0:
-                _remove_breaking_groups(task, walk, table, groups)
+                remove_breaking_groups(task, walk, table, groups)
                 set_released(lattice, table, walk, groups, k)
         else:
             ended = bool(walk_some(lattice, halves, table, walk, k, _CHUNK))
@@ -203,7 +204,9 @@ def _build_half(
     )
 
 
-def _remove_breaking_groups(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:
+def remove_breaking_groups(
+    task: Task, walk: SweepWalk | CandidateWalk, table: GroupTable, groups: int
+) -> None:
     """Empty the groups of k records that break another model, so that they are not released."""
     live = walk.grouped[: walk.state[GROUPED]]
     of, sizes = table.of[: len(live)], table.size[:groups]

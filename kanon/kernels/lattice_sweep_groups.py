@@ -54,7 +54,7 @@ class GroupTable(NamedTuple):
 
 
 @loop
-def _empty_table(table, entries):
+def empty_table(table, entries):
     table.clock[0] += 1
     bits = 4
     while (1 << bits) < 2 * entries:
@@ -63,7 +63,7 @@ def _empty_table(table, entries):
 
 
 @loop
-def _find_group(table, key, shift, mask, groups):
+def find_group(table, key, shift, mask, groups):
     """The group of a key; a new key gets the number ``groups``."""
     mixed = np.uint64(key)
     # The high bits of the product depend on all bits; bits in its middle would cluster.
@@ -82,10 +82,10 @@ def _find_group(table, key, shift, mask, groups):
 @loop
 def _number_keys(keys, size, table):
     """Number equal keys alike, by first occurrence; returns how many differ."""
-    shift, mask = _empty_table(table, size)
+    shift, mask = empty_table(table, size)
     groups = 0
     for i in range(size):
-        group = _find_group(table, keys[i], shift, mask, groups)
+        group = find_group(table, keys[i], shift, mask, groups)
         if group == groups:
             groups += 1
         keys[i] = group
@@ -159,13 +159,13 @@ def group_node(lattice, halves, table, node, live, size):
     at = _number_first(lattice, halves, table, first, live, size)
     to = _number_last(lattice, halves, table, last, live, size)
     ones, others = halves.ones[at], halves.others[to]
-    shift, mask = _empty_table(table, size)
+    shift, mask = empty_table(table, size)
     groups = 0
     for i in range(size):
         c = np.uint32(live[i])
         first, last = ones[lattice.first_of[c]], others[lattice.last_of[c]]
         key = (np.int64(first) << 32) | np.int64(last)
-        group = _find_group(table, key, shift, mask, groups)
+        group = find_group(table, key, shift, mask, groups)
         if group == groups:
             table.size[group] = 0
             groups += 1

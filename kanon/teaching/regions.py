@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from kanon.algorithms import lattice_sweep
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.lattice_sweep import merging_on
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lattice_sweep_order import sweep_by_groups
+from kanon.algorithms.lattice_sweep_rest import merging_on
 from kanon.algorithms.lattice_sweep_walk import walk_lattice
 from kanon.base.formatting import count_noun
 from kanon.reference.sweep import Visit, collect_released_groups, join, walk

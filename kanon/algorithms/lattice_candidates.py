@@ -1,0 +1,188 @@
+"""The lattice sweep on lattices too large to walk: only nodes that near classes have in common."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kanon.algorithms.lattice_size import sum_losses_per_level
+from kanon.algorithms.lattice_sweep_walk import (
+    build_lattice_arrays,
+    create_group_table,
+    limit_progress,
+    remove_breaking_groups,
+)
+from kanon.algorithms.task import Task
+from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import Progress, ignore_progress
+from kanon.kernels.lattice_candidates import (
+    NEXT,
+    RECORDS,
+    STEPS,
+    CandidateWalk,
+    find_large_candidates,
+    release_candidates,
+    walk_some_candidates,
+)
+from kanon.kernels.near_classes import Clusters, cluster_some
+
+_CHUNK = 2_000_000  # pairs that are compared, or classes grouped, between two reports of progress
+
+
+@dataclass(frozen=True, eq=False)
+class WideLattice:
+    """A task's classes, and what its levels make of them."""
+
+    task: Task
+
+    @cached_property
+    def arrays(self) -> tuple:
+        return build_lattice_arrays(self.task.classes)
+
+    @property
+    def raised(self) -> list[np.ndarray]:
+        return self.arrays[1]
+
+    @cached_property
+    def left(self) -> np.ndarray:
+        pairs = zip(self.task.potentials, self.raised, strict=True)
+        return np.concatenate([depth[table].ravel() for depth, table in pairs])
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """What meeting a record drawn at random costs a class, per quasi-identifier. (E, m)."""
+        classes = self.task.classes
+        distances = np.empty(classes.nodes.shape)
+        for j, (cells, depth, table) in enumerate(
+            zip(classes.cells, self.task.potentials, self.raised, strict=True)
+        ):
+            lost = depth - depth[table]
+            shares = [np.bincount(row, cells, len(row))[row] / classes.n_records for row in table]
+            # A class meets at a level whom it meets at that level but not below it.
+            meeting = np.diff(shares, axis=0, prepend=0.0)
+            distances[:, j] = (lost * meeting).sum(axis=0)[classes.nodes[:, j]]
+        return distances
+
+    def find_levels(self, group_of: np.ndarray) -> np.ndarray:
+        """The lowest levels at which each group is one; groups are numbered from 0. (G, m)."""
+        members = np.flatnonzero(group_of >= 0)
+        members = members[np.argsort(group_of[members], kind="stable")]
+        group = group_of[members]
+        starts = np.searchsorted(group, np.arange(group[-1] + 1))
+        levels = np.zeros((len(starts), len(self.raised)), dtype=np.int64)
+        for j, table in enumerate(self.raised):
+            nodes = self.task.classes.nodes[members, j]
+            for row in table[:-1]:
+                values = row[nodes]
+                levels[:, j] += np.logical_or.reduceat(values != values[starts][group], starts)
+        return levels
+
+    def find_targets(self, group_of: np.ndarray) -> np.ndarray:
+        """What each class becomes where each group is raised as far as it needs; others stay."""
+        nodes = self.task.classes.nodes
+        targets, is_in = nodes.copy(), group_of >= 0
+        if is_in.any():
+            levels = self.find_levels(group_of)[group_of[is_in]]
+            for j, table in enumerate(self.raised):
+                targets[is_in, j] = table[levels[:, j], nodes[is_in, j]]
+        return targets
+
+    def sort_by_loss(self, levels: np.ndarray) -> np.ndarray:
+        """Nodes by what raising all records to them costs, least first; ties in their order."""
+
+        def add(depths: Sequence[np.ndarray]) -> np.ndarray:
+            lost = sum_losses_per_level(self.task.classes, depths, self.raised)
+            return sum(level_losses[levels[:, j]] for j, level_losses in enumerate(lost))
+
+        return levels[np.argsort(self.task.potentials.ranks(add), kind="stable")]
+
+
+def form_clusters(
+    wide: WideLattice,
+    classes: np.ndarray,
+    k: int,
+    pairs: float,
+    progress: Progress = ignore_progress,
+) -> np.ndarray:
+    """Per class its cluster of at least k records, -1 for none. Shape (E,).
+
+    The classes that are nearest to all others begin. Classes are compared within parts drawn at
+    random, so small that about ``pairs`` are compared; what is left over of all parts comes last.
+    """
+    arrays, _ = wide.arrays
+    counts, distances = wide.task.classes.counts, wide.distances.sum(axis=1)
+    size, n_levels = len(counts), int(arrays.levels.max())
+    part_size = max(20 * k, int(2 * pairs / max(len(classes), 1)))
+    shuffled = np.random.default_rng(wide.task.seed).permutation(classes)
+    parts = np.array_split(shuffled, max(1, math.ceil(len(classes) / part_size)))
+    m, n_near = len(arrays.levels), min(len(classes), 2 * k + 10)
+    of, place = np.full(size, -1), np.zeros(size, dtype=np.int64)
+    room = np.zeros((2, m, n_levels), dtype=np.int64)
+    near = np.zeros((2, n_near), dtype=np.int64)
+    columns = np.argsort(-(counts @ wide.distances), kind="stable")
+    state, records, n_done = np.zeros(4, dtype=np.int64), np.zeros(1, dtype=np.int64), 0
+    tell, n_seeds = limit_progress(progress), len(classes)
+    for turn in range(len(parts) + 1):
+        part = parts[turn] if turn < len(parts) else classes[of[classes] < 0]
+        part = part[np.lexsort((part, distances[part]))]
+        place[part] = np.arange(len(part))
+        state[:2], records[0] = (len(part), 0), counts[part].sum()
+        clusters = Clusters(
+            part, part.copy(), place, of, columns, *room, np.zeros(m, dtype=np.int64), *near, state
+        )
+        while not cluster_some(arrays, wide.left, clusters, records, k, _CHUNK):
+            waiting = n_seeds - n_done - len(part) + int(state[0])
+            tell(1 - waiting / n_seeds, f"{count_noun(waiting, 'class', 'classes')} in no cluster")
+        n_done += len(part)
+    return of
+
+
+@dataclass(frozen=True, eq=False)
+class WalkedCandidates:
+    group_of: np.ndarray  # per class the group that it was released in; -1 if it remains
+    used: np.ndarray  # the nodes at which groups were released, (U, m)
+    visited: int
+    released: int
+
+
+def walk_candidates(
+    wide: WideLattice, levels: np.ndarray, progress: Progress = ignore_progress
+) -> WalkedCandidates:
+    """Visit nodes by loss; at each, release every group of the rest that is allowed."""
+    task, tell = wide.task, limit_progress(progress)
+    arrays, _ = wide.arrays
+    size, table = len(arrays.counts), create_group_table(len(arrays.counts))
+    draw = np.random.default_rng(task.seed)
+    marks = [
+        draw.integers(-(2**63), 2**63, rows.shape[1], dtype=np.int64)[rows].ravel()
+        for rows in wide.raised
+    ]
+    walk = CandidateWalk(
+        wide.sort_by_loss(levels),
+        np.concatenate(marks),
+        np.arange(size),
+        np.zeros(size, dtype=np.int64),
+        np.zeros_like(table.key),
+        np.zeros(size, dtype=np.int64),
+        *np.full((2, size), -1, dtype=np.int64),
+        np.array([size, task.classes.n_records, 0, 0, 0], dtype=np.int64),
+    )
+    state, ended = walk.state, False
+    while not ended:
+        if task.others:
+            groups = int(find_large_candidates(arrays, walk, table, task.k, _CHUNK))
+            ended = groups < 0
+            if groups > 0:
+                remove_breaking_groups(task, walk, table, groups)
+                release_candidates(arrays, walk, table, groups, task.k)
+        else:
+            ended = bool(walk_some_candidates(arrays, walk, table, task.k, _CHUNK))
+        tell(
+            state[NEXT] / len(levels),
+            f"{count_noun(int(state[NEXT]), 'node')} of {write_count(len(levels))}, "
+            f"{count_noun(int(state[RECORDS]), 'record')} left",
+        )
+    used = walk.levels[np.unique(walk.at[walk.at >= 0])]
+    return WalkedCandidates(walk.group_of, used, int(state[NEXT]), int(state[STEPS]))
