@@ -26,9 +26,17 @@ from kanon.kernels.lattice_candidates import (
     release_candidates,
     walk_some_candidates,
 )
-from kanon.kernels.near_classes import Clusters, cluster_some
+from kanon.kernels.near_classes import (
+    LEFT,
+    SEED,
+    Clusters,
+    cluster_some,
+    fill_distances,
+)
 
 _CHUNK = 2_000_000  # pairs that are compared, or classes grouped, between two reports of progress
+
+_POOL = 400  # classes that each is compared with, to find those that have near ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +59,42 @@ class WideLattice:
         return np.concatenate([depth[table].ravel() for depth, table in pairs])
 
     @cached_property
-    def distances(self) -> np.ndarray:
-        """What meeting a record drawn at random costs a class, per quasi-identifier. (E, m)."""
-        classes = self.task.classes
-        distances = np.empty(classes.nodes.shape)
-        for j, (cells, depth, table) in enumerate(
-            zip(classes.cells, self.task.potentials, self.raised, strict=True)
+    def columns(self) -> np.ndarray:
+        """The quasi-identifiers, first those that meeting a record drawn at random costs most."""
+        classes, costs = self.task.classes, []
+        for cells, depth, table in zip(
+            classes.cells, self.task.potentials, self.raised, strict=True
         ):
-            lost = depth - depth[table]
             shares = [np.bincount(row, cells, len(row))[row] / classes.n_records for row in table]
             # A class meets at a level whom it meets at that level but not below it.
             meeting = np.diff(shares, axis=0, prepend=0.0)
-            distances[:, j] = (lost * meeting).sum(axis=0)[classes.nodes[:, j]]
+            costs.append(cells @ ((depth - depth[table]) * meeting).sum(axis=0))
+        return np.argsort(-np.array(costs), kind="stable")
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """What meeting its third nearest of some classes drawn at random costs each class. (E,)."""
+        arrays, _ = self.arrays
+        size = self.task.classes.n_classes
+        draw = np.random.default_rng(self.task.seed)
+        pool = draw.choice(size, min(size, _POOL), replace=False)
+        clusters = put_classes(self.make_room(min(len(pool), 3)), np.arange(size), pool)
+        distances = np.zeros(size, dtype=np.int64)
+        fill_distances(arrays, self.left, clusters, distances, 0, size)
         return distances
+
+    def make_room(self, n_near: int) -> Clusters:
+        arrays, _ = self.arrays
+        size, m, n_levels = *self.task.classes.nodes.shape, int(arrays.levels.max())
+        return Clusters(
+            *np.zeros((3, size), dtype=np.int64),
+            np.full(size, -1),
+            self.columns,
+            *np.zeros((2, m, n_levels), dtype=np.int64),
+            np.zeros(m, dtype=np.int64),
+            *np.zeros((2, n_near), dtype=np.int64),
+            np.zeros(4, dtype=np.int64),
+        )
 
     def find_levels(self, group_of: np.ndarray) -> np.ndarray:
         """The lowest levels at which each group is one; groups are numbered from 0. (G, m)."""
@@ -99,6 +130,12 @@ class WideLattice:
         return levels[np.argsort(self.task.potentials.ranks(add), kind="stable")]
 
 
+def put_classes(room: Clusters, seeds: np.ndarray, waiting: np.ndarray) -> Clusters:
+    room.place[waiting] = np.arange(len(waiting))
+    room.state[[LEFT, SEED]] = len(waiting), 0
+    return room._replace(seeds=seeds, waiting=waiting.copy())
+
+
 def form_clusters(
     wide: WideLattice,
     classes: np.ndarray,
@@ -112,31 +149,21 @@ def form_clusters(
     random, so small that about ``pairs`` are compared; what is left over of all parts comes last.
     """
     arrays, _ = wide.arrays
-    counts, distances = wide.task.classes.counts, wide.distances.sum(axis=1)
-    size, n_levels = len(counts), int(arrays.levels.max())
+    counts, tell = wide.task.classes.counts, limit_progress(progress)
     part_size = max(20 * k, int(2 * pairs / max(len(classes), 1)))
     shuffled = np.random.default_rng(wide.task.seed).permutation(classes)
     parts = np.array_split(shuffled, max(1, math.ceil(len(classes) / part_size)))
-    m, n_near = len(arrays.levels), min(len(classes), 2 * k + 10)
-    of, place = np.full(size, -1), np.zeros(size, dtype=np.int64)
-    room = np.zeros((2, m, n_levels), dtype=np.int64)
-    near = np.zeros((2, n_near), dtype=np.int64)
-    columns = np.argsort(-(counts @ wide.distances), kind="stable")
-    state, records, n_done = np.zeros(4, dtype=np.int64), np.zeros(1, dtype=np.int64), 0
-    tell, n_seeds = limit_progress(progress), len(classes)
+    room, n_done = wide.make_room(min(len(parts[0]), 2 * k + 10)), 0
     for turn in range(len(parts) + 1):
-        part = parts[turn] if turn < len(parts) else classes[of[classes] < 0]
-        part = part[np.lexsort((part, distances[part]))]
-        place[part] = np.arange(len(part))
-        state[:2], records[0] = (len(part), 0), counts[part].sum()
-        clusters = Clusters(
-            part, part.copy(), place, of, columns, *room, np.zeros(m, dtype=np.int64), *near, state
-        )
+        part = parts[turn] if turn < len(parts) else classes[room.of[classes] < 0]
+        part = part[np.lexsort((part, wide.distances[part]))]
+        clusters = put_classes(room, part, part)
+        records = counts[part].sum(keepdims=True)
         while not cluster_some(arrays, wide.left, clusters, records, k, _CHUNK):
-            waiting = n_seeds - n_done - len(part) + int(state[0])
-            tell(1 - waiting / n_seeds, f"{count_noun(waiting, 'class', 'classes')} in no cluster")
+            waiting = len(classes) - n_done - len(part) + int(room.state[LEFT])
+            tell(1 - waiting / len(classes), f"{count_noun(waiting, 'class', 'classes')} left")
         n_done += len(part)
-    return of
+    return room.of
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,6 +94,15 @@ def _take_class(clusters, c):
 
 
 @kernel(seconds=1)
+def fill_distances(lattice, left, clusters, distances, begins, ends):
+    """Fill in what meeting the last of the ``near`` of the waiting classes costs each class."""
+    for place in range(begins, ends):
+        _open_cluster(lattice, left, clusters, clusters.seeds[place])
+        n_found = _list_nearest(lattice, clusters)
+        distances[clusters.seeds[place]] = clusters.costs[n_found - 1]
+
+
+@kernel(seconds=1)
 def cluster_some(lattice, left, clusters, waiting_records, k, most):
     """Form clusters of at least k records; whether fewer than k records wait.
 
