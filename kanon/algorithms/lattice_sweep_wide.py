@@ -35,6 +35,8 @@ THOROUGH = Work(pairs=3e9, visits=2e9, rounds=2)
 CLOSEST = Work(pairs=1e10, visits=6e9, rounds=8)
 EFFORTS = {"fast": FAST, "thorough": THOROUGH, "closest": CLOSEST}
 
+_NEXT_SHARE = 0.3  # how much of the visits nodes next to those of clusters may bring the nodes to
+
 _LEAST_GAIN = 0.0005  # a round that lowers the loss by a smaller share is the last
 
 
@@ -79,14 +81,29 @@ def sweep_wide_lattice(task: Task, work: Work, progress: Progress) -> Recoding:
 def _visit(
     wide: WideLattice, found: list[np.ndarray], work: Work, progress: Progress
 ) -> WalkedCandidates:
-    """Walk along nodes and the root; along some of them where all would take too long."""
+    """Walk along some nodes, the root, and nodes next to them where there is time for more.
+
+    Where all would take too long, some are drawn.
+    """
     root = np.array([[len(rows) - 1 for rows in wide.raised]])
     levels = np.unique(np.concatenate([*found, root]), axis=0)
     most = max(1, int(work.visits / wide.task.classes.n_classes))
+    draw = np.random.default_rng(wide.task.seed)
     if len(levels) > most:
-        draw = np.random.default_rng(wide.task.seed)
         levels = np.concatenate([draw.choice(levels, most, replace=False), root])
+    elif (room := int(_NEXT_SHARE * most) - len(levels)) > 0:
+        further = _list_nodes_next_to(levels, root[0])
+        if len(further) > room:
+            further = draw.choice(further, room, replace=False)
+        levels = np.unique(np.concatenate([levels, further]), axis=0)
     return walk_candidates(wide, levels, progress)
+
+
+def _list_nodes_next_to(levels: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """The nodes one level above or below, in one quasi-identifier."""
+    steps = np.eye(len(top), dtype=np.int64)
+    moved = np.concatenate([levels + step for step in (*steps, *-steps)])
+    return np.unique(moved[((moved >= 0) & (moved <= top)).all(axis=1)], axis=0)
 
 
 def _complete(wide: WideLattice, group_of: np.ndarray) -> Recoding:
