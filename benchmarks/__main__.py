@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -34,7 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in cases.values():
             print(f"{case.name:20} {case.about}")
         return 0
-    chosen = [cases[name] for name in dict.fromkeys(given.names)] or list(cases.values())
+    chosen = [cases[name] for name in dict.fromkeys(given.names)]
+    for case in cases.values() if not chosen else ():
+        if case.needs and case.needs not in os.environ:
+            print(f"{case.name}: left out, as {case.needs} is not set", file=sys.stderr)
+        else:
+            chosen.append(case)
     try:
         if any(case.needs_adult for case in chosen):
             adult_path()  # said now rather than after minutes

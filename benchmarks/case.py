@@ -30,6 +30,8 @@ class Case:
         Does the work and returns its part of the report, as Markdown.
     needs_adult
         Whether it needs the Adult table.
+    needs
+        An environment variable without which it is left out, unless it is asked for by its name.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Case:
     classes: int
     run: Callable[[], str]
     needs_adult: bool = False
+    needs: str = ""
 
 
 def all_cases() -> Mapping[str, Case]:

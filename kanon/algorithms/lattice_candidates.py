@@ -71,29 +71,37 @@ class WideLattice:
             costs.append(cells @ ((depth - depth[table]) * meeting).sum(axis=0))
         return np.argsort(-np.array(costs), kind="stable")
 
-    @cached_property
-    def distances(self) -> np.ndarray:
+    def measure_distances(self, progress: Progress = ignore_progress) -> np.ndarray:
         """What meeting its third nearest of some classes drawn at random costs each class. (E,)."""
         arrays, _ = self.arrays
-        size = self.task.classes.n_classes
+        size, tell = self.task.classes.n_classes, limit_progress(progress)
         draw = np.random.default_rng(self.task.seed)
         pool = draw.choice(size, min(size, _POOL), replace=False)
         clusters = put_classes(self.make_room(min(len(pool), 3)), np.arange(size), pool)
         distances = np.zeros(size, dtype=np.int64)
-        fill_distances(arrays, self.left, clusters, distances, 0, size)
+        step = _CHUNK // len(pool) + 1
+        for begins in range(0, size, step):
+            ends = min(begins + step, size)
+            fill_distances(arrays, self.left, clusters, distances, begins, ends)
+            tell(ends / size, f"{count_noun(size - ends, 'class', 'classes')} to be compared")
         return distances
 
     def make_room(self, n_near: int) -> Clusters:
         arrays, _ = self.arrays
         size, m, n_levels = *self.task.classes.nodes.shape, int(arrays.levels.max())
+        none = np.zeros(0, dtype=np.int64)
         return Clusters(
-            *np.zeros((3, size), dtype=np.int64),
-            np.full(size, -1),
-            self.columns,
-            *np.zeros((2, m, n_levels), dtype=np.int64),
-            np.zeros(m, dtype=np.int64),
-            *np.zeros((2, n_near), dtype=np.int64),
-            np.zeros(4, dtype=np.int64),
+            seeds=none,
+            waiting=none,
+            place=np.zeros(size, dtype=np.int64),
+            of=np.full(size, -1, dtype=np.int64),
+            columns=self.columns,
+            raised=np.zeros((m, n_levels), dtype=np.int64),
+            lost=np.zeros((m, n_levels), dtype=np.int64),
+            levels=np.zeros(m, dtype=np.int64),
+            near=np.zeros(n_near, dtype=np.int64),
+            costs=np.zeros(n_near, dtype=np.int64),
+            state=np.zeros(4, dtype=np.int64),
         )
 
     def find_levels(self, group_of: np.ndarray) -> np.ndarray:
@@ -139,14 +147,16 @@ def put_classes(room: Clusters, seeds: np.ndarray, waiting: np.ndarray) -> Clust
 def form_clusters(
     wide: WideLattice,
     classes: np.ndarray,
+    distances: np.ndarray,
     k: int,
     pairs: float,
     progress: Progress = ignore_progress,
 ) -> np.ndarray:
     """Per class its cluster of at least k records, -1 for none. Shape (E,).
 
-    The classes that are nearest to all others begin. Classes are compared within parts drawn at
-    random, so small that about ``pairs`` are compared; what is left over of all parts comes last.
+    The classes at the smallest ``distances`` from others begin. Classes are compared within parts
+    drawn at random, so small that about ``pairs`` are compared; what is left over of all parts
+    comes last.
     """
     arrays, _ = wide.arrays
     counts, tell = wide.task.classes.counts, limit_progress(progress)
@@ -156,7 +166,7 @@ def form_clusters(
     room, n_done = wide.make_room(min(len(parts[0]), 2 * k + 10)), 0
     for turn in range(len(parts) + 1):
         part = parts[turn] if turn < len(parts) else classes[room.of[classes] < 0]
-        part = part[np.lexsort((part, wide.distances[part]))]
+        part = part[np.lexsort((part, distances[part]))]
         clusters = put_classes(room, part, part)
         records = counts[part].sum(keepdims=True)
         while not cluster_some(arrays, wide.left, clusters, records, k, _CHUNK):
@@ -183,18 +193,19 @@ def walk_candidates(
     size, table = len(arrays.counts), create_group_table(len(arrays.counts))
     draw = np.random.default_rng(task.seed)
     marks = [
-        draw.integers(-(2**63), 2**63, rows.shape[1], dtype=np.int64)[rows].ravel()
+        np.asarray(draw.integers(-(2**63), 2**63, rows.shape[1], dtype=np.int64))[rows].ravel()
         for rows in wide.raised
     ]
     walk = CandidateWalk(
-        wide.sort_by_loss(levels),
-        np.concatenate(marks),
-        np.arange(size),
-        np.zeros(size, dtype=np.int64),
-        np.zeros_like(table.key),
-        np.zeros(size, dtype=np.int64),
-        *np.full((2, size), -1, dtype=np.int64),
-        np.array([size, task.classes.n_records, 0, 0, 0], dtype=np.int64),
+        levels=wide.sort_by_loss(levels),
+        marks=np.concatenate(marks),
+        live=np.arange(size),
+        sums=np.zeros(size, dtype=np.int64),
+        records=np.zeros_like(table.key),
+        grouped=np.zeros(size, dtype=np.int64),
+        group_of=np.full(size, -1, dtype=np.int64),
+        at=np.full(size, -1, dtype=np.int64),
+        state=np.array([size, task.classes.n_records, 0, 0, 0], dtype=np.int64),
     )
     state, ended = walk.state, False
     while not ended:

@@ -64,13 +64,16 @@ CARD = AlgorithmCard(
     "'closest', kanon seeks a price per record for every class of equal records, such that no "
     "group is worth much more than it costs. The groups that pay off at these prices are released, "
     "the surest first, and this release is improved in the same way. The better of this release "
-    "and that of 'thorough' is taken.",
+    "and that of 'thorough' is taken. A lattice of more than ten million nodes is not walked as a "
+    "whole, but along the nodes at which clusters of near records are one, and nodes next to them; "
+    "each released group is then raised only as far as it needs. More effort compares more records "
+    "to form clusters, and goes on along the nodes of what was found.",
     guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
     "Another release may lose less; the lower bound limits how much less.",
-    slow="With lattices of many nodes (the limit is ten million) and a k so large that much of the "
-    "table is left over; with models beyond k-anonymity, which are checked at nearly every node; "
-    "with the effort 'thorough', which weighs every group of the whole table; and most of all with "
-    "'closest', which does so hundreds of times and keeps all groups in memory.",
+    slow="With lattices of many nodes and a k so large that much of the table is left over; with "
+    "models beyond k-anonymity, which are checked at nearly every node; with the effort "
+    "'thorough', which weighs every group of the whole table; and most of all with 'closest', "
+    "which does so hundreds of times and keeps all groups in memory.",
     uses=("metric", "attribute_weights"),
     parameters=(EFFORT,),
     cheap=True,
@@ -89,8 +92,7 @@ def check(task: Task) -> None:
     Unsatisfiable
         The table has fewer than k records, or no release can meet a model.
     PlanError
-        The lattice is too large, or there are other models than k-anonymity and the effort is not
-        'fast'.
+        There are other models than k-anonymity and the effort is not 'fast'.
     """
     task.check()
     effort = task.option(EFFORT)
@@ -114,7 +116,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     With effort ``thorough``, a second sweep releases single groups by their mean loss, the cheapest
     first. The better release is improved: classes are dissolved into others, or merged with their
     nearest ones and split again, where that costs less. With effort ``closest``, :func:`closest`
-    goes on from there. Nothing is random.
+    goes on from there. Nothing is random. A lattice of more than :data:`MOST_NODES` nodes is swept
+    along some of them: see :func:`sweep_wide_lattice`.
 
     Raises
     ------

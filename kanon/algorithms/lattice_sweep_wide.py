@@ -50,24 +50,26 @@ def sweep_wide_lattice(task: Task, work: Work, progress: Progress) -> Recoding:
     release so far.
     """
     wide, everything = WideLattice(task), np.arange(task.classes.n_classes)
-    formed, walked = 0.5, 0.5 + 0.4 / (1 + work.rounds)  # shares of the time
-    part = scale_progress(progress, 0, formed)
-    clusters = form_clusters(wide, everything, task.k, work.pairs, part)
+    begun, formed, walked = 0.1, 0.5, 0.5 + 0.4 / (1 + work.rounds)  # shares of the time
+    distances = wide.measure_distances(scale_progress(progress, 0, begun))
+    part = scale_progress(progress, begun, formed)
+    clusters = form_clusters(wide, everything, distances, task.k, work.pairs, part)
     found, size = [wide.find_levels(clusters)], 4 * task.k
     while task.others and size <= min(_LARGEST_CLUSTERS, task.classes.n_records // 2):
-        found.append(wide.find_levels(form_clusters(wide, everything, size, FAST.pairs)))
+        larger = form_clusters(wide, everything, distances, size, FAST.pairs)
+        found.append(wide.find_levels(larger))
         size *= 4
     walk = _visit(wide, found, work, scale_progress(progress, formed, walked))
-    best, visited = _complete(wide, walk.group_of), walk.visited
+    best, visited = _complete(wide, distances, walk.group_of), walk.visited
     if not task.others:
-        best = _choose_better(task, best, _complete(wide, clusters))
+        best = _choose_better(task, best, _complete(wide, distances, clusters))
     for turn in range(work.rounds):
         begins, step = walked, (0.9 - walked) / work.rounds
         part = scale_progress(progress, begins + turn * step, begins + (turn + 1) * step)
         walk = _visit(wide, [wide.find_levels(best.assigned), walk.used], work, part)
         before, best = (
             total_loss(task, best),
-            _choose_better(task, best, _complete(wide, walk.group_of)),
+            _choose_better(task, best, _complete(wide, distances, walk.group_of)),
         )
         visited += walk.visited
         if total_loss(task, best) > (1 - _LEAST_GAIN) * before:
@@ -106,11 +108,11 @@ def _list_nodes_next_to(levels: np.ndarray, top: np.ndarray) -> np.ndarray:
     return np.unique(moved[((moved >= 0) & (moved <= top)).all(axis=1)], axis=0)
 
 
-def _complete(wide: WideLattice, group_of: np.ndarray) -> Recoding:
+def _complete(wide: WideLattice, distances: np.ndarray, group_of: np.ndarray) -> Recoding:
     """The release of some groups; what is left forms clusters, and the rest joins classes."""
     task, left = wide.task, np.flatnonzero(group_of < 0)
     if not task.others and task.classes.counts[left].sum() >= task.k:
-        clusters = form_clusters(wide, left, task.k, THOROUGH.pairs)
+        clusters = form_clusters(wide, left, distances, task.k, THOROUGH.pairs)
         group_of = np.where(clusters >= 0, clusters + group_of.max() + 1, group_of)
     targets = wide.find_targets(group_of)
     release = with_the_rest(task, targets, group_of < 0, Trace())

@@ -292,12 +292,6 @@ def test_what_is_released_early_is_missing_later():
 
 
 # --- Laws ---------------------------------------------------------------------------------------
-def test_a_lattice_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr("kanon.algorithms.lattice_size.MOST_NODES", 5)
-    with pytest.raises(PlanError, match="6 nodes, but the lattice sweep searches at most 5"):
-        lattice_sweep.check(chosen_task(two_columns(), {"metric": "custom"}, 2))
-
-
 def test_other_models_are_asked_of_every_group():
     """Two pairs that k allows; one of them has one disease alone, so it goes on and joins."""
     tree = PlainTree({"*": None, "a": "*", "b": "*", "c": "*"}, {"a": 1, "b": 1, "c": 1})
