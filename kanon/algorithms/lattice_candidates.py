@@ -29,7 +29,7 @@ from kanon.kernels.lattice_candidates import (
 from kanon.kernels.near_classes import (
     LEFT,
     SEED,
-    Clusters,
+    NearClusters,
     cluster_some,
     fill_distances,
 )
@@ -86,11 +86,11 @@ class WideLattice:
             tell(ends / size, f"{count_noun(size - ends, 'class', 'classes')} to be compared")
         return distances
 
-    def make_room(self, n_near: int) -> Clusters:
+    def make_room(self, n_near: int) -> NearClusters:
         arrays, _ = self.arrays
         size, m, n_levels = *self.task.classes.nodes.shape, int(arrays.levels.max())
         none = np.zeros(0, dtype=np.int64)
-        return Clusters(
+        return NearClusters(
             seeds=none,
             waiting=none,
             place=np.zeros(size, dtype=np.int64),
@@ -138,7 +138,7 @@ class WideLattice:
         return levels[np.argsort(self.task.potentials.ranks(add), kind="stable")]
 
 
-def put_classes(room: Clusters, seeds: np.ndarray, waiting: np.ndarray) -> Clusters:
+def put_classes(room: NearClusters, seeds: np.ndarray, waiting: np.ndarray) -> NearClusters:
     room.place[waiting] = np.arange(len(waiting))
     room.state[[LEFT, SEED]] = len(waiting), 0
     return room._replace(seeds=seeds, waiting=waiting.copy())

@@ -1,4 +1,4 @@
-"""Clusters of near classes: each takes what raises it least, without walking a lattice."""
+"""NearClusters of near classes: each takes what raises it least, without walking a lattice."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,13 @@ import numpy as np
 from kanon.kernels.compilation import kernel, loop
 
 LEFT, SEED, CLUSTERS, WORK = range(4)
-"""The places in ``Clusters.state``: how many classes are in no cluster yet, the next seed to look
-at, how many clusters there are, how many pairs of classes were compared."""
+"""The places in ``NearClusters.state``: how many classes are in no cluster yet, the next seed to
+look at, how many clusters there are, how many pairs of classes were compared."""
 
 NONE = 2**62  # more than any loss
 
 
-class Clusters(NamedTuple):
+class NearClusters(NamedTuple):
     seeds: np.ndarray  # classes in the order in which they begin clusters
     waiting: np.ndarray  # those in no cluster yet, in any order; the first ``state[LEFT]``
     place: np.ndarray  # (E,): per class its place in ``waiting``
