@@ -64,6 +64,7 @@ class Lattice:
         self._value_starts: dict[int, int] = {}
         self._values = array("q")
         self._last_report = time.monotonic()
+        self.done = 0.0  # the share of a search that knows it; else that of the nodes
         self._counts: CountsHere | StoredCounts
         if isinstance(classes, StoredClasses):
             self._counts = StoredCounts(classes, task.potentials, task.k)
@@ -228,7 +229,8 @@ class Lattice:
         if now - self._last_report >= _REPORT_SECONDS:
             self._last_report = now
             n_seen = len(self._value_starts)
-            self.progress(min(0.99, n_seen / self.size), f"{write_count(n_seen)} nodes evaluated")
+            share = self.done or n_seen / self.size
+            self.progress(min(0.99, share), f"{write_count(n_seen)} nodes evaluated")
 
     # --- inside ---------------------------------------------------------------------------------
     def _compute_place(self, node: Node) -> int:

@@ -83,9 +83,9 @@ def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
     if size > MOST_NODES:
         raise PlanError(
             f"The lattice of these hierarchies has {write_count(size)} nodes, but {title} searches "
-            f"at most {write_count(MOST_NODES)}. Use 'datafly' or 'improved-greedy', which follow "
-            "one path, or 'gaa' or 'mondrian', which need no lattice, or choose fewer "
-            "quasi-identifiers."
+            f"at most {write_count(MOST_NODES)}. Use 'optimal', which searches larger ones without "
+            "a proof, 'datafly' or 'improved-greedy', which follow one path, or 'gaa', 'mondrian' "
+            "or 'lattice-sweep', which need no whole lattice, or choose fewer quasi-identifiers."
         )
 
 

@@ -1,26 +1,42 @@
-"""The bounded search: the full-domain release with the least loss, from few nodes."""
+"""The bounded search: the full-domain release with the least loss, from few nodes.
 
+Of a lattice that is too large to bound every node, random walks look for a good one.
+"""
+
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.annealing import find_good_nodes
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import Node
+from kanon.algorithms.lattice_size import MOST_NODES, Node, count_lattice_nodes
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
     CellLoss,
     NodeTags,
     begin_search,
-    build_search_check,
     build_unsatisfiable,
+    check_models,
     finish_search,
 )
 from kanon.algorithms.task import Task
+from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
+from kanon.cards import Parameter
+from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
+EFFORT = Parameter(
+    name="effort",
+    title="Effort",
+    choices={"fast": "Fast: two random walks", "thorough": "Thorough: ten random walks"},
+    default="fast",
+    help="How many random walks look for the best levels where the lattice has more than 10 "
+    "million nodes. Smaller lattices need none.",
+)
 CARD = AlgorithmCard(
     name="optimal",
     title="Bounded search (optimal levels)",
@@ -33,16 +49,48 @@ CARD = AlgorithmCard(
     "that are too small, the one with the least loss is released, and those records are "
     "suppressed. The least that a node can lose follows from its levels alone. A node is never "
     "counted if the least that it can lose exceeds the best loss so far, or if a node above it "
-    "failed.",
-    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
-    slow="With many quasi-identifiers; the limit is a lattice of 10 million nodes.",
+    "failed. A lattice of more than 10 million nodes is too large for that. There, random walks "
+    "look for the node with the least loss (simulated annealing): each begins at the top, changes "
+    "a few levels by one at each step, and goes to nodes that lose more ever more rarely. The best "
+    "node found is released, and nothing is proved about it.",
+    guarantees="No more records are suppressed than allowed. Up to 10 million nodes, no other "
+    "levels lose less. With more nodes, the levels are the best found, not proved: only the nodes "
+    "one level away are known to lose no less.",
+    slow="With many quasi-identifiers: above 10 million nodes, a random walk takes up to half a "
+    "minute for 30,000 records.",
     uses=("metric", "attribute_weights", "suppression"),
     parameters=(
         replace(LOSS, choices={name: LOSS.choices[name] for name in ("metric", "precision")}),
+        EFFORT,
     ),
 )
 
-check = build_search_check(CARD.title)
+WALKS = {"fast": 2, "thorough": 10}
+
+
+def check(task: Task) -> None:
+    """Check that the search can do what is asked for.
+
+    Raises
+    ------
+    PlanError
+        A model does not go together with suppression, or a lattice of more than 10 million nodes
+        is that of classes that stay in an engine.
+    """
+    check_models(task, CARD.title, task.suppression or 0)
+    if task.classes.in_engine and not is_proved(task):
+        raise PlanError(
+            f"The lattice of these hierarchies has more than {write_count(MOST_NODES)} nodes. "
+            f"{CARD.title} searches it only if all classes fit in memory, but "
+            f"{write_count(task.classes.n_classes)} are more than the limit 'classes' allows "
+            "(docs/operate/limits.md). Use 'datafly', 'improved-greedy' or 'gaa', or choose fewer "
+            "quasi-identifiers."
+        )
+
+
+def is_proved(task: Task) -> bool:
+    """Whether the lattice is small enough to prove that no other levels lose less."""
+    return count_lattice_nodes(task.classes.hierarchies) <= MOST_NODES
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
@@ -52,6 +100,10 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     suppressed is at most that of the best so far are looked at, the highest such bound first. One
     that fails tags all below it as failing, and those have lower bounds; one that meets the
     requirements lowers the best loss. Meeting the models is monotone (predictive tagging).
+
+    In a lattice of more than 10 million nodes, the best node of some random walks is released (see
+    :mod:`kanon.algorithms.annealing`), and ``trace.gap`` is infinite, as nothing is proved, unless
+    nothing is lost at all.
 
     Raises
     ------
@@ -63,7 +115,13 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     task.check()
     check(task)
     lattice = begin_search(task, progress)
-    tags, loss = NodeTags(lattice), CellLoss(lattice)
+    loss = CellLoss(lattice)
+    if not is_proved(task):
+        nodes = find_good_nodes(lattice, loss, WALKS[task.option(EFFORT)])
+        release = finish_search(lattice, nodes[-1], nodes)
+        lost = loss.of(nodes[-1], lattice.evaluate(nodes[-1]))
+        return release.with_trace(replace(release.trace, gap=math.inf if lost else 0.0))
+    tags = NodeTags(lattice)
     bounds = loss.bounds()
     walk = _descend(lattice, tags, bounds)
     if not walk:

@@ -123,6 +123,8 @@ class Run:
         among = "release that keeps equal records together and suppresses none"
         if gap == 0:
             return f"it is proved that no {among} loses less by the metric and weights of the run"
+        if math.isinf(gap) and self.recoding.trace.node is not None:
+            return "these levels are the best found; that no others lose less is not proved"
         if math.isinf(gap):
             return f"how much less another {among} could lose is not known"
         return (

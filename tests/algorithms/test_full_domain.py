@@ -651,12 +651,16 @@ def test_a_large_lattice_is_walked_along_or_refused(algorithm):
         assert release.min_k >= 3
         assert release.trace.evaluated <= 1 + 9 * 5 * 9
         return
+    if algorithm is optimal:  # by random walks: tests/algorithms/test_annealing.py
+        algorithm.check(task)
+        return
     with pytest.raises(PlanError) as caught:
         algorithm.check(task)
     for part in (
         write_count(6**9),
         write_count(10**7),
         algorithm.CARD.title,
+        "'optimal'",
         "'datafly'",
         "'improved-greedy'",
     ):

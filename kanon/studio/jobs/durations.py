@@ -12,7 +12,7 @@ from statistics import median_low
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k, uses
-from kanon.algorithms.lattice_size import count_lattice_nodes
+from kanon.algorithms.lattice_size import MOST_NODES, count_lattice_nodes
 from kanon.algorithms.solution import FINISHED_K
 from kanon.base.formatting import write_count
 from kanon.base.parallel import count_cores
@@ -33,6 +33,8 @@ SECONDS: Mapping[str, float] = {
     "mingen": 0.01,
     "ola": 0.003,
     "optimal": 0.0035,
+    "optimal, wide": 1.5,
+    "lattice-sweep, wide": 0.6,
     "samarati": 0.004,
     "lattice-sweep": 0.0095,
     "mondrian": 0.0035,
@@ -124,8 +126,10 @@ def measure_run(work: SessionState, algorithm: str, n_ks: int) -> dict[str, floa
         return {algorithm: tuples}
     if family == "clusters":
         return {algorithm: n_ks * tuples**2}
-    nodes = count_lattice_nodes([*table.trees.values()]) if family == "levels" else 0
-    return {algorithm: n_ks * (tuples + nodes / _NODES)}
+    nodes = count_lattice_nodes([*table.trees.values()])
+    if nodes > MOST_NODES and f"{algorithm}, wide" in SECONDS:
+        return {f"{algorithm}, wide": n_ks * tuples}
+    return {algorithm: n_ks * (tuples + (nodes / _NODES if family == "levels" else 0))}
 
 
 def measure_anonymisation(work: SessionState) -> Effort:
