@@ -427,6 +427,7 @@ def tasks(draw, leaves_only: bool = False, **chosen) -> Task:
         "variant": draw(st.sampled_from(VARIANTS)),
         "dimension": draw(st.sampled_from(DIMENSIONS)),
         "release": draw(st.sampled_from(RELEASES)),
+        "sets": draw(st.sampled_from(["whole", "tight"])),
         **chosen,
     }
     if not plainly(classes, models)(list(range(classes.n_classes))):
@@ -444,7 +445,7 @@ def plain(task: Task) -> Mondrian:
         task.k,
         task.option(mondrian.VARIANT),
         plainly(classes, task.others),
-        task.option(mondrian.DIMENSION),
+        *map(task.option, (mondrian.DIMENSION, mondrian.RELEASE, mondrian.SETS)),
     )
 
 
@@ -494,6 +495,8 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
     at = compute_node_positions(tree)
     low, high = min(at[leaf] for leaf in below), max(at[leaf] for leaf in below)
     inside = [leaf for leaf in range(tree.n_leaves) if low <= at[leaf] <= high]
+    if task.option(mondrian.SETS) == "tight" and not ValueOrder.from_hierarchy(tree).numeric:
+        inside = below
     if len(inside) == tree.n_leaves:
         return tree.labels[tree.root], 0, tree.n_leaves
     ends = min(inside), max(inside) + 1
