@@ -18,6 +18,7 @@ from kanon.algorithms.catalogue import algorithm_named, algorithms, check_task, 
 from kanon.algorithms.gaa import PARTS
 from kanon.algorithms.lattice_size import count_lattice_nodes
 from kanon.algorithms.mdav import RANGES
+from kanon.algorithms.mondrian import SETS
 from kanon.algorithms.search import LOSS
 from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError
@@ -276,7 +277,7 @@ def ways() -> list[Way]:
 
     What a search minimises is no such choice: it would be held against what it did not look for.
     Nor is into how many parts GAA cuts a table, which is for tables too large for this page, how
-    the bounds of ranges are written, and what :data:`TAKES_MINUTES`.
+    the bounds of ranges are written, what sets hold, and what :data:`TAKES_MINUTES`.
     """
     found = []
     for name in algorithms():
@@ -289,7 +290,7 @@ def ways() -> list[Way]:
         found += [
             Way(name, None, parameter.name, choice)
             for parameter in get_own_parameters(name)
-            if parameter.name not in (LOSS.name, PARTS.name, RANGES.name)
+            if parameter.name not in (LOSS.name, PARTS.name, RANGES.name, SETS.name)
             for choice in parameter.choices
             if choice != parameter.default and (name, choice) != TAKES_MINUTES
         ]

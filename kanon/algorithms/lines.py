@@ -12,7 +12,7 @@ import numpy as np
 from kanon.base.kinds import read_moments, read_numbers
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.ranges import LeafRange, add_ranges
+from kanon.hierarchy.ranges import LeafRange, add_ranges, list_covered_leaves
 
 _MOST_LISTED = 50  # sets of more texts are named by their first and their last
 
@@ -24,6 +24,7 @@ class Span(NamedTuple):
     open_high: bool = False
     mean: str = ""
     mean_alone: bool = False
+    leaves: tuple[int, ...] = ()  # of a set that lacks some values from low to high
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ class ValueOrder:
         """What a range is called: ``[a, b]``, ``b or less``, ``{a, b, c}`` or its mean."""
         if span.mean_alone:
             return span.mean
-        inside = self.leaves(span.low, span.high)
+        inside = span.leaves or self.leaves(span.low, span.high)
         labels = self.tree.labels
         least, last = labels[inside[0]], labels[self.leaves(0, min(span.high, self.last_value))[-1]]
         less, more = ("less", "more") if self.numeric else ("earlier", "later")
@@ -130,6 +131,29 @@ class ValueOrder:
         columns = (low, high, open_low, open_high)
         return [Span(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
+    def drop_gaps(self, spans: Sequence[Span], nodes: np.ndarray, starts: np.ndarray) -> list[Span]:
+        """The spans of groups of nodes as sets of the leaves that occur in each group.
+
+        >>> tree = Hierarchy.from_entries(
+        ...     [("*", None, None), *((leaf, "*", None) for leaf in "abcd")])
+        >>> line = ValueOrder.from_hierarchy(tree)
+        >>> spans = [Span(0, 2), Span(1, 2)]  # of a and c, and of b and c
+        >>> spans = line.drop_gaps(spans, np.array([0, 2, 1, 2]), np.array([0, 2]))
+        >>> [line.label(span) for span in spans], spans[1].leaves
+        (['{a, c}', '{b, c}'], ())
+        """
+        sizes, leaves = list_covered_leaves(self.tree, nodes)
+        group = np.searchsorted(starts, np.repeat(np.arange(len(nodes)), sizes), side="right") - 1
+        keys = np.unique(group * self.tree.n_leaves + leaves)
+        ends = np.searchsorted(keys // self.tree.n_leaves, np.arange(1, len(starts)))
+        sets = np.split(keys % self.tree.n_leaves, ends)
+        return [
+            span._replace(leaves=tuple(leaves.tolist()))
+            if len(leaves) < span.high - span.low + 1
+            else span
+            for span, leaves in zip(spans, sets, strict=True)
+        ]
+
     def spans(
         self, nodes: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,11 +180,13 @@ def add_ranges_beside(line: ValueOrder, spans: Sequence[Span]) -> tuple[Hierarch
             name = f"{label} ({times})"
         used_labels.add(name)
         node_of[span] = line.tree.n_nodes + len(ranges)
-        leaves = line.leaves(span.low, span.high)
+        leaves = np.array(span.leaves) if span.leaves else line.leaves(span.low, span.high)
         ends = line.leaves(span.low, min(span.high, line.last_value))[[0, -1]].tolist()
         is_open = span.open_low or span.mean_alone, span.open_high or span.mean_alone
         bounds = tuple(end for end, hidden in zip(ends, is_open, strict=True) if not hidden)
         last = int(leaves.max()) + 1
-        ranges.append(LeafRange(int(leaves.min()), last, name, bounds, bool(span.mean)))
+        ranges.append(
+            LeafRange(int(leaves.min()), last, name, bounds, bool(span.mean), span.leaves)
+        )
     nodes = np.array([node_of[span] for span in spans], dtype=np.int64)
     return add_ranges(line.tree, ranges), nodes

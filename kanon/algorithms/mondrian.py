@@ -19,9 +19,13 @@ from kanon.kernels.mondrian import (
     ATTRIBUTE,
     BEST_BALANCE,
     CANDIDATE,
+    GROUP,
+    LEAST_LOSS,
     MOST_DISTINCT,
+    OCCURRING,
     PARTS,
     RECORDS,
+    SPREAD,
     VALUE,
     WIDEST,
     MondrianInput,
@@ -53,14 +57,21 @@ DIMENSION = Parameter(
         "widest": "the widest range",
         "most-distinct": "the most distinct values",
         "best-balance": "the most equal parts",
+        "least-loss": "the least loss after the cut",
     },
     default="widest",
     help="Which column a region is cut on: the one whose values are spread widest, as a share of "
-    "the whole table's spread; the one with the most distinct values in the region; or the one "
-    "whose cut makes the most equal parts. If several tie, the first column.",
+    "the whole table's spread; the one with the most distinct values in the region; the one "
+    "whose cut makes the most equal parts; or the one after whose cut the parts lose the smallest "
+    "share of the values, over all columns. If several tie, the first column.",
 )
 
-_DIMENSIONS = {"widest": WIDEST, "most-distinct": MOST_DISTINCT, "best-balance": BEST_BALANCE}
+_DIMENSIONS = {
+    "widest": WIDEST,
+    "most-distinct": MOST_DISTINCT,
+    "best-balance": BEST_BALANCE,
+    "least-loss": LEAST_LOSS,
+}
 
 RELEASE = Parameter(
     name="release",
@@ -82,6 +93,16 @@ RANGES = Parameter(
     "around the range.",
 )
 
+SETS = Parameter(
+    name="sets",
+    title="Values of sets",
+    choices={"whole": "all from the first to the last", "tight": "values of the class"},
+    default="whole",
+    help="Where a class gets a set of values, such as {Nurse, Teacher}: all values from its first "
+    "to its last in the order of the hierarchy, or only those that occur in the class. The second "
+    "loses less, and tells which values no record of the class has.",
+)
+
 CARD = AlgorithmCard(
     name="mondrian",
     title="Mondrian",
@@ -96,7 +117,8 @@ CARD = AlgorithmCard(
     "allowed, the median value goes to the other side. Then each side is cut in the same way. A "
     "cut is made only if every part holds at least k records and meets every other model; if the "
     "widest axis allows no cut, the next widest is tried. Instead of the widest axis, the one with "
-    "the most distinct values can come first, or the one whose cut makes the most equal parts. All "
+    "the most distinct values can come first, or the one whose cut makes the most equal parts or "
+    "loses least. All "
     "records of a region that cannot be cut any more get the same values: in every column the "
     "lowest group of the hierarchy that holds all of them, or their range. A bound of a range can "
     "be left open if fewer than k records of the table reach it. Records that share all "
@@ -104,7 +126,7 @@ CARD = AlgorithmCard(
     guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
     "No region can be cut again in the same way.",
     slow="Hardly ever: the time grows only a little faster than the table.",
-    parameters=(VARIANT, DIMENSION, RELEASE, RANGES),
+    parameters=(VARIANT, DIMENSION, RELEASE, RANGES, SETS),
     needs_hierarchies=False,
     cheap=True,
 )
@@ -169,6 +191,11 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     - ``most-distinct``: the one with the most distinct values in the region.
     - ``best-balance``: the one whose cut has the smallest largest part: of two parts, the one
       nearest to halves. Of the cuts on a quasi-identifier the first that k allows counts.
+    - ``least-loss``: the one whose cut, the first that k allows, leaves the least loss: the sum
+      over the parts of records times the share of the values that each quasi-identifier loses.
+      That is (values that it is released as - 1) / (values of its hierarchy - 1), and of ranges and
+      of sets that are ``whole`` (hi - lo) / (hi - lo of the table). Differences of less than a
+      millionth of a cell are ties.
 
     Variants:
 
@@ -188,8 +215,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Parameters
     ----------
     task
-        The classes, k and the models; the options ``variant``, ``dimension``, ``release`` and
-        ``ranges``.
+        The classes, k and the models; the options ``variant``, ``dimension``, ``release``,
+        ``ranges`` and ``sets``.
     progress
         Called with the share of the records that is in finished regions.
 
@@ -198,11 +225,12 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Recoding
         Every region raised to the lowest common ancestor in each quasi-identifier, or to a range
         where it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the
-        set of all values from the first to the last; one value stays itself, everything is the
-        root. If ``ranges`` says ``outward``, a range of numbers or dates is the lowest node around
-        it below the root if it has a hierarchy; else ``b or less`` and ``a or more``, down or up
-        to the end of the column, where fewer than k records lie at a bound or beyond it. Regions
-        with the same values are one class. ``trace.steps`` counts the cuts.
+        set of all values from the first to the last or, if ``sets`` says ``tight``, of those that
+        occur in the region; one value stays itself, everything is the root. If ``ranges`` says
+        ``outward``, a range of numbers or dates is the lowest node around it below the root if it
+        has a hierarchy; else ``b or less`` and ``a or more``, down or up to the end of the column,
+        where fewer than k records lie at a bound or beyond it. Regions with the same values are
+        one class. ``trace.steps`` counts the cuts.
 
     Raises
     ------
@@ -244,13 +272,12 @@ def released(
     progress: Progress = ignore_progress,
 ) -> Recoding:
     """The release in which every region, a stretch of the ordered classes, is in one class."""
-    by_groups = task.option(RELEASE) == "hierarchy"
     targets = np.empty(task.classes.nodes.shape, dtype=np.int64)
     trees: list[Hierarchy] = []
     lengths = np.diff(np.append(starts, len(order)))
     for j, line in enumerate(lines):
         nodes = task.classes.nodes[order, j]
-        if by_groups and not is_flat(line.tree):
+        if gets_groups(task, line.tree):
             tree, nodes_above = line.tree, find_common_ancestors(line.tree.parent, nodes, starts)
         else:
             tree, nodes_above = _build_ranges(task, line, nodes, starts, task.classes.counts[order])
@@ -312,7 +339,8 @@ def _partition(
     task.check()
     classes, variant = task.classes, task.option(VARIANT)
     dimension = _DIMENSIONS[task.option(DIMENSION)]
-    values = _build_input(classes, lines, variant == "hierarchy")
+    losing = [_choose_loss(task, line) for line in lines]
+    values = _build_input(classes, lines, variant == "hierarchy", losing)
     size, n = classes.n_classes, classes.n_records
     order, part = np.arange(size), np.zeros(size, dtype=np.int64)
     # Regions that are not done, the next one last: start, stop, candidates not to be proposed.
@@ -350,21 +378,42 @@ def _partition(
 
 
 def _build_input(
-    classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool
+    classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool, losing: list[int]
 ) -> MondrianInput:
     shape = len(lines), max(line.tree.n_nodes for line in lines)
     at, place = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    parents, first = (np.full(shape, -1, dtype=np.int64) for _ in range(2))
+    parents, first, last = (np.full(shape, -1, dtype=np.int64) for _ in range(3))
     spans = np.zeros(len(lines))
     for j, line in enumerate(lines):
         nodes = line.tree.n_nodes
         at[j, :nodes], parents[j, :nodes] = _convert_to_steps(line.at), line.tree.parent
-        first[j, :nodes] = line.tree.first
+        first[j, :nodes], last[j, :nodes] = line.tree.first, line.tree.last
         place[j, :nodes] = np.unique(line.at, return_inverse=True)[1]
         positions = at[j, classes.nodes[:, j]]
         spans[j] = positions.max() - positions.min()
     by_tree = np.array([by_children and not is_flat(line.tree) for line in lines])
-    return MondrianInput(classes.nodes, classes.counts, at, place, spans, parents, first, by_tree)
+    others = np.array([line.tree.n_leaves - 1 for line in lines], dtype=np.int64)
+    return MondrianInput(
+        classes.nodes, classes.counts, at, place, spans, parents, first, last, others,
+        np.array(losing, dtype=np.int64), by_tree,
+    )  # fmt: skip
+
+
+def _choose_loss(task: Task, line: ValueOrder) -> int:
+    if gets_groups(task, line.tree):
+        return GROUP
+    return OCCURRING if gets_tight_sets(task, line) else SPREAD
+
+
+def gets_groups(task: Task, tree: Hierarchy) -> bool:
+    """Whether a column is released as groups of its hierarchy; else as ranges or sets."""
+    return task.option(RELEASE) == "hierarchy" and not is_flat(tree)
+
+
+def gets_tight_sets(task: Task, line: ValueOrder) -> bool:
+    """Whether the sets of a column hold only values that occur; numbers get ranges."""
+    is_opened = task.option(RANGES) == "outward" and line.has_extremes
+    return task.option(SETS) == "tight" and not (line.numeric or is_opened)
 
 
 def _convert_to_steps(at: np.ndarray) -> np.ndarray:
@@ -405,7 +454,10 @@ def _build_ranges(
         cover = find_common_ancestors(line.tree.parent, nodes, starts)
         raised = np.where((raised < 0) & (cover != line.tree.root), cover, raised)
     spans = line.open_bounds(low, high, nodes, counts, task.k if outward else 0)
-    whole = [(span.low, span.high) == (0, line.rank.max()) or all(span[2:4]) for span in spans]
+    if gets_tight_sets(task, line):
+        spans = line.drop_gaps(spans, nodes, starts)
+    top = line.rank.max()
+    whole = [(span.low, span.high, *span.leaves) == (0, top) or all(span[2:4]) for span in spans]
     raised[(raised < 0) & whole] = line.tree.root
     unnamed = np.flatnonzero(raised < 0)
     tree, raised[unnamed] = add_ranges_beside(line, [spans[region] for region in unnamed.tolist()])

@@ -121,24 +121,34 @@ class Discernibility(Loss):
 
 
 class ClassSize(Loss):
-    """AECS: released records per class."""
+    """AECS: all records per class, where the suppressed records are one class more."""
 
     def of(self, node: Node, evaluation: Evaluation) -> Fraction:
-        """Released records per class; more than n without classes."""
-        n_records = self._lattice.task.classes.n_records
-        if not evaluation.classes:
-            return Fraction(n_records + 1)
-        return Fraction(n_records - evaluation.suppressed, evaluation.classes)
+        return compute_class_size(
+            self._lattice.task.classes.n_records, evaluation.classes, evaluation.suppressed
+        )
 
     def bounds(self) -> np.ndarray:
         return np.zeros(self._lattice.shape)
 
     def raise_loss_bounds(self, node: Node, evaluation: Evaluation, bounds: np.ndarray) -> None:
-        most = self._lattice.task.classes.n_records - self._lattice.limit
+        # No node above has more classes; those that it suppresses count as one.
         # Lowered, so that no rounding lifts it above the bound.
-        least = max(most, 0) / evaluation.all_classes * (1 - 1e-12)
+        least = self._lattice.task.classes.n_records / evaluation.all_classes * (1 - 1e-12)
         above = bounds[self._lattice.up_set(node)]
         np.maximum(above, least, out=above)
+
+
+def compute_class_size(n_records: int, n_classes: int, suppressed: int) -> Fraction:
+    """n / (classes + 1 if records are suppressed): otherwise suppressing all but one class is best.
+
+    Source: LeFevre, DeWitt, Ramakrishnan 2006 (ICDE), without the division by k; suppressed records
+    as one class: the data quality model "average equivalence class size" of ARX (``MetricSDAECS``).
+
+    >>> compute_class_size(12, 3, 0), compute_class_size(12, 3, 2), compute_class_size(12, 0, 12)
+    (Fraction(4, 1), Fraction(3, 1), Fraction(12, 1))
+    """
+    return Fraction(n_records, n_classes + (suppressed > 0))
 
 
 def choose_loss(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:

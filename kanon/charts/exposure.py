@@ -92,7 +92,7 @@ def build_singling_out_table(unique_without: Mapping[str, int], exposure: Exposu
 
 
 def draw_singling_out(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
-    """A bar per column: how many fewer records or persons are unique without it."""
+    """A bar per column, of many the longest: how many fewer records are unique without it."""
     falls = build_singling_out_table(unique_without, exposure)
     fewer = falls[f"fewer unique {exposure.of}"]
     names = [escape_label(name, 24) for name in falls["without column"]]
@@ -101,16 +101,17 @@ def draw_singling_out(unique_without: Mapping[str, int], exposure: Exposure) -> 
     title = f"{names[-1]} singles people out most" if alike == 1 else "No column stands out"
     if 1 < alike < len(names):
         title = f"{name_first(names[-alike:][::-1])} single people out most"
+    few = f"; {_COLUMNS} of {len(names)} columns" if len(names) > _COLUMNS else ""
     figure = draw_bars(
         title,
-        names,
+        names[-_COLUMNS:],
         left=150,
-        x=fewer,
+        x=fewer[-_COLUMNS:],
         marker_color=ROLE_COLOURS["quasi-identifier"],
         hovertemplate=f"Without it, %{{x:,}} fewer {exposure.of} are unique<extra></extra>",
     )
     return figure.update_xaxes(
-        title=f"Fewer unique {exposure.of} without it", range=[0, 1.05 * most]
+        title=f"Fewer unique {exposure.of} without it{few}", range=[0, 1.05 * most]
     )
 
 

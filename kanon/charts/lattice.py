@@ -36,6 +36,7 @@ _EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939
 _EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
 _QUIET = "#4A525A"
 _RING = "#CC3399"
+_MOST_LEVEL_LABELS = 12  # more would overlap, so they are written aslant
 _WIDE = 900.0  # pixels of the drawing on a page, about
 _NARROW, _HIGH = 520, 460  # pixels: the width in a window of 1024, the height of a lattice
 _ABOVE = 104  # pixels: the title, and three lines of legend in a narrow window
@@ -121,12 +122,14 @@ def draw_neighbours(
     data = _draw_nodes(exploration, assessment, x, heights, colouring, 13)
     data += _draw_marks(exploration, at, 13, chosen)
     neighbours = [node for node in nodes if abs(sum(node) - sum(chosen)) == 1]
+    labels = [_format_changed_level(exploration, chosen, node) for node in neighbours]
+    many = len(neighbours) > _MOST_LEVEL_LABELS
     data.append(
         {
             "type": "scatter", "mode": "markers+text", "hoverinfo": "skip", "showlegend": False,
             "marker": {"size": 20, "opacity": 0},
             "x": [at[node][0] for node in neighbours], "y": [at[node][1] for node in neighbours],
-            "text": [_format_changed_level(exploration, chosen, node) for node in neighbours],
+            "text": [""] * len(labels) if many else labels,
             "cliponaxis": False,
             "textposition": [
                 "top center" if sum(node) > sum(chosen) else "bottom center" for node in neighbours
@@ -138,6 +141,13 @@ def draw_neighbours(
     title = "Around the chosen node: the column that each step raises or lowers"
     figure = _build_lattice_figure(data, exploration, title, colouring, 420, edges)
     ends = [int(heights.min()), int(heights.max())]
+    for node, label in zip(neighbours, labels, strict=True) if many else ():
+        above = sum(node) > sum(chosen)
+        figure.add_annotation(
+            x=at[node][0], y=at[node][1], text=label, textangle=-40, showarrow=False,
+            xanchor="left" if above else "right", yanchor="bottom" if above else "top",
+            font={"size": 12, "color": INK, "shadow": HALO},
+        )  # fmt: skip
     figure.update_xaxes(range=[-0.56, 0.56])
     figure.update_yaxes(range=[ends[0] - 0.6, ends[1] + 0.6], dtick=1)
     return figure
@@ -351,13 +361,20 @@ def _get_x_range(exploration: Exploration) -> tuple[float, float]:
 
 def _write_node_counts(exploration: Exploration) -> dict[str, Any]:
     edge = max(exploration.per_height) / 2 * 1.04 + 0.2
+    every = _choose_tick_step(exploration)
+    texts = enumerate(_format_node_counts(exploration))
     return {
         "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False,
         "x": [edge] * len(exploration.per_height), "y": list(range(len(exploration.per_height))),
-        "text": _format_node_counts(exploration), "textposition": "middle right",
+        "text": ["" if height % every else text for height, text in texts],
+        "textposition": "middle right",
         "cliponaxis": False, "textfont": {"size": 12, "color": _QUIET}, "name": "counts",
         "unselected": {"textfont": {"color": _QUIET}},
     }  # fmt: skip
+
+
+def _choose_tick_step(exploration: Exploration) -> int:
+    return max(1, round(len(exploration.per_height) / 20))
 
 
 def _format_node_counts(exploration: Exploration) -> list[str]:
@@ -424,7 +441,7 @@ def _build_lattice_figure(
         y={
             "title": "Height: the sum of the levels",
             "range": [-0.6, len(exploration.per_height) - 0.4],
-            "dtick": max(1, round(len(exploration.per_height) / 20)),
+            "dtick": _choose_tick_step(exploration),
             "fixedrange": True,
             "showgrid": False,
         },

@@ -1,11 +1,12 @@
 """Ranges beside a hierarchy: what is released where values are grouped without its groups.
 
-A range is a run of neighbouring leaves. Ranges may overlap, so they are not nodes of one tree. They
-are numbered after the root of their tree, and have a level, leaves below and a label as nodes do.
+A range is a run of neighbouring leaves, or some of them: a set. Ranges may overlap, so they are not
+nodes of one tree. They are numbered after the root of their tree, and have a level, leaves below
+and a label as nodes do.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ class LeafRange(NamedTuple):
     label: str
     bounds: tuple[int, ...] = ()  # the leaves that the label names as bounds
     mean: bool = False  # whether the label contains the mean of a class
+    leaves: tuple[int, ...] = ()  # the leaves of a set, rising; () if it has all in between
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +38,8 @@ class RangedHierarchy(Hierarchy):
     n_ranges: int = 0  # the number of ranges
     bounds: frozenset[int] = frozenset()  # the leaves that labels of ranges name as bounds
     shows_means: bool = False  # whether a mean stands beside such bounds
+    # the leaves of sets that lack some between their first and last, as node * L + leaf, rising
+    set_keys: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @cached_property
     def node_of(self) -> dict[str, int]:
@@ -46,6 +50,11 @@ class RangedHierarchy(Hierarchy):
     def root(self) -> int:
         """The number of the root: the last node of the tree, before the ranges."""
         return self.n_nodes - self.n_ranges - 1
+
+    @cached_property
+    def leaves_covered(self) -> np.ndarray:
+        """How many leaves each node, range or set covers. Shape (N,)."""
+        return count_covered_within(self, np.arange(self.n_nodes), self.first, self.last)
 
     @cached_property
     def leaves_below(self) -> np.ndarray:
@@ -65,14 +74,61 @@ class RangedHierarchy(Hierarchy):
         below_sums[ranges] = 0
         total = super().sum_below(below_sums)
         # Additions alone, over the leaves of each range, so that floats lose no digits.
-        leaves = np.append(total[: self.n_leaves], 0)  # a range may end at the last leaf
-        ends = np.column_stack([self.first[ranges], self.last[ranges]]).ravel()
-        total[ranges] = range_values + np.add.reduceat(leaves, ends)[::2]
+        sizes, leaves = list_covered_leaves(self, ranges)
+        total[ranges] = range_values + np.add.reduceat(total[leaves], np.cumsum(sizes) - sizes)
         for node in np.flatnonzero(below_sums[self.n_leaves : self.root + 1]) + self.n_leaves:
-            within = self.first[ranges] <= self.first[node]
-            within &= self.last[ranges] >= self.last[node]
-            total[ranges[within]] += below_sums[node]
+            total[ranges[covers(self, ranges, node)]] += below_sums[node]
         return total
+
+
+def count_covered_within(
+    tree: Hierarchy, nodes: np.ndarray, low: np.ndarray | int, high: np.ndarray | int
+) -> np.ndarray:
+    """How many leaves with ``low <= leaf < high`` each of some nodes covers.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> tree = add_ranges(suppression(list("abcd")), [LeafRange(0, 4, "{a, d}", leaves=(0, 3))])
+    >>> count_covered_within(tree, np.array([4, 5]), 0, 2).tolist(), tree.leaves_covered[5]
+    ([2, 1], 2)
+    """
+    counts = np.minimum(tree.last[nodes], high) - np.maximum(tree.first[nodes], low)
+    if isinstance(tree, RangedHierarchy) and len(tree.set_keys):
+        start = nodes.astype(np.int64) * tree.n_leaves
+        ends = [
+            np.searchsorted(tree.set_keys, start + end) for end in (0, low, high, tree.n_leaves)
+        ]
+        counts = np.where(ends[3] > ends[0], ends[2] - ends[1], counts)
+    return np.asarray(np.maximum(counts, 0))
+
+
+def join_sets(trees: Iterable[Hierarchy]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Per node of some trees where the leaves of its set start and end, and all these leaves."""
+    ends, leaves = [np.zeros(1, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for tree in trees:
+        keys = tree.set_keys if isinstance(tree, RangedHierarchy) else leaves[0]
+        nodes = np.arange(1, tree.n_nodes + 1, dtype=np.int64)
+        ends.append(ends[-1][-1] + np.searchsorted(keys, nodes * tree.n_leaves))
+        leaves.append(keys % tree.n_leaves)
+    stops = np.concatenate(ends)
+    return stops[:-1], stops[1:], np.concatenate(leaves)
+
+
+def covers(tree: Hierarchy, above: np.ndarray, below: np.ndarray | int) -> np.ndarray:
+    """Whether nodes, ranges or sets cover all leaves of other nodes of the tree."""
+    first, last = tree.first[below], tree.last[below]
+    return count_covered_within(tree, above, first, last) == last - first
+
+
+def list_covered_leaves(tree: Hierarchy, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many leaves each of some nodes covers, and all these leaves, node after node, rising."""
+    sizes = (tree.last[nodes] - tree.first[nodes]).astype(np.int64)
+    places = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    leaves = np.arange(sizes.sum()) - places + np.repeat(tree.first[nodes], sizes)
+    if isinstance(tree, RangedHierarchy) and len(tree.set_keys):
+        owner = np.repeat(np.arange(len(nodes)), sizes)
+        inside = count_covered_within(tree, nodes[owner], leaves, leaves + 1) > 0
+        sizes, leaves = np.bincount(owner[inside], minlength=len(nodes)), leaves[inside]
+    return sizes, leaves
 
 
 def add_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
@@ -87,7 +143,10 @@ def add_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     covers = [_find_smallest_cover(tree, span) for span in ranges]
     if is_flat(tree):
         whole = tree.n_leaves
-        levels = [_LEVEL_OF_WHOLE if span.last - span.first == whole else 1 for span in ranges]
+        levels = [
+            _LEVEL_OF_WHOLE if span.last - span.first == whole and not span.leaves else 1
+            for span in ranges
+        ]
     else:
         levels = [int(tree.level[cover]) for cover in covers]
 
@@ -106,6 +165,14 @@ def add_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
         n_ranges=len(ranges),
         bounds=frozenset(leaf for span in ranges for leaf in span.bounds),
         shows_means=any(span.mean and span.bounds for span in ranges),
+        set_keys=np.array(
+            [
+                (tree.n_nodes + place) * tree.n_leaves + leaf
+                for place, span in enumerate(ranges)
+                for leaf in span.leaves
+            ],
+            dtype=np.int64,
+        ),
     )
 
 

@@ -1,23 +1,27 @@
 """The compiled join of a linkage attack: which published classes could hold which person.
 
-Tuples are three numbers per cell: the node, and the first and last leaf below it. The published
+Tuples are numbers per cell: the node, the first and last leaf below it, and where the leaves of a
+set, which lacks some of those in between, start and end in a list of leaves. The published
 ones stand in lexicographic order, so that where a prefix does not fit, all tuples that share it are
 left out at once.
 """
 
 import numpy as np
 
+from kanon.kernels.ancestors import count_between
 from kanon.kernels.compilation import kernel, loop_with_arrays
 
 
 @loop_with_arrays
-def _find_misfit(low, high, p, q):
+def _find_misfit(low, high, leaves, p, q):
     """The first column in which published tuple q does not cover known tuple p; m if none."""
     for j in range(low.shape[2]):
+        begin, stop, first, last = high[3, q, j], high[4, q, j], low[1, p, j], low[2, p, j]
         if (
             high[1, q, j] > low[1, p, j]
             or high[2, q, j] < low[2, p, j]
             or high[0, q, j] < low[0, p, j]
+            or (begin < stop and count_between(leaves, begin, stop, first, last) < last - first)
         ):
             return j
     return low.shape[2]
@@ -44,11 +48,12 @@ def _is_admitting(rows, low, p, q):
 
 
 @kernel(seconds=1, arrays=True)
-def match_known_tuples(low, high, following, sizes, of_low, of_high, n_values, rows):
+def match_known_tuples(low, high, leaves, following, sizes, of_low, of_high, n_values, rows):
     """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
 
-    ``low`` (3, P, m) and ``high`` (3, Q, m) are the known and published tuples: nodes, first and
-    last leaves. ``following`` (Q, m): the next tuple that differs in the columns up to that one.
+    ``low`` (5, P, m) and ``high`` (5, Q, m) are the known and published tuples: nodes, first and
+    last leaves, and where in ``leaves`` those of a set start and end. ``following`` (Q, m): the
+    next tuple that differs in the columns up to that one.
     ``of_*``: where the entries of each tuple's histogram start, their values, their counts.
     ``rows``: where each published tuple's row starts and ends (2, Q), the columns of its entries,
     rising, and the first column of each attribute; a row matches if it has every known node.
@@ -70,7 +75,7 @@ def match_known_tuples(low, high, following, sizes, of_low, of_high, n_values, r
         n_touched = 0
         q = 0
         while q < n_published:
-            j = _find_misfit(low, high, p, q)
+            j = _find_misfit(low, high, leaves, p, q)
             if j < m:
                 q = following[q, j]
                 continue
@@ -102,14 +107,14 @@ def match_known_tuples(low, high, following, sizes, of_low, of_high, n_values, r
 
 
 @kernel(seconds=1, arrays=True)
-def count_records_below(low, high, following, counts):
+def count_records_below(low, high, leaves, following, counts):
     """Per tuple of ``high`` the records of the tuples of ``low`` that it covers."""
     m = low.shape[2]
     records = np.zeros(high.shape[1], dtype=np.int64)
     for p in range(low.shape[1]):
         q = 0
         while q < high.shape[1]:
-            j = _find_misfit(low, high, p, q)
+            j = _find_misfit(low, high, leaves, p, q)
             if j < m:
                 q = following[q, j]
                 continue

@@ -18,7 +18,12 @@ CANDIDATE, PARTS, ATTRIBUTE, VALUE, RECORDS = range(5)
 which quasi-identifier, a node (the highest value of the first part, or the one whose children are
 parted), and how many records the region has."""
 
-WIDEST, MOST_DISTINCT, BEST_BALANCE = range(3)  # which quasi-identifier of a region is cut first
+# which quasi-identifier of a region is cut first
+WIDEST, MOST_DISTINCT, BEST_BALANCE, LEAST_LOSS = range(4)
+
+SPREAD, OCCURRING, GROUP = range(3)
+"""What share of its values a column of a region loses: how far its values are apart, as a share of
+the whole table's; how many others occur; or how many others its lowest common ancestor covers."""
 
 _CUTS = 3  # so many cuts of a region on one quasi-identifier are candidates at most
 
@@ -33,6 +38,9 @@ class MondrianInput(NamedTuple):
     spans: np.ndarray  # (m,): how far apart the values of the whole table are
     parents: np.ndarray  # per quasi-identifier; -1 for roots
     first: np.ndarray  # per quasi-identifier the first leaf below each node
+    last: np.ndarray  # and the first leaf after those
+    others: np.ndarray  # (m,): how many leaves each quasi-identifier has beside one
+    losing: np.ndarray  # (m,): what each loses, of SPREAD, OCCURRING, GROUP
     by_children: np.ndarray  # which are cut on the children of a node instead of the median
 
 
@@ -42,7 +50,8 @@ def propose(values, k, relaxed, dimension, order, regions, part, proposals):
 
     Quasi-identifiers are tried in the order of ``dimension``: :data:`WIDEST` or
     :data:`MOST_DISTINCT` in the region first, or :data:`BEST_BALANCE`, whose first cut that k
-    allows has the smallest largest part. On each:
+    allows has the smallest largest part, or :data:`LEAST_LOSS`, after whose cut the parts lose
+    least. On each:
 
     - at the median v, the lowest value that at least half of the records do not exceed: first
       "up to v" against the rest, then "below v" against the rest. If ``relaxed``, before these:
@@ -61,6 +70,7 @@ def propose(values, k, relaxed, dimension, order, regions, part, proposals):
     size = values.at.shape[1]
     held = np.zeros(size, dtype=np.int64)  # per child its records; 0 again after each use
     child_of = np.empty(size, dtype=np.int64)
+    marks = np.zeros(size + 1, dtype=np.int64)
     for region in range(len(regions)):
         start, stop, passed = regions[region]
         proposals[region, CANDIDATE] = NONE
@@ -87,7 +97,13 @@ def propose(values, k, relaxed, dimension, order, regions, part, proposals):
                         values, k, relaxed, 0, j, total, order, start, stop, part, held, child_of,
                         proposals[region],
                     )  # fmt: skip
-                    worth[j] = total - _find_largest(values.counts, order, start, stop, part, parts)
+                    if dimension == BEST_BALANCE:
+                        largest = _find_largest(values.counts, order, start, stop, part, parts)
+                        worth[j] = total - largest
+                    elif parts:
+                        lost = _measure_loss(values, order, start, stop, part, parts, marks)
+                        # Rounded, so that what is equal but for the order of its sum is equal.
+                        worth[j] = np.rint((m * total - lost + 1) * 2**20)
             spot = j
             while spot > 0 and worth[by_worth[spot - 1]] < worth[j]:
                 by_worth[spot] = by_worth[spot - 1]
@@ -128,6 +144,42 @@ def _find_largest(counts, order, start, stop, part, parts):
     for i in range(start, stop):
         sizes[part[i] if parts else 0] += counts[order[i]]
     return sizes.max()
+
+
+@loop_with_arrays
+def _measure_loss(values, order, start, stop, part, parts, marks):
+    """The cells of a region that its parts lose: each counts as the share of the values it loses.
+
+    ``marks`` says of each leaf for which part and column it was last seen; last, for how many.
+    """
+    lost = 0.0
+    for p in range(parts):
+        for j in range(values.nodes.shape[1]):
+            parents, losing = values.parents[j], values.losing[j]
+            records, distinct, above = 0, 0, np.int64(-1)
+            low, high = np.inf, -np.inf
+            marks[-1] += 1
+            for i in range(start, stop):
+                if part[i] != p:
+                    continue
+                node = np.int64(values.nodes[order[i], j])
+                records += values.counts[order[i]]
+                if losing == GROUP:
+                    above = node if above < 0 else lca(parents, above, node)
+                elif losing == OCCURRING:
+                    for leaf in range(values.first[j, node], values.last[j, node]):
+                        distinct += marks[leaf] != marks[-1]
+                        marks[leaf] = marks[-1]
+                else:
+                    at = values.at[j, node]
+                    low, high = min(low, at), max(high, at)
+            if losing == GROUP:
+                distinct = values.last[j, above] - values.first[j, above]
+            if losing != SPREAD:
+                lost += records * (distinct - 1) / max(values.others[j], 1)
+            elif high > low:
+                lost += records * (high - low) / values.spans[j]
+    return lost
 
 
 @loop_with_arrays

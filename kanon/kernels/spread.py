@@ -6,22 +6,18 @@ numbers, and impossible values get exactly 0.
 
 import numpy as np
 
+from kanon.kernels.ancestors import count_between
 from kanon.kernels.compilation import kernel
 
 
 @kernel(seconds=1, arrays=True)
-def add_spread_counts(at, first, last, spread_counts):
-    """Add to each leaf its part of the cells at each node above it."""
-    for node in range(len(at)):
-        if at[node]:
-            part = at[node] / (last[node] - first[node])
-            for leaf in range(first[node], last[node]):
-                spread_counts[leaf] += part
+def estimate_answers(nodes, counts, starts, covered, sets, queried, low, high, estimates):
+    """Fill ``estimates`` with the estimated number of records that each query matches.
 
-
-@kernel(seconds=1, arrays=True)
-def estimate_answers(nodes, counts, starts, first, last, queried, low, high, estimates):
-    """Fill ``estimates`` with the estimated number of records that each query matches."""
+    ``covered`` has the first and last leaf of all nodes, and how many of these leaves they cover;
+    ``sets``, where the leaves of each node that lacks some start and end, and these leaves.
+    """
+    (first, last, sizes), (begins, stops, leaves) = covered, sets
     m, size = nodes.shape
     # The classes by their node, per attribute; those at node v of attribute j end at
     # ``ends[starts[j] + v]``, and begin where those of the node before end.
@@ -51,9 +47,13 @@ def estimate_answers(nodes, counts, starts, first, last, queried, low, high, est
             for node in range(starts[j + 1] - starts[j]):
                 at = starts[j] + node
                 within = min(last[at], high[q, slot]) - max(first[at], low[q, slot])
+                if begins[at] < stops[at]:
+                    within = count_between(
+                        leaves, begins[at], stops[at], low[q, slot], high[q, slot]
+                    )
                 parts[slot, node] = 0.0
                 if within > 0:
-                    parts[slot, node] = within / (last[at] - first[at])
+                    parts[slot, node] = within / sizes[at]
                     there += ends[at] - before
                 before = ends[at]
             if there < fewest:

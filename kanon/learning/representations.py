@@ -29,6 +29,7 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import covers
 from kanon.recoding import Recoding
 
 _VITON = "Viton, Mauger, Dequen, Guérin, Le Mahec 2021"
@@ -277,7 +278,7 @@ def _build_pattern(name: str, tree: Hierarchy, values: np.ndarray) -> csr_array:
 
 def _select_within(tree: Hierarchy, values: np.ndarray, below: csr_array) -> csr_array:
     row, low = below.tocoo().coords
-    fits = (tree.first[values[row]] <= tree.first[low]) & (tree.last[low] <= tree.last[values[row]])
+    fits = covers(tree, values[row], low)
     return csr_array((below.data[fits], (row[fits], low[fits])), shape=below.shape)
 
 

@@ -18,6 +18,7 @@ from kanon.base.formatting import CountedUnit
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import covers, join_sets
 from kanon.kernels.linkage import count_records_below, match_known_tuples
 from kanon.sensitive import Sensitive
 
@@ -199,8 +200,8 @@ def _run_attack(
     else:
         high, rows = _sort_with_rows(published, few_first, admitted)
     counts = match_known_tuples(
-        _get_ranges(low),
-        _get_ranges(high),
+        _get_ranges(low)[0],
+        *_get_ranges(high),
         _find_next(high.nodes),
         high.counts,
         _get_histograms(low, pick),
@@ -214,8 +215,8 @@ def _run_attack(
 def count_people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
     """F(C): for each released class, the people of a population who could be in it."""
     return count_records_below(
-        _get_ranges(population),
-        _get_ranges(released),
+        _get_ranges(population)[0],
+        *_get_ranges(released),
         _find_next(released.nodes),
         population.counts,
     )
@@ -234,8 +235,8 @@ def project_classes(classes: EquivalenceClasses, places: Sequence[int]) -> Equiv
 
 def _find_covering(tree: Hierarchy, node: int) -> np.ndarray:
     """Find the nodes that cover one: itself, its ancestors and ranges. Shape (N,), bool."""
-    within = (tree.first <= tree.first[node]) & (tree.last >= tree.last[node])
-    return np.asarray(within & (np.arange(tree.n_nodes) >= node))
+    nodes = np.arange(tree.n_nodes)
+    return covers(tree, nodes, node) & (nodes >= node)
 
 
 def _get_places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str]) -> list[int]:
@@ -257,14 +258,18 @@ def _get_histograms(
     return target.start, target.value.astype(np.int64), target.count
 
 
-def _get_ranges(classes: EquivalenceClasses) -> np.ndarray:
-    """Get per cell the node, and the first and last leaf below it. Shape (3, E, m), int32."""
-    ranges = np.empty((3, *classes.nodes.shape), dtype=np.int32)
+def _get_ranges(classes: EquivalenceClasses) -> tuple[np.ndarray, np.ndarray]:
+    """Get what the kernels compare of each cell, (5, E, m) int32, and the leaves of sets."""
+    ranges = np.empty((5, *classes.nodes.shape), dtype=np.int32)
     ranges[0] = classes.nodes
+    begins, stops, leaves = join_sets(classes.hierarchies)
+    start = 0
     for j, tree in enumerate(classes.hierarchies):
-        ranges[1, :, j] = tree.first[classes.nodes[:, j]]
-        ranges[2, :, j] = tree.last[classes.nodes[:, j]]
-    return ranges
+        nodes = classes.nodes[:, j]
+        ranges[1:3, :, j] = tree.first[nodes], tree.last[nodes]
+        ranges[3:, :, j] = begins[start + nodes], stops[start + nodes]
+        start += tree.n_nodes
+    return ranges, leaves
 
 
 def _sort_with_rows(

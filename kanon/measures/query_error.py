@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
+from kanon.hierarchy.ranges import join_sets
 from kanon.kernels.spread import estimate_answers
 from kanon.recoding import Recoding
 
@@ -134,11 +135,10 @@ def answers(classes: EquivalenceClasses, questions: Queries) -> np.ndarray:
         return estimates
     trees = classes.hierarchies
     starts = np.cumsum([0, *(tree.n_nodes for tree in trees)])
-    first = np.concatenate([tree.first for tree in trees])
-    last = np.concatenate([tree.last for tree in trees])
+    covered = np.concatenate([[tree.first, tree.last, tree.leaves_covered] for tree in trees], 1)
     nodes = np.ascontiguousarray(classes.nodes.T)
     limits = questions.attributes, questions.low, questions.high
-    estimate_answers(nodes, classes.counts, starts, first, last, *limits, estimates)
+    estimate_answers(nodes, classes.counts, starts, covered, join_sets(trees), *limits, estimates)
     return estimates
 
 

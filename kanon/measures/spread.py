@@ -15,7 +15,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.spread import add_spread_counts
+from kanon.hierarchy.ranges import list_covered_leaves
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def estimate_leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """The estimated cells of every leaf: Σ of at(v) / |v| over the nodes that cover it."""
-    counts: np.ndarray = np.zeros(tree.n_leaves)
-    add_spread_counts(np.asarray(at, dtype=np.int64), tree.first, tree.last, counts)
-    return counts
+    nodes = np.flatnonzero(at)
+    sizes, leaves = list_covered_leaves(tree, nodes)
+    return np.bincount(leaves, np.repeat(at[nodes] / sizes, sizes), tree.n_leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def build_spread_columns(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...
             classes.counts,
             at,
             tree.level,
-            _compute_shares(tree.first, tree.last, at > 0),
+            _compute_shares(tree, at),
         )
         for j, (name, tree, at) in enumerate(
             zip(classes.attributes, classes.hierarchies, classes.cells, strict=True)
@@ -82,7 +82,8 @@ def build_spread_columns(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...
     ]
     for sensitive in classes.sensitive:
         place = np.arange(len(sensitive.values))
-        shares = _compute_shares(place, place + 1, sensitive.total > 0)
+        occurs = sensitive.total > 0
+        shares = _build_shares(occurs, place[occurs], len(place))
         columns.append(
             SpreadColumn(
                 sensitive.name,
@@ -98,15 +99,19 @@ def build_spread_columns(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...
     return tuple(columns)
 
 
-def _compute_shares(first: np.ndarray, last: np.ndarray, occurs: np.ndarray) -> csr_array:
+def _compute_shares(tree: Hierarchy, at: np.ndarray) -> csr_array:
     """Compute the share of each occurring node at each leaf; the other rows are empty."""
+    nodes, sizes = np.flatnonzero(at), np.zeros(tree.n_nodes, dtype=np.int64)
+    sizes[nodes], leaves = list_covered_leaves(tree, nodes)
+    return _build_shares(sizes, leaves, tree.n_leaves)
+
+
+def _build_shares(sizes: np.ndarray, leaves: np.ndarray, n_leaves: int) -> csr_array:
     from scipy.sparse import csr_array
 
-    sizes = np.where(occurs, last - first, 0).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(sizes)])
-    leaves = np.arange(ends[-1]) + np.repeat(first - ends[:-1], sizes)
     parts = 1 / np.repeat(np.maximum(sizes, 1), sizes)
-    return csr_array((parts, leaves, ends), shape=(len(first), int(last.max(initial=0))))
+    return csr_array((parts, leaves, ends), shape=(len(sizes), n_leaves))
 
 
 def count_jointly(first: SpreadColumn, second: SpreadColumn) -> csr_array:

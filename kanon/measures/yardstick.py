@@ -7,6 +7,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import list_covered_leaves
 from kanon.recoding import MergePath, Recoding
 
 
@@ -21,7 +22,7 @@ def match_nodes(tree: Hierarchy, target: Hierarchy) -> np.ndarray:
             met = nodes[above]
             nodes[above] = nodes[node] if met < 0 else _find_lca(target, met, nodes[node])
     for node in range(tree.root + 1, tree.n_nodes):  # ranges come after the tree
-        for leaf in range(tree.first[node], tree.last[node]):
+        for leaf in list_covered_leaves(tree, np.array([node]))[1]:
             if nodes[leaf] >= 0:
                 met = nodes[node]
                 nodes[node] = nodes[leaf] if met < 0 else _find_lca(target, met, nodes[leaf])

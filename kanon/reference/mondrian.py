@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from typing import Literal
 
@@ -17,6 +18,11 @@ Meets = Callable[[Region], bool]
 def list_leaves(tree: Hierarchy, node: int) -> list[int]:
     below = tree.children[node]
     return [leaf for child in below for leaf in list_leaves(tree, child)] if below else [node]
+
+
+def has_numbers(tree: Hierarchy) -> bool:
+    labels = tree.labels[: tree.n_leaves]
+    return read_numbers([label for label in labels if label != MISSING_LABEL]) is not None
 
 
 def compute_node_positions(tree: Hierarchy) -> list[float]:
@@ -66,9 +72,12 @@ class Mondrian:
         variant: str = "strict",
         meets: Meets = lambda region: True,  # whether a region meets all models beside k
         dimension: str = "widest",
+        release: str = "hierarchy",
+        sets: str = "whole",
     ) -> None:
         self.nodes, self.counts, self.trees = nodes, counts, trees
         self.k, self.variant, self.meets, self.dimension = k, variant, meets, dimension
+        self.release, self.sets = release, sets
         self.at = [compute_node_positions(tree) for tree in trees]
         self.everything = tuple(range(len(counts)))
         self.spans = [self.spread(self.everything, j) for j in range(len(trees))]
@@ -110,22 +119,43 @@ class Mondrian:
         spread = self.spread(region, j)
         return spread / self.spans[j] if spread else 0.0
 
-    def worth(self, region: Region, j: int) -> float:
+    def loses(self, region: Region, j: int) -> Fraction:
+        """The share of the values of a quasi-identifier that a region loses."""
+        tree = self.trees[j]
+        if self.release == "hierarchy" and not is_flat(tree):
+            released = list_leaves(tree, self.find_common_node(region, j))
+        elif self.sets == "tight" and not has_numbers(tree):
+            released = [leaf for c in region for leaf in list_leaves(tree, self.nodes[c][j])]
+        else:
+            return Fraction(self.spread(region, j)) / Fraction(self.spans[j] or 1)
+        return Fraction(len({*released}) - 1, max(tree.n_leaves - 1, 1))
+
+    def measure_loss(self, parts: Sequence[Region]) -> Fraction:
+        """The cells that parts lose, each counted as the share of the values that it loses."""
+        columns = range(len(self.trees))
+        return sum(
+            (self.size(part) * self.loses(part, j) for part in parts for j in columns), Fraction(0)
+        )
+
+    def find_first_parts(self, region: Region, j: int) -> tuple[Region, ...]:
+        """The parts of the first cut that k allows; the region itself where there is none."""
+        for cut in self.list_cuts_on(region, j):
+            if len(cut.parts) > 1 and min(map(self.size, cut.parts)) >= self.k:
+                return cut.parts
+        return (region,)
+
+    def worth(self, region: Region, j: int) -> float | Fraction:
         """How early a quasi-identifier is tried: the higher, the earlier; 0 if it cannot be cut."""
         width = self.width(region, j)
         if self.dimension == "widest" or width == 0:
             return width
         if self.dimension == "most-distinct":
             return len({self.nodes[c][j] for c in region})
-        return self.size(region) - self.measure_largest_part(region, j)
-
-    def measure_largest_part(self, region: Region, j: int) -> int:
-        """The records of the largest part after the first cut that k allows."""
-        for cut in self.list_cuts_on(region, j):
-            sizes = [self.size(part) for part in cut.parts]
-            if len(sizes) > 1 and min(sizes) >= self.k:
-                return max(sizes)
-        return self.size(region)
+        parts = self.find_first_parts(region, j)
+        if self.dimension == "best-balance":
+            return self.size(region) - max(map(self.size, parts))
+        cells = self.size(region) * len(self.trees)
+        return cells - self.measure_loss(parts) + 1 if len(parts) > 1 else 0
 
     def candidates(self, region: Region) -> Iterator[PlainCut]:
         worths = [self.worth(region, j) for j in range(len(self.trees))]

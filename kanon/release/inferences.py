@@ -20,7 +20,7 @@ from kanon.base.values import encode_texts
 from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.natural_order import make_sort_key
-from kanon.hierarchy.ranges import RangedHierarchy
+from kanon.hierarchy.ranges import RangedHierarchy, list_covered_leaves
 from kanon.measures.cells import get_original_cells, is_value
 from kanon.measures.minimality import measure_minimality
 from kanon.privacy.model import Model, SensitiveModel
@@ -249,7 +249,7 @@ def _find_least_places(
 ) -> np.ndarray:
     below: dict[int, Sequence[int]] = {}
     for node in np.unique(nodes).tolist():
-        below_node = np.unique(places[tree.first[node] : tree.last[node]])
+        below_node = np.unique(places[list_covered_leaves(tree, np.array([node]))[1]])
         below_node = below_node[
             below_node >= min(below_node[-1], 0)
         ]  # a missing cell is below nothing but itself

@@ -20,6 +20,7 @@ from kanon.base.old_names import keep_old_name
 from kanon.base.sentences import describe_highest_risk, describe_smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import count_covered_within
 from kanon.release.check import check_content, require_verdicts
 from kanon.release.decision import Decision
 from kanon.release.released_rows import Verdict
@@ -187,8 +188,8 @@ def list_nodes_above(tree: Hierarchy, released: np.ndarray) -> list[dict[str, An
         {
             "name": tree.labels[node],
             "parent": None if tree.parent[node] < 0 else tree.labels[tree.parent[node]],
-            "values": int(tree.last[node] - tree.first[node])
-            - bool(tree.first[node] <= missing < tree.last[node]),
+            "values": int(tree.leaves_covered[node])
+            - int(count_covered_within(tree, np.array(node), missing, missing + 1)),
         }
         for node in sorted(above - {missing})
     ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.algorithms import mondrian
 from kanon.algorithms.lines import ValueOrder
-from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT
+from kanon.algorithms.mondrian import DIMENSION, RELEASE, SETS, VARIANT
 from kanon.base.formatting import count_noun
 from kanon.recoding import Recoding, Trace
 from kanon.reference.mondrian import Mondrian, PlainCut
@@ -56,7 +56,8 @@ class _RegionSpace:
         task, table = self.board.task, self.board.table
         rules = task.k, task.option(VARIANT), lambda region: not table.breaks(region)
         trees = table.hierarchies
-        return Mondrian(table.nodes, table.records, trees, *rules, task.option(DIMENSION))
+        options = map(task.option, (DIMENSION, RELEASE, SETS))
+        return Mondrian(table.nodes, table.records, trees, *rules, *options)
 
     @cached_property
     def at(self) -> list[list[float]]:
@@ -86,10 +87,14 @@ class _RegionSpace:
         return self.reference.size(members)
 
     def measure_axis(self, members: Sequence[int], j: int) -> float:
-        """What axes are compared by: width in percent, distinct values, or the larger part."""
+        """What axes are compared by: width or loss in percent, distinct values, the larger part."""
         region, dimension = tuple(members), self.board.task.option(DIMENSION)
+        parts = self.reference.find_first_parts(region, j)
         if dimension == "best-balance":
-            return self.reference.measure_largest_part(region, j)
+            return max(map(self.reference.size, parts))
+        if dimension == "least-loss":
+            cells = self.count_records(region) * len(self.lines)
+            return float(100 * self.reference.measure_loss(parts) / cells)
         worth = self.reference.worth(region, j)
         return 100 * worth if dimension == "widest" else worth or 1
 
@@ -197,6 +202,7 @@ _AXIS_RULES = {
     "widest": Rule("widest, as a share of the whole table", "Width, % of the table’s ↑", " %"),
     "most-distinct": Rule("most distinct values in the region", "Distinct values ↑"),
     "best-balance": Rule("fewest records in the larger part", "Records of the larger part ↓"),
+    "least-loss": Rule("least loss of values after the cut", "Values lost ↓", " %"),
 }
 """By what axes are ranked."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import LOSS, replace_by_precision
+from kanon.algorithms.search import LOSS, compute_class_size, replace_by_precision
 from kanon.base.formatting import count_noun
 from kanon.base.progress import ignore_progress
 from kanon.privacy.conjunction import find_broken
@@ -196,7 +196,7 @@ def compute_loss(lattice: LatticeNodes, node: Node) -> int | Fraction:
     if kind == "discernibility":
         return sum(size * size for size in release.counts.tolist()) + gone * n
     if kind == "class-size":
-        return Fraction(n - gone, release.n_classes) if release.n_classes else Fraction(n + 1)
+        return compute_class_size(n, release.n_classes, gone)
     depths = replace_by_precision(task).potentials if kind == "precision" else task.potentials
     return sum_costs(release, depths)
 

@@ -281,6 +281,39 @@ def test_optimal_searches_find_the_node_of_exhaustive_search(search):
             assert release.trace.node == expected, algorithm.CARD.name
 
 
+def test_mean_class_size_counts_suppressed_records_as_one_class():
+    """Raised to the groups X, Y, Z the classes are 3, 2, 2: 7 / 3 records per class.
+
+    Left as they are, one class of 2 stays and 5 records are suppressed: 7 / (1 + 1). Without the
+    suppressed records it would be 2 / 1, less than at the groups; suppressing all is 7 / 1.
+    """
+    groups = {"a": "X", "b": "X", "c": "Y", "d": "Y", "e": "Z", "f": "Z"}
+    tree = PlainTree({**groups, "X": "*", "Y": "*", "Z": "*", "*": None})
+    problem = Problem((tree,), tuple((value,) for value in "aabcdef"))
+    assert [PlainLattice(problem, 2, 7).class_size((level,)) for level in range(3)] == [
+        Fraction(7, 2), Fraction(7, 3), Fraction(7)
+    ]  # fmt: skip
+    for algorithm in (incognito, ola, flash):
+        release = algorithm.anonymise(task_of(problem, 2, 7, {"loss": "class-size"}))
+        assert release.trace.node == (1,)
+        assert release.suppressed_records == 0
+
+
+@examples(10)
+@given(problems(max_nodes=5, max_records=12), st.integers(1, 12), st.integers(0, 12))
+def test_mean_class_size_is_what_pandas_counts(problem, k, limit):
+    assume(k <= len(problem.rows))
+    lattice, losses = PlainLattice(problem, k), {}
+    for node in lattice.nodes():
+        raised = pd.DataFrame([lattice.raised(row, node) for row in problem.rows])
+        sizes = raised.groupby([*raised]).size()
+        if sizes[sizes < k].sum() <= limit:
+            parts = (sizes >= k).sum() + (sizes < k).any()
+            losses[node] = Fraction(len(raised), int(parts)), node
+    release = flash.anonymise(task_of(problem, k, limit, {"loss": "class-size"}))
+    assert release.trace.node == min(losses.values())[1]
+
+
 def test_nodes_of_equal_precision_tie():
     """Two levels of three in one column lose what one in each of two does: two thirds of a cell.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -20,7 +21,10 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, mask, suppression
-from kanon.hierarchy.ranges import build_flat_hierarchy, is_flat
+from kanon.hierarchy.ranges import build_flat_hierarchy, covers, is_flat, list_covered_leaves
+from kanon.measures import general_loss, query_error
+from kanon.measures.linkage import count_people_below
+from kanon.measures.spread import estimate_leaf_counts
 from kanon.measures.summary import measure_release
 from kanon.metrics import metric_named
 from kanon.plan import Plan
@@ -427,6 +431,7 @@ def tasks(draw, leaves_only: bool = False, **chosen) -> Task:
         "variant": draw(st.sampled_from(VARIANTS)),
         "dimension": draw(st.sampled_from(DIMENSIONS)),
         "release": draw(st.sampled_from(RELEASES)),
+        "sets": draw(st.sampled_from(["whole", "tight"])),
         **chosen,
     }
     if not plainly(classes, models)(list(range(classes.n_classes))):
@@ -444,7 +449,7 @@ def plain(task: Task) -> Mondrian:
         task.k,
         task.option(mondrian.VARIANT),
         plainly(classes, task.others),
-        task.option(mondrian.DIMENSION),
+        *map(task.option, (mondrian.DIMENSION, mondrian.RELEASE, mondrian.SETS)),
     )
 
 
@@ -494,6 +499,8 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
     at = compute_node_positions(tree)
     low, high = min(at[leaf] for leaf in below), max(at[leaf] for leaf in below)
     inside = [leaf for leaf in range(tree.n_leaves) if low <= at[leaf] <= high]
+    if task.option(mondrian.SETS) == "tight" and not ValueOrder.from_hierarchy(tree).numeric:
+        inside = below
     if len(inside) == tree.n_leaves:
         return tree.labels[tree.root], 0, tree.n_leaves
     ends = min(inside), max(inside) + 1
@@ -721,3 +728,118 @@ def test_missing_cells_and_asterisks_of_a_column_without_a_hierarchy():
     # It stands at 5.5, the median, and goes with what is below.
     found = run(plan, again).released(order="table")["age"]
     assert found.tolist() == ["*", "*", "*", "[9, 10]", "[9, 10]"]
+
+
+def test_tight_sets_hold_the_values_that_occur():
+    """b stands between a and c in the order, but no record of the first class has it."""
+    columns = [build_flat_hierarchy(["1", "2"]), build_flat_hierarchy(list("abcd"))]
+    classes = table("size job", columns, ["1 a", "1 c", "2 b", "2 c", "2 d"])
+    names = {"whole": ("{a, b, c}", "{b, c, d}"), "tight": ("{a, c}", "{b, c, d}")}
+    for sets, (first, second) in names.items():
+        recoding = mondrian.anonymise(task_of(classes, 2, sets=sets))
+        assert released(recoding) == [("1", first), ("2", second)]
+        lost = {"whole": 2 * 2 + 3 * 2, "tight": 2 * 1 + 3 * 2}[sets]
+        assert general_loss.value(recoding) == pytest.approx(lost / 3 / (5 * 2))
+    # All values are the root; the first and the last alone are not.
+    for jobs, name in (("abcd", "*"), ("ad", "{a, d}")):
+        one = table("job", columns[1:], list(jobs))
+        assert released(mondrian.anonymise(task_of(one, len(jobs), sets="tight"))) == [(name,)]
+
+
+@examples(120)
+@given(tasks(leaves_only=True, release="ranges", sets="tight", models=()))
+def test_tight_sets_cover_the_values_and_lose_no_more_than_whole_ones(task):
+    """The same cuts, whatever the sets: that of least loss would differ."""
+    if task.option(mondrian.DIMENSION) == "least-loss":
+        task = replace(task, options={**task.options, "dimension": "widest"})
+    tight = mondrian.anonymise(task)
+    whole = mondrian.anonymise(replace(task, options={**task.options, "sets": "whole"}))
+    assert tight.min_k >= task.k
+    for j, tree in enumerate(tight.hierarchies):
+        before, after = task.classes.nodes[:, j], tight.targets[:, j]
+        assert all(covers(tree, after, before))
+        here, there = tree.leaves_covered[after], whole.hierarchies[j].leaves_covered
+        assert (here <= there[whole.targets[:, j]]).all()
+        line = ValueOrder.from_hierarchy(task.classes.hierarchies[j])
+        for node in np.unique(after) if not line.numeric else ():
+            leaves = list_covered_leaves(tree, np.array([node]))[1]
+            assert len(leaves) == tree.leaves_covered[node]
+            assert {*leaves.tolist()} == {*before[after == node].tolist()}
+
+
+@examples(60)
+@given(
+    tasks(leaves_only=True, release="ranges", dimension="least-loss", variant="strict", models=())
+)
+def test_the_cut_of_least_loss_by_brute_force(task):
+    """Of the cuts at medians, counted over records with sets and sorted lists."""
+    trees, tight = task.classes.hierarchies, task.option(mondrian.SETS) == "tight"
+    columns = range(len(trees))
+    at = [compute_node_positions(tree) for tree in trees]
+    every = [c for c, n in enumerate(task.classes.counts) for _ in range(n)]
+
+    def lost(part: list[int]) -> Fraction:
+        total = Fraction(0)
+        for j in columns:
+            values = {task.classes.nodes[c, j] for c in part}
+            places = [at[j][value] for value in values]
+            whole = {at[j][task.classes.nodes[c, j]] for c in every}
+            if tight and not ValueOrder.from_hierarchy(trees[j]).numeric:
+                total += Fraction(len(values) - 1, max(trees[j].n_leaves - 1, 1))
+            elif len(whole) > 1:
+                total += Fraction(max(places) - min(places)) / Fraction(max(whole) - min(whole))
+        return len(part) * total
+
+    def first_cut(region: list[int], j: int) -> list[list[int]]:
+        place = {c: at[j][task.classes.nodes[c, j]] for c in region}
+        median = sorted(place[c] for c in region)[(len(region) - 1) // 2]
+        for low in (lambda x: x <= median, lambda x: x < median):
+            parts = [[c for c in region if low(place[c]) == side] for side in (True, False)]
+            if min(map(len, parts)) >= task.k:
+                return parts
+        return []
+
+    for cut in mondrian.cuts(task):
+        whole = {*np.concatenate(cut.parts).tolist()}
+        options = [first_cut([c for c in every if c in whole], j) for j in columns]
+        losses = [sum(map(lost, parts)) if parts else None for parts in options]
+        least = min(loss for loss in losses if loss is not None)
+        assert cut.attribute == f"q{losses.index(least)}"
+
+
+@examples(40)
+@given(tasks(leaves_only=True, release="ranges", sets="tight", models=()), st.integers(0, 99))
+def test_measures_read_tight_sets_as_their_values(task, seed):
+    """Answers to counting queries, estimated counts, and whom a class could hold."""
+    recoding = mondrian.anonymise(task)
+    released, trees = recoding.released, recoding.hierarchies
+    leaves = [
+        [{*list_covered_leaves(tree, np.array([node]))[1].tolist()} for node in column]
+        for tree, column in zip(trees, released.nodes.T, strict=True)
+    ]
+    questions = query_error.queries(task.classes, seed, 5)
+    expected = np.zeros(5)
+    for q, (attributes, low, high) in enumerate(
+        zip(questions.attributes, questions.low, questions.high, strict=True)
+    ):
+        for c, count in enumerate(released.counts):
+            share = Fraction(int(count))
+            for j, first, last in zip(attributes, low, high, strict=True):
+                if j >= 0:
+                    share *= Fraction(len(leaves[j][c] & {*range(first, last)}), len(leaves[j][c]))
+            expected[q] += float(share)
+    assert query_error.answers(released, questions) == pytest.approx(expected)
+    for j, tree in enumerate(trees):
+        spread = np.zeros(tree.n_leaves)
+        for c, count in enumerate(released.counts):
+            spread[[*leaves[j][c]]] += count / len(leaves[j][c])
+        assert estimate_leaf_counts(tree, released.cells[j]) == pytest.approx(spread)
+    people = [
+        sum(
+            int(count)
+            for row, count in zip(task.classes.nodes.tolist(), task.classes.counts, strict=True)
+            if all(value in leaves[j][c] for j, value in enumerate(row))
+        )
+        for c in range(released.n_classes)
+    ]
+    assert count_people_below(released, task.classes).tolist() == people

@@ -25,6 +25,12 @@ def test_who_singles_people_out_most(without, title):
     assert draw_singling_out(without, TEN).layout.title.text == title
 
 
+def test_of_many_columns_the_longest_bars_are_drawn():
+    bars = draw_singling_out({f"q{i:02d}": 10 - i % 9 for i in range(30)}, TEN)
+    assert len(bars.data[0].x) == 10 and min(bars.data[0].x) == 5
+    assert bars.layout.xaxis.title.text.endswith("; 10 of 30 columns")
+
+
 def test_who_adds_most():
     both = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2]})
     title = draw_contributions(singling_out(MemoryTable(both), share=1), {}).layout.title.text

@@ -206,6 +206,21 @@ def test_a_neighbourhood_names_what_moves(census):
     )
 
 
+def test_many_columns_keep_their_labels_apart():
+    """Fourteen around a node would overlap, so they stand aslant; of heights, every other."""
+    tree = PlainTree({"*": None, "u": "*", "a": "u", "b": "u", "t": "u", "c": "t"})
+    problem = Problem((tree,) * 14, (("a",) * 14, ("b",) * 14, ("c",) * 14))
+    classes = problem.classes()
+    task = Task(classes, scale_metric_potentials(classes, metric_named("ncp")), 2)
+    shape, node = create_outline(task), (0,) * 14
+    near = measure_nodes(task, list_neighbours(shape.tops, node, 1))
+    labels = lattice.draw_neighbours(shape, near, node).layout.annotations
+    assert {label.textangle for label in labels} == {-40}
+    assert sorted(label.text for label in labels) == sorted(f"{q} 1" for q in classes.attributes)
+    counts = trace(lattice.draw_heights(shape), "counts").text
+    assert len(counts) == 3 * 14 + 1 and [bool(text) for text in counts[:4]] == [1, 0, 1, 0]
+
+
 # --- data -------------------------------------------------------------------------------------
 def test_the_data_are_the_numbers_of_the_picture(census):
     table, found = lattice.build_lattice_table(census), census.assessment

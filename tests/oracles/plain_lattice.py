@@ -137,10 +137,8 @@ class PlainLattice:
         return squares + len(self.suppressed(node)) * self.n
 
     def class_size(self, node: Node) -> Fraction:
-        """AECS: released records per class; worse than any if no class is left."""
-        number = len(self.kept(node))
-        gone = len(self.suppressed(node))
-        return Fraction(self.n - gone, number) if number else Fraction(self.n + 1)
+        """AECS: all records per class; the suppressed ones are one class more."""
+        return Fraction(self.n, len(self.kept(node)) + bool(self.suppressed(node)))
 
     # Searching
 
@@ -404,7 +402,7 @@ def plain_loss(lattice: PlainLattice, name: str, cost: Cost) -> PlainLoss:
         return sum(len(rows) ** 2 for rows in lattice.classes(node).values())
 
     def mean_size(node: Node) -> Fraction:
-        return Fraction(max(lattice.n - lattice.limit, 0), len(lattice.classes(node)))
+        return Fraction(lattice.n, len(lattice.classes(node)))
 
     of, least = {
         "discernibility": (lattice.discernibility, squares),

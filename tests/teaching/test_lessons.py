@@ -424,6 +424,10 @@ def test_mondrian_on_two_attributes():
         ("best-balance", "age", (4, 4),
          "fewest records in the larger part, 4 for “age” and “ward”; "
          "the tie goes to the first column."),
+        # Of 16 cells: by age 20 to 26 and 28 to 40, each with wards 1 to 5, 4 * (6 + 12) / 20 + 8;
+        # by ward 1, ages 20 to 34, and 2 to 5, ages 22 to 40, 4 * (14 + 18) / 20 + 4 * 3 / 4.
+        ("least-loss", "ward", (72.5, 58.75),
+         "least loss of values after the cut, 58.75 % against 72.5 %."),
     ],
 )  # fmt: skip
 def test_mondrian_by_another_choice_of_the_axis(dimension, axis, figures, said):

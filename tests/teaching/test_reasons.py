@@ -485,7 +485,7 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     suppression = draw(st.sampled_from([None, 0, 2])) if "suppression" in module.CARD.uses else None
     options = {"lattice-sweep": {"effort": "fast"}}.get(name, {})
     if name == "mondrian":
-        options = {"dimension": draw(st.sampled_from(["widest", "most-distinct"]))}
+        options = {"dimension": draw(st.sampled_from(["widest", "most-distinct", "least-loss"]))}
     metric = "ncp" if name == "mdav" else "custom"
     task = Task(
         classes,

@@ -188,7 +188,12 @@ def show_exposure(work: SessionState, incomplete: int) -> None:
                 f"{describe_classes_in_engine(class_count)} So there is no chart of the column "
                 "that singles people out most. You can search for combinations of columns below."
             )
-        if without:
+        if without and min(without.values()) == before.unique:
+            st.caption(
+                f"Without any one of these columns, just as many {before.of} are unique: "
+                "no column stands out."
+            )
+        elif without:
             show_picture(
                 draw_singling_out(without, before),
                 lambda: build_singling_out_table(without, before),

@@ -75,26 +75,20 @@ def take_view(**fields: Any) -> None:
 
 def show_lattice_choices(work: SessionState) -> None:
     view = work.view(LatticeView)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            "Columns",
-            width=80,
-            help="The lattice of only these quasi-identifiers, as if the other columns were "
-            "insensitive. A node that fails here also fails with more columns; a node that meets "
-            "the requirements here may fail with more.",
-        )
-        st.pills(
-            "Quasi-identifiers in the lattice",
-            list_usable_columns(work),
-            selection_mode="multi",
-            label_visibility="collapsed",
-            **attach_widget(
-                f"lattice-columns-{work.version}",
-                list(get_lattice_columns(work)),
-                lambda value: take_view(columns=tuple(value) or None, step=None),
-            ),
-            format_func=lambda name: escape_markdown(trim_title(name)),
-        )
+    st.pills(
+        "Columns",
+        list_usable_columns(work),
+        selection_mode="multi",
+        help="The lattice of only these quasi-identifiers, as if the other columns were "
+        "insensitive. A node that fails here also fails with more columns; a node that meets "
+        "the requirements here may fail with more.",
+        **attach_widget(
+            f"lattice-columns-{work.version}",
+            list(get_lattice_columns(work)),
+            lambda value: take_view(columns=tuple(value) or None, step=None),
+        ),
+        format_func=lambda name: escape_markdown(trim_title(name)),
+    )
     beside = st.container(horizontal=True)  # wraps where there is no room
     with beside.container(width=200):
         draw_suppression_field(
@@ -194,6 +188,11 @@ def draw_lattice_picture(
             "lattice-figure", key, lambda: draw_heights(lattice, walks, view.step, node)
         )
         draw_chart(figure, "lattice-picture")
+        if walks:
+            st.caption(
+                "The lattice is too large to draw whole: only the nodes that the walks pass "
+                "through are drawn. A bar shows how many nodes a height has."
+            )
     with st.container(horizontal=True, vertical_alignment="center"):
         draw_picture_links("lattice-picture", PictureSettings.from_lattice(work, subject.prepared))
         is_explored = lattice is not subject.outline

@@ -166,6 +166,7 @@ class HierarchyChoice:
     plan: HierarchyPlan | None = None  # None: the choice cannot be used
     counts: Mapping[str, int] = field(default_factory=dict)  # The records of each value
     lacking: Mapping[str, int] = field(default_factory=dict)  # Of the values without a place
+    values: ValueCounts | None = None  # What the tree was built for; None: build it again
 
     @property
     def unused_values(self) -> list[str]:
@@ -218,13 +219,17 @@ def build_choice(
             counts = {**counts, MISSING_LABEL: missing}
     except KanonError as error:
         return HierarchyChoice(builder, parameters, problem=error.sentence, counts=counts)
-    choice = HierarchyChoice(builder, parameters, counts=counts, notes=notes, plan=plan)
+    choice = HierarchyChoice(
+        builder, parameters, counts=counts, notes=notes, plan=plan, values=values
+    )
     return _match_values(choice, tree)
 
 
 def build_choice_again(
     choice: HierarchyChoice, column: str, values: ValueCounts
 ) -> HierarchyChoice:
+    if choice.values == values:  # with many columns, building all trees again takes seconds
+        return choice
     new_choice = build_choice(choice.builder, choice.typed, column, values)
     return replace(new_choice, notes=tuple(dict.fromkeys([*choice.notes, *new_choice.notes])))
 
@@ -248,7 +253,7 @@ def set_drawn_tree(
     """The same choice with a drawn tree; the typed parameters stay."""
     typed = {**choice.typed, "drawn": tree}
     return _match_values(
-        replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree
+        replace(choice, builder="drawn", typed=typed, notes=notes, plan=None, values=None), tree
     )
 
 

@@ -178,6 +178,7 @@ def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start,
     at = start(LATTICE)
     assert "Datafly, step 4" in ui.page_text(at)
     assert "Samarati: It would have to count all nodes at a height" in ui.page_text(at)
+    assert any("only the nodes that the walks pass through" in text for text in ui.captions(at))
     assert "k reached" in ui.numbers(at), "the chosen node is counted by itself"
     assert len(at.get("plotly_chart")) == 2
     step_to(at, "age", 0)
