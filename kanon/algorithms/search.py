@@ -143,7 +143,7 @@ def compute_class_size(n_records: int, n_classes: int, suppressed: int) -> Fract
     """n / (classes + 1 if records are suppressed): otherwise suppressing all but one class is best.
 
     Source: LeFevre, DeWitt, Ramakrishnan 2006 (ICDE), without the division by k; suppressed records
-    as one class: the data quality model "average equivalence class size" of ARX (``MetricSDAECS``).
+    as one class: the data quality model "average equivalence class size" of ARX.
 
     >>> compute_class_size(12, 3, 0), compute_class_size(12, 3, 2), compute_class_size(12, 0, 12)
     (Fraction(4, 1), Fraction(3, 1), Fraction(12, 1))

@@ -77,7 +77,7 @@ class RangedHierarchy(Hierarchy):
         sizes, leaves = list_covered_leaves(self, ranges)
         total[ranges] = range_values + np.add.reduceat(total[leaves], np.cumsum(sizes) - sizes)
         for node in np.flatnonzero(below_sums[self.n_leaves : self.root + 1]) + self.n_leaves:
-            total[ranges[covers(self, ranges, node)]] += below_sums[node]
+            total[ranges[covers(self, ranges, int(node))]] += below_sums[node]
         return total
 
 

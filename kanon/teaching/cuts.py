@@ -96,7 +96,7 @@ class _RegionSpace:
             cells = self.count_records(region) * len(self.lines)
             return float(100 * self.reference.measure_loss(parts) / cells)
         worth = self.reference.worth(region, j)
-        return 100 * worth if dimension == "widest" else worth or 1
+        return float(100 * worth) if dimension == "widest" else int(worth) or 1
 
     def get_median_label(self, members: Sequence[int], j: int) -> str:
         if self.reference.is_by_groups(j):
