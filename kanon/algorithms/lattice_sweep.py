@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.distinct_groups import find_distinct_groups
-from kanon.algorithms.lattice_size import check_size
+from kanon.algorithms.distinct_groups import MOST_WORK, can_find_groups
+from kanon.algorithms.lattice_size import check_size, count_lattice_nodes
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_order import sweep_by_groups
 from kanon.algorithms.lattice_sweep_walk import (
@@ -25,7 +25,7 @@ from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.prices import Prices, find_good_prices
 from kanon.algorithms.task import Task, as_wide, in_one_width
-from kanon.base.formatting import count_noun
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError
@@ -75,7 +75,7 @@ CARD = AlgorithmCard(
     slow="With lattices of many nodes (the limit is ten million) and a k so large that much of the "
     "table is left over; with models beyond k-anonymity, which are checked at nearly every node; "
     "with the effort 'thorough', which weighs every group of the whole table; and most of all with "
-    "'closest', which does so hundreds of times and keeps all groups in memory.",
+    "'closest', which does so again and again at other prices.",
     uses=("metric", "attribute_weights"),
     parameters=(EFFORT,),
     cheap=True,
@@ -95,7 +95,7 @@ def check(task: Task) -> None:
         The table has fewer than k records, or no release can meet a model.
     PlanError
         The lattice is too large, or there are other models than k-anonymity and the effort is not
-        'fast'.
+        'fast', or the table is too large for 'closest'.
     """
     task.check()
     check_size(task.classes.hierarchies, "the lattice sweep")
@@ -105,6 +105,13 @@ def check(task: Task) -> None:
             f"With effort '{effort}', the lattice sweep looks only at numbers of records when it "
             f"moves them between classes, so it cannot meet {task.others[0].title}; use effort "
             "'fast', which checks every model before it releases a class."
+        )
+    if effort == "closest" and not can_find_groups(task.classes):
+        raise PlanError(
+            f"Effort 'closest' is for at most {write_count(MOST_WORK)} lattice nodes times "
+            "different records. Here: "
+            f"{count_noun(count_lattice_nodes(task.classes.hierarchies), 'node')}, "
+            f"{write_count(task.classes.n_classes)} different records. Use effort 'thorough'."
         )
 
 
@@ -127,7 +134,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Unsatisfiable
         No release of the table can meet k or a model.
     PlanError
-        See :func:`check`; or all groups of the table would fill the memory, for ``closest``.
+        See :func:`check`.
 
     Examples
     --------
@@ -200,14 +207,8 @@ _LEAST_USE = 0.05  # groups that were in use less than this are not opened
 
 def closest(task: Task, start: Recoding, progress: Progress = ignore_progress) -> Recoding:
     """A release from prices, or the start if that loses no more: the surest groups first."""
-    first, second, third = 0.1, 0.5, 0.95  # the shares of the time after groups, prices, opening
-    groups = find_distinct_groups(task, scale_progress(progress, 0, first))
-    if groups is None:
-        raise PlanError(
-            "The table is too large for effort 'closest': its groups would fill the memory. Use "
-            "effort 'thorough'."
-        )
-    prices = find_good_prices(task, groups, scale_progress(progress, first, second))
+    second, third = 0.5, 0.95  # the shares of the time after prices, opening
+    prices = find_good_prices(task, progress=scale_progress(progress, 0, second))
     near = prices.select_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
     group_of = _open_groups(near, scale_progress(progress, second, third))
     if (group_of < 0).all():  # at prices at which nothing is to gain
