@@ -202,6 +202,8 @@ _OPEN_SHARE = 0.05  # the share of the groups still to be opened that are opened
 _SLACK = 0.2
 """How far below nothing a group may be worth that is opened, as a share of the mean price."""
 
+_LOOKS = 3  # how often prices are raised between two openings
+
 _LEAST_USE = 0.05  # groups that were in use less than this are not opened
 
 
@@ -249,7 +251,7 @@ def _open_groups(prices: Prices, progress: Progress) -> np.ndarray:
         )
         prices.used[order] = 0
         prices = prices.copy_for_rest(waiting, highest, potentials)
-        for _ in range(2):  # all groups are looked at before the next are opened
+        for _ in range(_LOOKS):  # all groups are looked at before the next are opened
             prices.raise_prices()
 
 

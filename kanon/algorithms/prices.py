@@ -226,8 +226,8 @@ class Prices:
         left = float((self._ceiling - self.price).min(initial=np.inf))
         if self._finder is None or left >= reach:
             return left
-        used = np.flatnonzero(self.used)
-        keys, used = self._get_keys()[used], self.used[used]
+        in_use = np.flatnonzero(self.used)
+        keys, used = self._get_keys()[in_use], self.used[in_use]
         finder, most = self._finder, _MOST_LISTED // (1 if len(self.price) <= 2**16 else 2)
         wide = max(self._wide * self.mean, 2 * reach)
         finder.begin(most)
@@ -305,9 +305,9 @@ def find_good_prices(
 ) -> Prices:
     """Raise prices until the bound rises no further, with all groups of the task or some."""
     counts, own = np.array(task.classes.counts), own_potentials(task)
-    finder = None if groups else GroupFinder(task)
-    begin = _FIRST_SHARE if finder else 0.0
-    if finder:
+    finder, begin = None, 0.0
+    if groups is None:
+        finder, begin = GroupFinder(task), _FIRST_SHARE
         least = finder.find_least_losses(own, scale_progress(progress, 0, begin))
         finder.begin(0)
         groups = finder.get_groups()
