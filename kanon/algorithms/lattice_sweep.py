@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.distinct_groups import find_distinct_groups
+from kanon.algorithms.distinct_groups import MOST_WORK, can_find_groups
 from kanon.algorithms.lattice_size import MOST_NODES, count_lattice_nodes
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_order import sweep_by_groups
@@ -23,7 +23,7 @@ from kanon.algorithms.lattice_sweep_wide import EFFORTS, sweep_wide_lattice
 from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.prices import Prices, find_good_prices
 from kanon.algorithms.task import Task
-from kanon.base.formatting import count_noun
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError
@@ -73,7 +73,7 @@ CARD = AlgorithmCard(
     slow="With lattices of many nodes and a k so large that much of the table is left over; with "
     "models beyond k-anonymity, which are checked at nearly every node; with the effort "
     "'thorough', which weighs every group of the whole table; and most of all with 'closest', "
-    "which does so hundreds of times and keeps all groups in memory.",
+    "which does so again and again at other prices.",
     uses=("metric", "attribute_weights"),
     parameters=(EFFORT,),
     cheap=True,
@@ -92,7 +92,8 @@ def check(task: Task) -> None:
     Unsatisfiable
         The table has fewer than k records, or no release can meet a model.
     PlanError
-        There are other models than k-anonymity and the effort is not 'fast'.
+        There are other models than k-anonymity and the effort is not 'fast', or the table is too
+        large for 'closest'.
     """
     task.check()
     effort = task.option(EFFORT)
@@ -102,6 +103,18 @@ def check(task: Task) -> None:
             f"moves them between classes, so it cannot meet {task.others[0].title}; use effort "
             "'fast', which checks every model before it releases a class."
         )
+    if effort == "closest" and not (is_wide(task) or can_find_groups(task.classes)):
+        raise PlanError(
+            f"Effort 'closest' is for at most {write_count(MOST_WORK)} lattice nodes times "
+            f"different records, or for more than {write_count(MOST_NODES)} nodes. Here: "
+            f"{count_noun(count_lattice_nodes(task.classes.hierarchies), 'node')}, "
+            f"{write_count(task.classes.n_classes)} different records. Use effort 'thorough'."
+        )
+
+
+def is_wide(task: Task) -> bool:
+    """Whether the lattice is too large to visit all nodes."""
+    return count_lattice_nodes(task.classes.hierarchies) > MOST_NODES
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
@@ -124,7 +137,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Unsatisfiable
         No release of the table can meet k or a model.
     PlanError
-        See :func:`check`; or all groups of the table would fill the memory, for ``closest``.
+        See :func:`check`.
 
     Examples
     --------
@@ -151,7 +164,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """
     check(task)
     task = by_least_k(task)
-    if count_lattice_nodes(task.classes.hierarchies) > MOST_NODES:
+    if is_wide(task):
         return sweep_wide_lattice(task, EFFORTS[task.option(EFFORT)], progress)
     if task.option(EFFORT) == "fast":
         sweep = walk_lattice(task, scale_progress(progress, 0, _WALK_SHARE))
@@ -194,19 +207,15 @@ _OPEN_SHARE = 0.05  # the share of the groups still to be opened that are opened
 _SLACK = 0.2
 """How far below nothing a group may be worth that is opened, as a share of the mean price."""
 
+_LOOKS = 3  # how often prices are raised between two openings
+
 _LEAST_USE = 0.05  # groups that were in use less than this are not opened
 
 
 def closest(task: Task, start: Recoding, progress: Progress = ignore_progress) -> Recoding:
     """A release from prices, or the start if that loses no more: the surest groups first."""
-    first, second, third = 0.1, 0.5, 0.95  # the shares of the time after groups, prices, opening
-    groups = find_distinct_groups(task, scale_progress(progress, 0, first))
-    if groups is None:
-        raise PlanError(
-            "The table is too large for effort 'closest': its groups would fill the memory. Use "
-            "effort 'thorough'."
-        )
-    prices = find_good_prices(task, groups, scale_progress(progress, first, second))
+    second, third = 0.5, 0.95  # the shares of the time after prices, opening
+    prices = find_good_prices(task, progress=scale_progress(progress, 0, second))
     near = prices.select_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
     group_of = _open_groups(near, scale_progress(progress, second, third))
     if (group_of < 0).all():  # at prices at which nothing is to gain
@@ -247,5 +256,5 @@ def _open_groups(prices: Prices, progress: Progress) -> np.ndarray:
         )
         prices.used[order] = 0
         prices = prices.copy_for_rest(waiting, highest, potentials)
-        for _ in range(2):  # all groups are looked at before the next are opened
+        for _ in range(_LOOKS):  # all groups are looked at before the next are opened
             prices.raise_prices()

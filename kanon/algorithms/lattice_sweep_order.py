@@ -19,7 +19,6 @@ from kanon.kernels.lattice_sweep_order import (
     NodeQueue,
     build_node_heap,
     fill_first_keys,
-    raise_some_potentials,
     take_some_groups,
 )
 from kanon.kernels.lattice_sweep_walk import RECORDS, STEPS
@@ -68,17 +67,3 @@ def sweep_by_groups(task: Task, progress: Progress = ignore_progress) -> SweepSt
         )
     targets = compute_place_targets(classes.nodes, queue.at, raised, queue.at < 0)
     return SweepState(targets, queue.at, len(key) + int(state[4]), int(state[STEPS]))
-
-
-def sum_least_losses(task: Task, progress: Progress = ignore_progress) -> int:
-    """The sum over all records of the least loss of any group of k records that holds them."""
-    lattice, raised, halves, table, full = prepare_lattice(task.classes)
-    losses = _build_losses(task, raised)
-    tell = limit_progress(progress)
-    live = np.zeros(task.classes.n_classes, dtype=np.int32)
-    best = np.zeros(task.classes.n_classes, dtype=np.int64)
-    at, nodes = np.zeros(2, dtype=np.int64), int(lattice.parts.prod())
-    while at[0] < nodes:
-        raise_some_potentials(lattice, halves, table, losses, full, task.k, live, best, at, _CHUNK)
-        tell(at[0] / nodes, f"{count_noun(int(at[0]), 'node')} of {write_count(nodes)} weighed")
-    return int(task.classes.counts @ (losses.own - best))

@@ -22,17 +22,14 @@ may lose much less. Further models, and a k that counts persons, only leave fewe
 
 from dataclasses import dataclass, replace
 
-from kanon.algorithms.distinct_groups import find_distinct_groups
+from kanon.algorithms.distinct_groups import GroupFinder, can_find_groups
 from kanon.algorithms.lattice_size import check_size
-from kanon.algorithms.lattice_sweep_order import sum_least_losses
-from kanon.algorithms.prices import compute_least_losses, find_good_prices
+from kanon.algorithms.prices import find_good_prices
 from kanon.algorithms.task import Task, own_potentials
-from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import Unsatisfiable
 from kanon.measures.cells import compute_percent
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
-
-_FIND_SHARE = 0.2  # the share of the time after which all groups are found
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def lower_bound(
     ----------
     closely
         Whether prices are to be sought: that takes much longer, and finds a higher bound. They are
-        not if the groups of the table would fill the memory; the result says so.
+        not if that would take hours; the result says so.
 
     Returns
     -------
@@ -117,14 +114,11 @@ def lower_bound(
     task = replace(task, k=k)
     counts, own = task.classes.counts, own_potentials(task)
     possible = int(counts @ own)
-    groups = (
-        find_distinct_groups(task, scale_progress(progress, 0, _FIND_SHARE)) if closely else None
-    )
-    if groups is None:
-        quick = sum_least_losses(task, progress)
+    if not closely or not can_find_groups(task.classes):
+        quick = int(counts @ GroupFinder(task).find_least_losses(own, progress))
         return LowerBound(quick, quick, possible, closely=False)
-    prices = find_good_prices(task, groups, scale_progress(progress, _FIND_SHARE, 1))
-    quick = int(counts @ compute_least_losses(groups, own))
+    prices = find_good_prices(task, progress=progress)
+    quick = int(counts @ prices.least_losses)
     loss, suppressing = (max(quick, prices.bound(suppressing)) for suppressing in (False, True))
     return LowerBound(loss, suppressing, possible, closely=True)
 

@@ -181,7 +181,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     sweep = replace(task, options={"effort": "thorough"})
     start = lattice_sweep.anonymise(sweep, scale_progress(progress, 0, first))
     groups = find_distinct_groups(task)
-    assert groups is not None, "of so few classes all groups fit into the memory"
     prices = find_good_prices(task, groups, scale_progress(progress, first, second))
     bound = prices.bound()
     best = _Best(start, total_loss(task, start), bound)

@@ -1,150 +1,250 @@
-"""The groups of at least k records at the nodes of a lattice, each set of classes once."""
+"""The groups of at least k records at the nodes of a lattice, each set of classes once.
+
+A set of classes that several nodes make alike is listed at the lowest of them: there is one, with
+the least level per quasi-identifier at which the classes are alike. The groups of a node are those
+of its first half, the *parts*, split by its last half. So the classes are sorted by part once for
+all nodes with the same first half, and parts of which nothing is to be expected are left out.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from kanon.kernels.compilation import kernel, loop
-from kanon.kernels.hashing import MIX
-from kanon.kernels.lattice_sweep_groups import group_node
-from kanon.kernels.lattice_sweep_order import select_large_parts, sum_left_potential
+from kanon.kernels.lattice_sweep_groups import number_tuples
+from kanon.kernels.lattice_sweep_order import sum_left_potential
+from kanon.kernels.prices import weigh_group
 
-GROUPS, MEMBERS, LIVE = 0, 1, 2  # places of ``state``
-
-
-class FoundGroups(NamedTuple):
-    """Room for distinct groups, and a hash table from sets of classes to them."""
-
-    key: np.ndarray  # per place of the table the hash of a set
-    place: np.ndarray  # per place its group; -1 for none
-    kept: np.ndarray  # per group the largest potential of a tuple that any node raises it to
-    node: np.ndarray  # per group a node that has it with that potential
-    size: np.ndarray  # per group its number of classes
-    records: np.ndarray  # per group its number of records
-    # room per group of one node
-    hashes: np.ndarray
-    first: np.ndarray
-    tuples: np.ndarray
-    # groups, their classes together, and the classes looked at with the first half's present levels
-    state: np.ndarray
+GROUPS, PARTS = 0, 1  # places of ``state``
 
 
-@loop
-def _hash_sets(lattice, halves, table, full, k, live, marks, sets, node):
-    """Group by a node and hash each group's set of classes; returns how many groups."""
-    if node % lattice.parts[1] == 0:
-        sets.state[LIVE] = select_large_parts(lattice, halves, table, full, node, k, live)
-    size = sets.state[LIVE]
-    groups = group_node(lattice, halves, table, node, live, size)
-    for group in range(groups):
-        sets.hashes[group] = 0
-        sets.tuples[group] = 0
-        sets.first[group] = -1
-    for i in range(size):
-        group = table.of[i]
-        sets.hashes[group] += marks[live[i]]
-        sets.tuples[group] += 1
-        if sets.first[group] < 0:
-            sets.first[group] = live[i]
-    return groups
+class GroupRoom(NamedTuple):
+    """Room for groups, and what is known of the classes at one node."""
+
+    begin: np.ndarray  # per group where its classes begin in ``members``
+    members: np.ndarray
+    kept: np.ndarray  # per group the potential of the tuple that the node raises it to
+    node: np.ndarray
+    state: np.ndarray  # the groups so far, and the parts of the present first half
+    every: np.ndarray  # all classes: 0, 1, ...
+    number: np.ndarray  # per first or last half the number of its part
+    part: np.ndarray  # per part where its classes begin in the next three
+    classes: np.ndarray
+    brings: np.ndarray  # what a class brings if nothing of its last half is left
+    last_of: np.ndarray  # the class's last half
+    last_left: np.ndarray  # per last half the potential that the present node leaves it
+    # per number of a last half: its classes in the present part, and their records
+    size: np.ndarray
+    records: np.ndarray
+    place: np.ndarray  # per number where its group begins in ``sorted``; -1 if it is of no use
+    used: np.ndarray  # the numbers in the present part
+    sorted: np.ndarray  # the classes of the part's groups, one group after the other
+    taken: np.ndarray  # room for a group to be weighed
+    values: np.ndarray
+    worth: np.ndarray
 
 
 @loop
-def _find_place(sets, table, group):
-    mask = sets.key.shape[0] - 1
-    bits = 0
-    while (1 << bits) <= mask:
-        bits += 1
-    key = sets.hashes[group]
-    mixed = np.uint64(key)
-    place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> np.uint64(64 - bits))
-    while sets.place[place] >= 0:
-        group_number = sets.place[place]
-        # Two sets of one hash are as good as impossible; of as many records and classes more so.
-        if (
-            sets.key[place] == key
-            and sets.records[group_number] == table.size[group]
-            and sets.size[group_number] == sets.tuples[group]
-        ):
+def _sum_last_potentials(lattice, left, node, potentials):
+    """Fill per last half the potential of what a node raises it to."""
+    for half in range(lattice.last.shape[0]):
+        potentials[half] = 0
+    for j in range(lattice.levels.shape[0] - 1, lattice.split - 1, -1):
+        start = lattice.start[j] + (node % lattice.levels[j]) * lattice.width[j]
+        node //= lattice.levels[j]
+        for half in range(lattice.last.shape[0]):
+            potentials[half] += left[start + lattice.last[half, j - lattice.split]]
+
+
+@loop
+def _is_lowest(lattice, node, n_columns, members, start, end):
+    """Whether the classes are alike at no lower level of any of the first columns."""
+    for j in range(lattice.levels.shape[0] - 1, -1, -1):
+        level = node % lattice.levels[j]
+        node //= lattice.levels[j]
+        if level == 0 or j >= n_columns:
+            continue
+        below = lattice.start[j] + (level - 1) * lattice.width[j]
+        first = lattice.raised[below + lattice.nodes[members[start], j]]
+        differs = False
+        for i in range(start + 1, end):
+            if lattice.raised[below + lattice.nodes[members[i], j]] != first:
+                differs = True
+                break
+        if not differs:
+            return False
+    return True
+
+
+@loop
+def _sort_by_part(lattice, table, left, node, k, gain, bits, room):
+    """Sort the classes by what the first half of a node makes of them; returns how many parts.
+
+    ``node`` is the first with this half. Left out are parts that hold no group of k records to be
+    listed here, or none with a class that brings something.
+    """
+    number, size = room.number, gain.shape[0]
+    n_halves = lattice.first.shape[0]
+    first = node // lattice.parts[1]
+    number_tuples(lattice, lattice.first, 0, first, room.every, n_halves, table, number)
+    for half in range(n_halves):
+        room.size[half] = 0
+        room.records[half] = 0
+    for c in range(size):
+        part = number[lattice.first_of[c]]
+        room.size[part] += 1
+        room.records[part] += lattice.counts[c]
+    end = 0
+    for part in range(n_halves):
+        room.place[part] = end
+        end += room.size[part]
+    for c in range(size):
+        part = number[lattice.first_of[c]]
+        room.sorted[room.place[part]] = c
+        room.place[part] += 1
+    _sum_last_potentials(lattice, left, node, room.last_left)
+    parts, start, end = 0, 0, 0
+    room.part[0] = 0
+    for part in range(n_halves):
+        start, end = end, room.place[part]
+        if room.records[part] < k:
+            continue
+        to, brings_some = room.part[parts], False
+        for i in range(start, end):
+            c = room.sorted[i]
+            brings = sum_left_potential(lattice, left, node, c) + (gain[c] << bits)
+            if brings > 0:
+                brings_some = True
+            room.classes[to] = c
+            room.last_of[to] = lattice.last_of[c]
+            room.brings[to] = brings - room.last_left[lattice.last_of[c]]
+            to += 1
+        if brings_some and _is_lowest(lattice, node, lattice.split, room.sorted, start, end):
+            parts += 1
+            room.part[parts] = to
+    return parts
+
+
+@loop
+def _split_part(lattice, numbers, part, k, room):
+    """Split a part by the node's last half; returns how many numbers of ``used`` it has."""
+    start, end = room.part[part], room.part[part + 1]
+    brings_some = False
+    for i in range(start, end):
+        if room.brings[i] + room.last_left[np.uint32(room.last_of[i])] > 0:
+            brings_some = True
             break
-        place = (place + 1) & mask
-    return place
+    if not brings_some:
+        return 0
+    n_used = 0
+    for i in range(start, end):
+        number = np.uint32(numbers[np.uint32(room.last_of[i])])
+        if room.size[number] == 0:
+            room.used[n_used] = number
+            room.records[number] = 0
+            room.place[number] = -1
+            n_used += 1
+        room.size[number] += 1
+        room.records[number] += lattice.counts[np.uint32(room.classes[i])]
+        if room.brings[i] + room.last_left[np.uint32(room.last_of[i])] > 0:
+            room.place[number] = 0
+    to = 0
+    for i in range(n_used):
+        number = room.used[i]
+        if room.records[number] < k:
+            room.place[number] = -1
+        if room.place[number] == 0:
+            room.place[number] = to
+            to += room.size[number]
+        room.size[number] = 0
+    if to > 0:
+        for i in range(start, end):
+            number = np.uint32(numbers[np.uint32(room.last_of[i])])
+            place = room.place[number]
+            if place >= 0:
+                room.sorted[place] = room.classes[i]
+                room.place[number] = place + 1
+    return n_used
+
+
+@loop
+def _start_node(lattice, halves, table, full, left, node, k, gain, bits, room):
+    """Sort by part where the first half is new; returns how the last halves are numbered."""
+    last = node % lattice.parts[1]
+    if last == 0:
+        room.state[PARTS] = _sort_by_part(lattice, table, left, node, k, gain, bits, room)
+        for number in range(room.size.shape[0]):
+            room.size[number] = 0
+    if room.state[PARTS] > 0:
+        _sum_last_potentials(lattice, left, node, room.last_left)
+        if not full:
+            n_halves = lattice.last.shape[0]
+            at = lattice.split
+            number_tuples(lattice, lattice.last, at, last, room.every, n_halves, table, room.number)
+    return last
 
 
 @kernel(seconds=1)
-def find_some(lattice, halves, table, full, left, k, live, marks, sets, position, most, largest):
-    """Find the groups of further nodes; False if there is no room, or above ``largest`` classes.
+def find_some(lattice, halves, table, full, left, k, gain, bits, room, position, most):
+    """Find the groups of further nodes that are worth something; False if there is no room.
 
-    ``left`` is the potential of the node at every place of ``LatticeArrays.raised``. A set's hash
-    is the sum of ``marks``, a random number per class. Returns after grouping about ``most``
-    classes and moves ``position``, the next node.
+    A record of class c brings ``gain[c]`` and the potential of the tuple that the node raises it
+    to, of which ``left`` has the parts, for every place of ``LatticeArrays.raised``. Potentials are
+    rounded up to multiples of two to the power ``bits``, which is what gains count. Returns after
+    looking at about ``most`` classes and moves ``position``, the next node.
     """
-    work = 0
-    nodes = lattice.parts[0] * lattice.parts[1]
-    state = sets.state
-    while position[0] < nodes and work <= most:
-        node = position[0]
-        groups = _hash_sets(lattice, halves, table, full, k, live, marks, sets, node)
-        work += state[LIVE] + 1
-        if state[GROUPS] + groups > sets.kept.shape[0] or state[MEMBERS] > largest:
+    work, n_groups, n_columns = 0, room.state[GROUPS], lattice.levels.shape[0]
+    while position[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
+        node, n_left = position[0], room.kept.shape[0] - n_groups
+        if min(n_left, room.members.shape[0] - room.begin[n_groups]) < gain.shape[0]:
             return False
-        for group in range(groups):
-            if table.size[group] < k:
-                continue
-            potential = sum_left_potential(lattice, left, node, sets.first[group])
-            place = _find_place(sets, table, group)
-            if sets.place[place] < 0:
-                new = state[GROUPS]
-                sets.key[place] = sets.hashes[group]
-                sets.place[place] = new
-                sets.kept[new] = potential
-                sets.node[new] = node
-                sets.size[new] = sets.tuples[group]
-                sets.records[new] = table.size[group]
-                state[GROUPS] += 1
-                state[MEMBERS] += sets.tuples[group]
-            elif potential > sets.kept[sets.place[place]]:
-                sets.kept[sets.place[place]] = potential
-                sets.node[sets.place[place]] = node
+        last = _start_node(lattice, halves, table, full, left, node, k, gain, bits, room)
+        numbers = halves.others[last] if full else room.number
         position[0] += 1
+        work += room.part[room.state[PARTS]] + lattice.last.shape[0]
+        for part in range(room.state[PARTS]):
+            n_used = _split_part(lattice, numbers, part, k, room)
+            start = 0
+            for i in range(n_used):
+                end = room.place[room.used[i]]
+                if end < 0:
+                    continue
+                if _is_lowest(lattice, node, n_columns, room.sorted, start, end):
+                    kept = sum_left_potential(lattice, left, node, room.sorted[start])
+                    worth, _, _ = weigh_group(
+                        room.sorted, start, end - start, -(-kept >> bits), lattice.counts, gain, k,
+                        room.worth, room.taken, room.values,
+                    )  # fmt: skip
+                    if worth > 0:
+                        to = room.begin[n_groups]
+                        for j in range(start, end):
+                            room.members[to + j - start] = room.sorted[j]
+                        room.kept[n_groups] = kept
+                        room.node[n_groups] = node
+                        n_groups += 1
+                        room.begin[n_groups] = to + end - start
+                start = end
+        room.state[GROUPS] = n_groups
     return True
 
 
 @kernel(seconds=1)
-def copy_hash_table(sets, larger):
-    mask = larger.key.shape[0] - 1
-    bits = 0
-    while (1 << bits) <= mask:
-        bits += 1
-    for old in range(sets.key.shape[0]):
-        if sets.place[old] < 0:
-            continue
-        mixed = np.uint64(sets.key[old])
-        place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> np.uint64(64 - bits))
-        while larger.place[place] >= 0:
-            place = (place + 1) & mask
-        larger.key[place] = sets.key[old]
-        larger.place[place] = sets.place[old]
-
-
-@kernel(seconds=1)
-def list_some(lattice, halves, table, full, k, live, marks, sets, begin, members, position, most):
-    """List the groups' classes in ``members``, rising, each at its own node, from ``begin``."""
+def lower_some_gains(lattice, halves, table, full, left, k, gain, room, position, most):
+    """Lower ``gain`` to where no class brings something in any group of k of further nodes."""
     work = 0
-    nodes = lattice.parts[0] * lattice.parts[1]
-    while position[0] < nodes and work <= most:
+    while position[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
         node = position[0]
-        groups = _hash_sets(lattice, halves, table, full, k, live, marks, sets, node)
-        work += sets.state[LIVE] + 1
-        for group in range(groups):
-            sets.first[group] = -1
-            if table.size[group] >= k:
-                group_number = sets.place[_find_place(sets, table, group)]
-                if sets.node[group_number] == node:
-                    sets.first[group] = begin[group_number]
-        for i in range(sets.state[LIVE]):
-            group = table.of[i]
-            if sets.first[group] >= 0:
-                members[sets.first[group]] = live[i]
-                sets.first[group] += 1
+        last = _start_node(lattice, halves, table, full, left, node, k, gain, 0, room)
+        numbers = halves.others[last] if full else room.number
         position[0] += 1
+        work += room.part[room.state[PARTS]] + lattice.last.shape[0]
+        for part in range(room.state[PARTS]):
+            n_used = _split_part(lattice, numbers, part, k, room)
+            start = 0
+            for i in range(n_used):
+                end = room.place[room.used[i]]
+                if end >= 0:
+                    kept = sum_left_potential(lattice, left, node, room.sorted[start])
+                    for j in range(start, end):
+                        gain[room.sorted[j]] = min(gain[room.sorted[j]], -kept)
+                    start = end

@@ -97,29 +97,6 @@ def fill_first_keys(lattice, halves, table, losses, full, k, live, key, position
         position[0] += 1
 
 
-@kernel(seconds=1)
-def raise_some_potentials(lattice, halves, table, losses, full, k, live, best, position, most):
-    """Raise ``best``: the largest potential that a class keeps in any group of k at any node."""
-    work = 0
-    while position[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
-        node = position[0]
-        if node % lattice.parts[1] == 0:
-            position[1] = select_large_parts(lattice, halves, table, full, node, k, live)
-            work += lattice.counts.shape[0]
-        size = position[1]
-        groups = group_node(lattice, halves, table, node, live, size)
-        for group in range(groups):
-            losses.target[group] = -1
-        for i in range(size):
-            c, group = live[i], table.of[i]
-            if table.size[group] >= k:
-                if losses.target[group] < 0:
-                    losses.target[group] = sum_left_potential(lattice, losses.left, node, c)
-                best[c] = max(best[c], losses.target[group])
-        work += size + 1
-        position[0] += 1
-
-
 @loop
 def _is_before(key, a, b):
     return key[a] < key[b] or (key[a] == key[b] and a < b)

@@ -1,5 +1,7 @@
 """What groups are worth when every class has a price per record."""
 
+import numpy as np
+
 from kanon.kernels.compilation import kernel, loop
 
 
@@ -37,47 +39,118 @@ def _put_largest_first(values, members, counts, size, n_records):
     return high
 
 
+@loop
+def weigh_group(members, start, size, level, counts, gain, k, room, classes, values):
+    """What the group of ``members`` from ``start`` is worth: 0 for nothing or less.
+
+    Returns also the records of the classes that bring something, and how many classes, the first of
+    ``classes``, fill it up to k. ``room[0]`` is any number of the kind of ``values``.
+    """
+    total = level * 0
+    held = 0
+    for i in range(size):
+        c = np.uint32(members[start + i])
+        value = gain[c] + level
+        values[0, i] = value
+        if value > 0:
+            total += counts[c] * value
+            held += counts[c]
+    wanted = k - held
+    if total <= 0 or wanted <= 0:
+        return total, held, 0
+    # What is dearer than twice the mean that can be paid is mostly not needed: half of what is
+    # wanted would have to be cheaper.
+    room[0] = 2 * total / wanted
+    limit = room[0]
+    n_cheap, n_records = 0, 0
+    for _ in range(2):
+        n_cheap, n_records, cost = 0, 0, total * 0
+        for i in range(size):
+            value = -values[0, i]
+            if 0 <= value < limit:
+                c = np.uint32(members[start + i])
+                classes[n_cheap] = c
+                values[1, n_cheap] = -value
+                n_cheap += 1
+                n_records += counts[c]
+                cost += counts[c] * value
+        if n_records >= wanted or cost + (wanted - n_records) * limit >= total:
+            break
+        limit = total - cost
+    if n_records < wanted:
+        return total * 0, held, 0
+    n_taken = _put_largest_first(values[1], classes, counts, n_cheap, wanted)
+    for place in range(n_taken):
+        fill = min(wanted, counts[classes[place]])
+        total += fill * values[1, place]
+        wanted -= fill
+    return max(total, total * 0), held, n_taken
+
+
 @kernel(seconds=1)
-def weigh(begin, members, kept, counts, gain, k, first, last, classes, values, worth, used):
+def weigh(begin, members, kept, counts, gain, k, classes, values, worth, used):
     """What some groups are worth, and which records those use that are worth something.
 
     A record of class c in group G brings ``gain[c] + kept[G]``. A group is worth what its records
     bring that bring something; if they are fewer than k, it has to take those that cost least, up
-    to k. Per group of ``first`` to ``last`` (exclusive) ``worth`` is filled, 0 for nothing or less;
-    to ``used`` are added, per class, the records that groups of some worth take.
+    to k. ``worth`` is filled per group, 0 for nothing or less; to ``used`` are added, per class,
+    the records that groups of some worth take.
     """
-    for group in range(first, last):
-        total = kept[group] * 0
-        held, rest, good = 0, 0, classes.shape[0]
-        for place in range(begin[group], begin[group + 1]):
-            c = members[place]
-            value = gain[c] + kept[group]
-            if value > 0:
-                total += counts[c] * value
-                held += counts[c]
-                good -= 1
-                classes[good] = c
-            else:
-                values[rest] = value
-                classes[rest] = c
-                rest += 1
-        n_taken, wanted = 0, k - held
-        if total > 0 and wanted > 0:
-            n_taken = _put_largest_first(values, classes, counts, rest, wanted)
-            for place in range(n_taken):
-                fill = min(wanted, counts[classes[place]])
-                total += fill * values[place]
-                wanted -= fill
-        worth[group] = 0
-        if total > 0 and wanted <= 0:
-            worth[group] = total
-            for place in range(good, classes.shape[0]):
-                used[classes[place]] += counts[classes[place]]
-            wanted = k - held
-            for place in range(n_taken):
-                fill = min(wanted, counts[classes[place]])
-                used[classes[place]] += fill
-                wanted -= fill
+    for group in range(worth.shape[0]):
+        start = np.uint64(begin[group])
+        size = np.uint64(begin[group + 1]) - start
+        level = kept[group]
+        total, held, n_taken = weigh_group(
+            members, start, size, level, counts, gain, k, worth[group:], classes, values
+        )
+        worth[group] = total
+        if total <= 0:
+            continue
+        for i in range(size):
+            if values[0, i] > 0:
+                c = np.uint32(members[start + i])
+                used[c] += counts[c]
+        wanted = k - held
+        for place in range(n_taken):
+            fill = min(wanted, counts[classes[place]])
+            used[classes[place]] += fill
+            wanted -= fill
+
+
+@kernel(seconds=1)
+def move_prices(price, direction, step, highest, own, counts, moved, gain):
+    """Fill the prices one step on, and what classes bring there; returns what all records pay."""
+    total = 0.0
+    for c in range(price.shape[0]):
+        moved[c] = min(price[c] + step * direction[c], highest[c])
+        gain[c] = moved[c] - own[c]
+        total += counts[c] * moved[c]
+    return total
+
+
+@kernel(seconds=1)
+def turn_direction(direction, counts, used):
+    """Turn a direction to the slope, per class its records less those used: nearer to nothing.
+
+    Returns whether the two pointed the same way, the slope's part in the result, and the result's
+    squared length.
+    """
+    same, along, bend = 0.0, 0.0, 0.0
+    for c in range(direction.shape[0]):
+        slope = counts[c] - used[c]
+        turn = slope - direction[c]
+        same += slope * direction[c]
+        along += turn * direction[c]
+        bend += turn * turn
+    part = 0.1
+    if bend > 0:
+        part = min(max(-along / bend, 0.01), 0.1)
+    length = 0.0
+    for c in range(direction.shape[0]):
+        slope = counts[c] - used[c]
+        direction[c] = part * slope + (1 - part) * direction[c]
+        length += direction[c] * direction[c]
+    return same >= 0, part, length
 
 
 @kernel(seconds=1)

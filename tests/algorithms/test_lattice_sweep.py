@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import kanon.algorithms.lattice_sweep_better as better
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
-import kanon.algorithms.prices as prices
 from benchmarks.plans import adult_task
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.lattice_sweep_better import total_loss
@@ -204,21 +203,6 @@ def test_the_effort_closest_is_between_the_bound_and_the_thorough_effort(seed):
     assert found.suppressed_records == 0
     assert told == sorted(told)
     assert lower_bound(task).loss <= total_loss(task, found) < total_loss(task, thorough)
-
-
-@pytest.mark.nightly
-def test_the_effort_closest_does_not_depend_on_the_number_of_cores(monkeypatch):
-    problem, chosen = many_classes(1, 300)
-    task = chosen_task(problem, chosen, 4, options={"effort": "closest"})
-    found = lattice_sweep.anonymise(task), lower_bound(task)
-    monkeypatch.setattr(prices, "_FEW", 0)
-    monkeypatch.setattr(prices, "count_cores", lambda: 1)
-    alone = lattice_sweep.anonymise(task), lower_bound(task)
-    monkeypatch.setattr(prices, "count_cores", lambda: 5)
-    several = lattice_sweep.anonymise(task), lower_bound(task)
-    for release, bound in (alone, several):
-        assert np.array_equal(release.targets, found[0].targets)
-        assert bound == found[1]
 
 
 def test_too_large_pools_and_too_much_work_are_left_out():

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import kanon.algorithms.distinct_groups as distinct_groups_module
-import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
+import kanon.algorithms.prices as prices_module
 from kanon.algorithms import lattice_sweep
 from kanon.algorithms.distinct_groups import DistinctGroups, find_distinct_groups
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lower_bound import lower_bound
+from kanon.algorithms.prices import Prices, compute_least_losses, find_good_prices
 from kanon.algorithms.task import Task, own_potentials
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.kernels.prices import weigh
@@ -116,7 +117,7 @@ def test_what_a_group_is_worth(records, k, kept):
     worth, used = np.full(1, -1), np.zeros(size, dtype=np.int64)
     weigh(
         np.array([0, size]), np.arange(size, dtype=np.int32), np.array([kept]), counts, gain, k,
-        0, 1, np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.int64), worth, used,
+        np.zeros(size, dtype=np.int32), np.zeros((2, size), dtype=np.int64), worth, used,
     )  # fmt: skip
     assert worth[0] == plain_worth([(count, brings + kept) for count, brings in records], k)
     assert (used <= counts).all()
@@ -192,8 +193,29 @@ def test_the_quick_one_equals_its_definition(case):
     assert lower_bound(task, closely=False).loss == expected
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(walk, "_MOST_BYTES", 1)
-        patch.setattr(order, "_CHUNK", 1)
+        patch.setattr(distinct_groups_module, "_CHUNK", 1)
         assert lower_bound(task, closely=False).loss == expected
+
+
+@examples(40)
+@given(cases(max_records=25), st.booleans())
+def test_it_is_that_of_all_groups_though_few_are_kept(case, little_room):
+    """The groups that are left out at these prices are worth nothing."""
+    problem, chosen, k = case
+    task = chosen_task(problem, chosen, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prices_module, "_WIDE", 0.1)
+        patch.setattr(prices_module, "_MOST_LOOKS", 12)
+        if little_room:
+            patch.setattr(prices_module, "_MOST_LISTED", 1)
+        prices = find_good_prices(task)
+    groups = find_distinct_groups(task)
+    assert np.array_equal(prices.least_losses, compute_least_losses(groups, own_potentials(task)))
+    whole = Prices(replace(prices.problem, groups=groups), prices.price)
+    for suppressing in (False, True):
+        assert prices.bound(suppressing) == whole.bound(suppressing)
+    if len(prices.problem.groups.kept) < len(groups.kept):
+        event("some groups are left out")
 
 
 def relaxed(task: Task, groups: DistinctGroups) -> float:
@@ -238,16 +260,16 @@ def test_where_every_record_could_keep_all_not_all_of_them_do():
     assert 0.95 * lost <= lower_bound(task).loss <= lost
 
 
-def test_where_the_memory_is_too_small_the_quick_one_is_found(monkeypatch):
+def test_where_the_search_would_take_hours_the_quick_one_is_found(monkeypatch):
     rows = [(a, b) for a in "abcd" for b in "abcd"]
     task = square(rows, 2)
     assert lower_bound(task).closely
-    monkeypatch.setattr(distinct_groups_module, "MOST_MEMBERS", 5)
+    monkeypatch.setattr(distinct_groups_module, "MOST_WORK", 9 * 16 - 1)
     found = lower_bound(task)
     assert not found.closely
     assert found == lower_bound(task, closely=False)
-    with pytest.raises(PlanError, match="too large for effort 'closest'"):
-        lattice_sweep.anonymise(replace(task, options={"effort": "closest"}))
+    with pytest.raises(PlanError, match=r"9 nodes, 16 different records\. Use effort 'thorough'"):
+        lattice_sweep.check(replace(task, options={"effort": "closest"}))
 
 
 def test_a_model_may_ask_for_more_than_k():
