@@ -79,6 +79,9 @@ class Trace:
     gap
         The most by which the loss exceeds the least possible, in percent: 0 if it is proved to be
         the least, infinite if nothing is proved; None for algorithms that prove nothing.
+    share_left
+        How many classes there are per class of the release for k, where greedy merging needed
+        another way to meet the other models; 1 if not.
     """
 
     node: tuple[int, ...] | None = None
@@ -90,6 +93,7 @@ class Trace:
     sampled: int = 0
     loss_ratio: float | None = None
     gap: float | None = None
+    share_left: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
