@@ -24,6 +24,8 @@ from kanon.recoding import Recoding, Trace
 _LEAST_CLASSES = 100
 """Releases of fewer classes are only merged on, as the definition says."""
 
+_MOST_WITH_NEIGHBOURS = 1_000  # the most levels whose neighbours, one up or down, are tried too
+
 _MERGE_SHARE = 0.2  # the share of the time after merging, about
 
 
@@ -32,10 +34,12 @@ def repair_for_models(
 ) -> Recoding:
     """The release after merging on; where that leaves less than half of the classes, or a sweep.
 
-    The sweep is over the levels at which the merges left their classes, the cheapest first. At
-    each, groups of the remaining records that hold k records and meet every model are released;
-    what is left joins them as in the lattice sweep. The release that loses less is taken, of
-    equals the merged one. With fewer than 100 classes before the repair there is no sweep.
+    The sweep is over the levels at which the merges left their classes and, where these are at
+    most 1,000, over those one up or down in one quasi-identifier, the cheapest first. At each,
+    groups of the remaining records that hold k records and meet every model are released. What is
+    left joins the cheapest released class that it can, in canonical order; what can join none is
+    merged. The release that loses less is taken, of equals the merged one. With fewer than 100
+    classes before the repair there is no sweep.
     """
     merging = run_continued_merging(
         recoding.released, task, scale_progress(progress, 0, _MERGE_SHARE)
@@ -60,7 +64,12 @@ def _sweep_levels(
     levels = np.stack(
         [tree.level[nodes] for tree, nodes in zip(trees, merging.nodes.T, strict=True)], axis=1
     )
-    levels = np.unique(np.vstack([levels, [len(table) - 1 for table in raised]]), axis=0)
+    root = np.array([len(table) - 1 for table in raised])
+    levels = np.unique(np.vstack([levels, root]), axis=0)
+    if len(levels) <= _MOST_WITH_NEIGHBOURS:
+        up = np.eye(len(root), dtype=levels.dtype)
+        near = np.concatenate([levels + step for step in (*up, *-up)])
+        levels = np.unique(np.vstack([levels, np.clip(near, 0, root)]), axis=0)
     kept = np.zeros(len(levels))  # what the table keeps at these levels
     for j, (table, depth) in enumerate(zip(raised, task.potentials, strict=True)):
         per_level = (depth[table[:, classes.nodes[:, j]]] * classes.counts).sum(axis=1)
