@@ -76,7 +76,7 @@ def _sweep_levels(
         kept += per_level[levels[:, j]]
     sizes = [tree.n_nodes for tree in trees]
     targets, rest = classes.nodes.copy(), np.arange(classes.n_classes)
-    released = 0
+    n_released = 0
     for place, node in enumerate(levels[np.argsort(-kept, kind="stable")]):
         at = np.stack(
             [table[level, classes.nodes[rest, j]]
@@ -92,7 +92,7 @@ def _sweep_levels(
             members = large[group]
             targets[rest[members]] = at[members]
             rest = rest[~members]
-            released += int(large.sum())
+            n_released += int(large.sum())
         if not len(rest):
             break
         progress(
@@ -104,7 +104,7 @@ def _sweep_levels(
     swept = Recoding.from_targets(classes, targets, trace=Trace(evaluated=len(levels)))
     if len(rest):
         swept = merge_breaking_classes(swept, merging_on(task))
-    return swept.with_trace(replace(swept.trace, steps=swept.trace.steps + released))
+    return swept.with_trace(replace(swept.trace, steps=swept.trace.steps + n_released))
 
 
 def _join_rest(task: Task, targets: np.ndarray, rest: np.ndarray, progress: Progress) -> np.ndarray:
@@ -139,8 +139,8 @@ def _join_rest(task: Task, targets: np.ndarray, rest: np.ndarray, progress: Prog
                 place / len(rest),
                 f"{count_noun(len(rest) - place, 'class', 'classes')} left over to join others",
             )
-    for taker in np.flatnonzero(counts > 0):
-        targets[members[taker]] = nodes[taker]
+    for number in np.flatnonzero(counts > 0).tolist():
+        targets[members[number]] = nodes[number]
     return np.array(refused, dtype=np.int64)
 
 

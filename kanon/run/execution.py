@@ -227,9 +227,9 @@ class Run:
             return ""
         return (
             "To meet the models beyond k-anonymity, nearly all classes had to be merged: "
-            f"{count_noun(n_classes, 'class', 'classes')} {'is' if n_classes == 1 else 'are'} left, "
-            f"{write_percent(100 * share)} of those for k alone. Under such models the algorithm "
-            "'lattice-sweep' usually loses less."
+            f"{count_noun(n_classes, 'class', 'classes')} {'is' if n_classes == 1 else 'are'} "
+            f"left, {write_percent(100 * share)} of those for k alone. "
+            "Under such models the algorithm 'lattice-sweep' usually loses less."
         )
 
     @cached_property

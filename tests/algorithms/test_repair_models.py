@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.errors import UtilityWarning
+from kanon.plan import Plan
 from kanon.run import prepare, run
 from support.plans import make_plan, qi
 
@@ -27,12 +29,12 @@ def build_table(seed: int = 1, records: int = 3000) -> pd.DataFrame:
     return pd.DataFrame({"age": age, "zip": rng.integers(0, 32, records), "ill": ill})
 
 
-def build_plan(*models, k=5):
+def build_plan(*models: dict[str, Any], k: int = 5) -> Plan:
     trees = {"age": qi("intervals", widths=[5, 10, 20, 40]), "zip": qi("intervals", widths=[4, 16])}
     return make_plan({**trees, "ill": {"role": "sensitive"}}, k, {"name": "gaa"}, models=models)
 
 
-def build_task(table: pd.DataFrame, *models, k: int = 5) -> Task:
+def build_task(table: pd.DataFrame, *models: dict[str, Any], k: int = 5) -> Task:
     return prepare(build_plan(*models, k=k), table).task()
 
 
