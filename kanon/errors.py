@@ -175,3 +175,7 @@ class PlanWarning(UserWarning):
 
 class PrivacyWarning(UserWarning):
     """Something that may harm privacy, although nothing is formally wrong."""
+
+
+class UtilityWarning(UserWarning):
+    """The release probably loses more than it has to."""

@@ -79,6 +79,9 @@ class Trace:
     gap
         The most by which the loss exceeds the least possible, in percent: 0 if it is proved to be
         the least, infinite if nothing is proved; None for algorithms that prove nothing.
+    share_left
+        The number of classes divided by that of the release for k alone, where greedy merging for
+        other models left less than half of 100 classes or more; 1 elsewhere.
     """
 
     node: tuple[int, ...] | None = None
@@ -90,6 +93,7 @@ class Trace:
     sampled: int = 0
     loss_ratio: float | None = None
     gap: float | None = None
+    share_left: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)

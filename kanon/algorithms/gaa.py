@@ -1,10 +1,10 @@
 """GAA, the greedy anonymisation algorithm: merge a smallest class with its best partner."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.outliers import anonymise_without_outliers
 from kanon.algorithms.partitioned_merging import merge_apart, merge_in_engine
+from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
@@ -161,4 +161,4 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def _merge_all(task: Task, progress: Progress) -> Recoding:
-    return merge_breaking_classes(merge_path(task, progress).at(task.k), task, progress)
+    return repair_for_models(merge_path(task, progress).at(task.k), task, progress)

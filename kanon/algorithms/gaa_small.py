@@ -1,9 +1,9 @@
 """The variant of GAA that merges only classes below k with each other."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
-from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.outliers import anonymise_without_outliers
+from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError, quote
@@ -77,4 +77,4 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 def _merge_all(task: Task, progress: Progress) -> Recoding:
     path = merged(task, progress)
-    return merge_breaking_classes(path.after(len(path.parts)), task, progress)
+    return repair_for_models(path.after(len(path.parts)), task, progress)

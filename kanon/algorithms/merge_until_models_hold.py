@@ -30,10 +30,13 @@ def merge_breaking_classes(
     recoding: Recoding, task: Task, progress: Progress = ignore_progress
 ) -> Recoding:
     """The release after merging every class that breaks a model, the smallest first."""
-    before = recoding.released
-    merging = run_continued_merging(before, task, progress)
+    return release_after(recoding, run_continued_merging(recoding.released, task, progress))
+
+
+def release_after(recoding: Recoding, merging: ContinuedMerging) -> Recoding:
     if not len(merging.parts):
         return recoding
+    before = recoding.released
     size, into = before.n_classes, np.arange(len(merging.counts))
     for merged_class, parts in enumerate(merging.parts, start=size):
         into[parts[parts >= 0]] = merged_class

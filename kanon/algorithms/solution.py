@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k
-from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
+from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
@@ -80,7 +80,7 @@ def solve_one_k(
     if path is None:
         recoding = algorithm_named(algorithm).anonymise(task, progress)
     else:
-        recoding = merge_breaking_classes(path.at(k), task, progress)
+        recoding = repair_for_models(path.at(k), task, progress)
     seconds = time.perf_counter() - start
     if task.classes.in_engine:
         return Solution(None, recoding, None, seconds)
@@ -114,7 +114,7 @@ def finish_for_models(
     for place, k in enumerate(wanted_k):
         share = _MERGE_SHARE + (1 - _MERGE_SHARE) * place / len(wanted_k)
         progress(share, f"finishing k = {write_count(k)} for the other models")
-        recodings[k] = merge_breaking_classes(path.at(k), task.for_k(k))
+        recodings[k] = repair_for_models(path.at(k), task.for_k(k))
     return recodings
 
 

@@ -27,6 +27,7 @@ from kanon.errors import (
     PrivacyWarning,
     ReleaseError,
     Unsatisfiable,
+    UtilityWarning,
     describe_safely,
     quote,
 )
@@ -114,6 +115,7 @@ def _parse_and_execute(arguments: Sequence[str] | None, written: WrittenFiles) -
     args.outputs = written
     with warnings.catch_warnings(), report_preparation(build_preparation_progress()):
         warnings.simplefilter("always", PrivacyWarning)
+        warnings.simplefilter("always", UtilityWarning)
         warnings.simplefilter("always", PlanWarning)
         warnings.showwarning = build_warning_handler()
         args.execute(args)

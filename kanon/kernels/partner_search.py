@@ -30,6 +30,7 @@ from kanon.kernels.merging_state import (
     NONE,
 )
 from kanon.kernels.prefetching import prefetch
+from kanon.kernels.prefix_tree import get_class
 
 
 @loop
@@ -105,7 +106,8 @@ def search_partners(work, rules, view, root, chosen, own, least, by, bar):
         lower, raised, entry, depth = bound[waiting], down[waiting], branch[waiting], level[waiting]
         if lower > limit:
             continue
-        if depth < m:
+        candidate = get_class(tree, entry)
+        if candidate < 0:
             j = order[depth]
             mine = nodes[chosen, j]
             others = lower + other[depth] <= limit
@@ -133,10 +135,18 @@ def search_partners(work, rules, view, root, chosen, own, least, by, bar):
                 branch[waiting], level[waiting] = equal, depth + 1
                 waiting += 1
             continue
-        candidate = np.int64(tree.child[entry])
-        cost = lower
-        if rules.weighted:
-            cost += (work.counts[candidate] - least) * raised
+        more = work.counts[candidate] - least if rules.weighted else np.int64(0)
+        cost = lower + more * raised
+        while depth < m and cost <= limit:  # the path has ended: the rest is read off its tuple
+            j = order[depth]
+            value = nodes[candidate, j]
+            if known[j, value] != stamp:
+                known[j, value] = stamp
+                bound_of[j, value], down_of[j, value] = compute_meeting_cost(
+                    parents[j], depths[j], nodes[chosen, j], value, own, least
+                )
+            cost += bound_of[j, value] + more * down_of[j, value]
+            depth += 1
         if cost > limit:
             continue
         if view is None:

@@ -1,4 +1,10 @@
-"""The live classes in a prefix tree: one level per quasi-identifier, one path per class."""
+"""The live classes in a prefix tree: one level per quasi-identifier, one path per class.
+
+A path ends as soon as it leads to one class alone: what follows is read off its tuple. In tables of
+many columns nearly all classes are alone after two or three of them.
+"""
+
+import numpy as np
 
 from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.heap import add_to_heap
@@ -26,7 +32,19 @@ def find_class(work, root, tuple_, order):
         entry = find_child(work.tree, entry, tuple_[j])
         if entry < 0:
             return -1
-    return work.tree.child[entry]
+        if work.tree.child[entry] < -1:
+            c = get_class(work.tree, entry)
+            for place in range(len(tuple_)):
+                if work.nodes[c, place] != tuple_[place]:
+                    return -1
+            return c
+    return -1
+
+
+@loop
+def get_class(tree, entry):
+    """The class at the end of a path; negative for an entry that paths pass through."""
+    return np.int64(-2) - tree.child[entry]
 
 
 @kernel(seconds=1)
@@ -40,6 +58,8 @@ def build_prefix_tree(work, rules, classes):
     for j in rules.order:
         above, entry = -1, -1
         for c in classes:
+            if tree.child[leaf[c]] < -1:  # its path has ended
+                continue
             if leaf[c] != above or nodes[c, j] != tree.value[entry]:
                 before = entry if leaf[c] == above else -1
                 above, entry = leaf[c], state[USED]
@@ -47,41 +67,55 @@ def build_prefix_tree(work, rules, classes):
                 tree.value[entry] = nodes[c, j]
                 tree.above[entry] = above
                 tree.previous[entry] = before
-                tree.following[entry] = -1
+                tree.following[entry] = tree.child[entry] = -1
                 if before < 0:
                     tree.child[above] = entry
                 else:
                     tree.following[before] = entry
             leaf[c] = entry
-    for c in classes:
-        tree.child[leaf[c]] = c
+        for place, c in enumerate(classes):
+            shared = place > 0 and leaf[classes[place - 1]] == leaf[c]
+            shared = shared or (place + 1 < len(classes) and leaf[classes[place + 1]] == leaf[c])
+            if not shared:
+                tree.child[leaf[c]] = -2 - c
+
+
+@loop
+def _end_path(work, entry, value, c):
+    """Let the path of a class end with a value below an entry."""
+    tree, state = work.tree, work.state
+    if state[SPARE] > 0:
+        state[SPARE] -= 1
+        child = tree.spare[state[SPARE]]
+    else:
+        child = state[USED]
+        state[USED] += 1
+    tree.value[child] = value
+    tree.child[child] = -2 - c
+    tree.above[child] = entry
+    tree.previous[child] = -1
+    tree.following[child] = tree.child[entry]
+    if tree.child[entry] >= 0:
+        tree.previous[tree.child[entry]] = child
+    tree.child[entry] = child
+    work.leaf[c] = child
 
 
 @loop
 def _insert_class(work, root, added, order):
-    tree, state = work.tree, work.state
+    tree, nodes = work.tree, work.nodes
     entry = root
-    for j in order:
-        value = work.nodes[added, j]
+    for depth in range(len(order)):
+        value = nodes[added, order[depth]]
         child = find_child(tree, entry, value)
         if child < 0:
-            if state[SPARE] > 0:
-                state[SPARE] -= 1
-                child = tree.spare[state[SPARE]]
-            else:
-                child = state[USED]
-                state[USED] += 1
-            tree.value[child] = value
-            tree.child[child] = -1
-            tree.above[child] = entry
-            tree.previous[child] = -1
-            tree.following[child] = tree.child[entry]
-            if tree.child[entry] >= 0:
-                tree.previous[tree.child[entry]] = child
-            tree.child[entry] = child
+            _end_path(work, entry, value, added)
+            return
         entry = child
-    tree.child[entry] = added
-    work.leaf[added] = entry
+        other = get_class(tree, entry)
+        if other >= 0:  # the two part further down
+            tree.child[entry] = -1
+            _end_path(work, entry, nodes[other, order[depth + 1]], other)
 
 
 @loop
@@ -101,7 +135,7 @@ def remove_class(work, c):
             tree.previous[tree.following[entry]] = tree.previous[entry]
         tree.spare[state[SPARE]] = entry
         state[SPARE] += 1
-        if tree.child[above] >= 0:
+        if tree.child[above] != -1:
             break
         entry = above
 

@@ -1,10 +1,14 @@
 """The third class that a merge meets: one that stands where the merged tuple leads."""
 
-import numpy as np
-
 from kanon.kernels.ancestors import is_ancestor_or_self, lca
 from kanon.kernels.compilation import loop
 from kanon.kernels.merging_state import COVERED, MARKED, MERGES, SEARCHED
+from kanon.kernels.prefix_tree import get_class
+
+
+@loop
+def _meets(rules, j, mine, value, goal):
+    return value <= goal and lca(rules.parents[j], mine, value) == goal
 
 
 @loop
@@ -21,15 +25,20 @@ def mark_meeting(view, work, rules, chosen, cover):
             continue
         current[depth] = tree.following[entry]
         j = order[depth]
-        value, goal = tree.value[entry], nodes[cover, j]
-        if value > goal or lca(rules.parents[j], nodes[chosen, j], value) != goal:
+        if not _meets(rules, j, nodes[chosen, j], tree.value[entry], nodes[cover, j]):
             continue
-        if depth + 1 < m:
+        candidate = get_class(tree, entry)
+        if candidate < 0:
             depth += 1
             current[depth] = tree.child[entry]
             continue
-        candidate = tree.child[entry]
-        if candidate != cover:
+        meets = candidate != cover
+        for d in range(depth + 1, m):
+            j = order[d]
+            meets = meets and _meets(
+                rules, j, nodes[chosen, j], nodes[candidate, j], nodes[cover, j]
+            )
+        if meets:
             view.third[candidate] = cover
             view.stamp[candidate] = work.state[MERGES] + 1
             view.marked[view.state[MARKED]] = candidate
@@ -53,11 +62,18 @@ def mark_thirds(view, work, rules, chosen):
             continue
         current[depth] = tree.following[entry]
         j = order[depth]
-        value, mine = tree.value[entry], nodes[chosen, j]
-        if value < mine or not is_ancestor_or_self(rules.parents[j], value, mine):
+        if not is_ancestor_or_self(rules.parents[j], tree.value[entry], nodes[chosen, j]):
             continue
-        if depth + 1 < m:
+        cover = get_class(tree, entry)
+        if cover < 0:
             depth += 1
             current[depth] = tree.child[entry]
             continue
-        mark_meeting(view, work, rules, chosen, np.int64(tree.child[entry]))
+        covers = True
+        for d in range(depth + 1, m):
+            j = order[d]
+            covers = covers and is_ancestor_or_self(
+                rules.parents[j], nodes[cover, j], nodes[chosen, j]
+            )
+        if covers:
+            mark_meeting(view, work, rules, chosen, cover)

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.base.formatting import count_noun, write_count
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.progress import Progress, ignore_progress
-from kanon.errors import PrivacyWarning, list_names, quote
+from kanon.errors import PrivacyWarning, UtilityWarning, list_names, quote
 from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
@@ -40,6 +40,8 @@ from kanon.sources.writing import table_bytes, write_whole
 
 if TYPE_CHECKING:
     from kanon.algorithms.solution import Solution
+
+_FEW_LEFT = 0.1  # up to this share of the classes, merging for the models is warned of
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +221,19 @@ class Run:
             f"released{exception if blank else ' unchanged'}."
         )
 
+    @property
+    def about_models(self) -> str:
+        """How few classes greedy merging left for the models, in a sentence; nothing if many."""
+        share, n_classes = self.recoding.trace.share_left, self.recoding.n_classes
+        if share > _FEW_LEFT:
+            return ""
+        return (
+            "To meet the models beyond k-anonymity, nearly all classes had to be merged: "
+            f"{count_noun(n_classes, 'class', 'classes')} {'is' if n_classes == 1 else 'are'} "
+            f"left, {write_percent(100 * share)} of those for k alone. "
+            "Under such models the algorithm 'lattice-sweep' usually loses less."
+        )
+
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
@@ -390,6 +405,8 @@ def run(
 
     Warns
     -----
+    UtilityWarning
+        Greedy merging had to merge nearly all classes to meet models beyond k-anonymity.
     PrivacyWarning
         The table has columns that the plan does not name, or the release may give something away
         although it meets its models: see :mod:`kanon.release.remarks`.
@@ -407,6 +424,8 @@ def run(
     finished_run = run_prepared(prepare(plan, table, folder), progress)
     if finished_run.about_unnamed:
         warnings.warn(finished_run.about_unnamed, PrivacyWarning, stacklevel=2)
+    if finished_run.about_models:
+        warnings.warn(finished_run.about_models, UtilityWarning, stacklevel=2)
     for sentence in list_sentences(finished_run.remarks):
         warnings.warn(sentence, PrivacyWarning, stacklevel=2)
     return finished_run
