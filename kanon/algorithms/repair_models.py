@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from kanon.algorithms.lattice_size import compute_nodes_by_level
-from kanon.algorithms.lattice_sweep import by_least_k, merging_on
+from kanon.algorithms.lattice_sweep import by_least_k
 from kanon.algorithms.lattice_sweep_better import total_loss
+from kanon.algorithms.lattice_sweep_rest import merging_on
 from kanon.algorithms.merge_until_models_hold import (
     ContinuedMerging,
     merge_breaking_classes,
