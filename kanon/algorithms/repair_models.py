@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from kanon.algorithms.lattice_size import compute_nodes_by_level
-from kanon.algorithms.lattice_sweep import by_least_k
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lattice_sweep_rest import merging_on
+from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.merge_until_models_hold import (
     ContinuedMerging,
     merge_breaking_classes,
@@ -50,7 +50,7 @@ def repair_for_models(
     if size < _LEAST_CLASSES or 2 * merged.n_classes >= size:
         return merged
     swept = _sweep_levels(
-        recoding, merging, by_least_k(task), scale_progress(progress, _MERGE_SHARE, 1)
+        recoding, merging, replace(task, k=least_k(task)), scale_progress(progress, _MERGE_SHARE, 1)
     )
     trace = replace(swept.trace, steps=recoding.trace.steps + swept.trace.steps)
     best = min(merged, swept.with_trace(trace), key=lambda release: total_loss(task, release))
