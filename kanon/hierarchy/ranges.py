@@ -88,7 +88,7 @@ def count_covered_within(
 
     >>> from kanon.hierarchy.build import suppression
     >>> tree = add_ranges(suppression(list("abcd")), [LeafRange(0, 4, "{a, d}", leaves=(0, 3))])
-    >>> count_covered_within(tree, np.array([4, 5]), 0, 2).tolist(), tree.leaves_covered[5]
+    >>> count_covered_within(tree, np.array([4, 5]), 0, 2).tolist(), int(tree.leaves_covered[5])
     ([2, 1], 2)
     """
     counts = np.minimum(tree.last[nodes], high) - np.maximum(tree.first[nodes], low)
