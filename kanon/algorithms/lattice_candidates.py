@@ -224,3 +224,10 @@ def walk_candidates(
         )
     used = walk.levels[np.unique(walk.at[walk.at >= 0])]
     return WalkedCandidates(walk.group_of, used, int(state[NEXT]), int(state[STEPS]))
+
+
+def list_nodes_next_to(levels: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """The nodes one level above or below, in one quasi-identifier."""
+    steps = np.eye(len(top), dtype=np.int64)
+    moved = np.concatenate([levels + step for step in (*steps, *-steps)])
+    return np.unique(moved[((moved >= 0) & (moved <= top)).all(axis=1)], axis=0)

@@ -1,6 +1,6 @@
 """What a lattice sweep left over joins the released classes that cost least to widen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -60,16 +60,18 @@ def joined_one_by_one(
             partial(_sum_costs, parents, nodes, counts, tuples[c], int(classes.counts[c]), meeting)
         )
         order = np.lexsort((*nodes.T[::-1], costs))
-        for candidate in order[counts[order] > 0].tolist():
-            same = (nodes == meeting[candidate]).all(axis=1) & (counts > 0)
-            same[candidate] = True
-            members = np.append(np.flatnonzero((into >= 0) & same[into]), c)
-            if not task.others or _can_join(task, members):
-                nodes[candidate] = meeting[candidate]
-                counts[same] = 0
-                counts[candidate] = classes.counts[members].sum()
-                into[members] = candidate
-                break
+        order = order[counts[order] > 0]
+        find_members = partial(_list_members, nodes, counts, into, meeting, c)
+        if task.others:
+            candidate = _find_taker(task, order, find_members)
+        else:
+            candidate = int(order[0]) if len(order) else -1
+        if candidate >= 0:
+            members = find_members(candidate)
+            counts[(nodes == meeting[candidate]).all(axis=1)] = 0
+            nodes[candidate] = meeting[candidate]
+            counts[candidate] = classes.counts[members].sum()
+            into[members] = candidate
         n_waiting = len(leftovers) - place - 1
         tell(
             (place + 1) / len(leftovers),
@@ -92,5 +94,30 @@ def _sum_costs(
     return costs
 
 
-def _can_join(task: Task, members: np.ndarray) -> bool:
-    return not find_broken(task.others, task.classes.pooled(members, np.zeros_like(members), 1))[0]
+def _list_members(
+    nodes: np.ndarray,
+    counts: np.ndarray,
+    into: np.ndarray,
+    meeting: np.ndarray,
+    c: int,
+    candidate: int,
+) -> np.ndarray:
+    """The classes that share a tuple once a class joins a released one."""
+    same = (nodes == meeting[candidate]).all(axis=1) & (counts > 0)
+    same[candidate] = True
+    return np.append(np.flatnonzero((into >= 0) & same[into]), c)
+
+
+def _find_taker(task: Task, order: np.ndarray, find_members: Callable[[int], np.ndarray]) -> int:
+    """The first of some released classes that meets every model with one class more, else -1."""
+    begin, size = 0, 1
+    while begin < len(order):
+        asked = order[begin : begin + size].tolist()
+        parts = [find_members(candidate) for candidate in asked]
+        group = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        pooled = task.classes.pooled(np.concatenate(parts), group, len(parts))
+        takes = np.flatnonzero(~find_broken(task.others, pooled))
+        if len(takes):
+            return int(asked[takes[0]])
+        begin, size = begin + size, min(4 * size, 256)
+    return -1

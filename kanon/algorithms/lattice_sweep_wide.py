@@ -8,6 +8,7 @@ from kanon.algorithms.lattice_candidates import (
     WalkedCandidates,
     WideLattice,
     form_clusters,
+    list_nodes_next_to,
     walk_candidates,
 )
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
@@ -94,18 +95,11 @@ def _visit(
     if len(levels) > most:
         levels = np.concatenate([draw.choice(levels, most, replace=False), root])
     elif (room := int(_NEXT_SHARE * most) - len(levels)) > 0:
-        further = _list_nodes_next_to(levels, root[0])
+        further = list_nodes_next_to(levels, root[0])
         if len(further) > room:
             further = draw.choice(further, room, replace=False)
         levels = np.unique(np.concatenate([levels, further]), axis=0)
     return walk_candidates(wide, levels, progress)
-
-
-def _list_nodes_next_to(levels: np.ndarray, top: np.ndarray) -> np.ndarray:
-    """The nodes one level above or below, in one quasi-identifier."""
-    steps = np.eye(len(top), dtype=np.int64)
-    moved = np.concatenate([levels + step for step in (*steps, *-steps)])
-    return np.unique(moved[((moved >= 0) & (moved <= top)).all(axis=1)], axis=0)
 
 
 def _complete(wide: WideLattice, distances: np.ndarray, group_of: np.ndarray) -> Recoding:
