@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon.algorithms.lattice_size import count_lattice_nodes
-from kanon.algorithms.lattice_sweep_walk import prepare_lattice
+from kanon.algorithms.lattice_sweep_walk import join_potentials, prepare_lattice
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress
@@ -42,8 +42,7 @@ class GroupFinder:
     def __init__(self, task: Task) -> None:
         self.task = task
         lattice, raised, halves, table, full = prepare_lattice(task.classes)
-        left = [depth[rows].ravel() for depth, rows in zip(task.potentials, raised, strict=True)]
-        self._arrays = lattice, halves, table, full, np.concatenate(left), task.k
+        self._arrays = lattice, halves, table, full, join_potentials(task, raised), task.k
         self._n_nodes = count_lattice_nodes(task.classes.hierarchies)
         self._position = np.zeros(1, dtype=np.int64)
 

@@ -11,6 +11,7 @@ from kanon.algorithms.lattice_size import sum_losses_per_level
 from kanon.algorithms.lattice_sweep_walk import (
     build_lattice_arrays,
     create_group_table,
+    join_potentials,
     limit_progress,
     remove_breaking_groups,
 )
@@ -54,9 +55,8 @@ class WideLattice:
         return self.arrays[1]
 
     @cached_property
-    def left(self) -> np.ndarray:
-        pairs = zip(self.task.potentials, self.raised, strict=True)
-        return np.concatenate([depth[table].ravel() for depth, table in pairs])
+    def potentials(self) -> np.ndarray:
+        return join_potentials(self.task, self.raised)
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -82,7 +82,7 @@ class WideLattice:
         step = _CHUNK // len(pool) + 1
         for begins in range(0, size, step):
             ends = min(begins + step, size)
-            fill_distances(arrays, self.left, clusters, distances, begins, ends)
+            fill_distances(arrays, self.potentials, clusters, distances, begins, ends)
             tell(ends / size, f"{count_noun(size - ends, 'class', 'classes')} to be compared")
         return distances
 
@@ -169,7 +169,7 @@ def form_clusters(
         part = part[np.lexsort((part, distances[part]))]
         clusters = put_classes(room, part, part)
         records = counts[part].sum(keepdims=True)
-        while not cluster_some(arrays, wide.left, clusters, records, k, _CHUNK):
+        while not cluster_some(arrays, wide.potentials, clusters, records, k, _CHUNK):
             waiting = len(classes) - n_done - len(part) + int(room.state[LEFT])
             tell(1 - waiting / len(classes), f"{count_noun(waiting, 'class', 'classes')} left")
         n_done += len(part)

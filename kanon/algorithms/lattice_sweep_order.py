@@ -7,6 +7,7 @@ import numpy as np
 from kanon.algorithms.lattice_sweep_walk import (
     SweepState,
     compute_place_targets,
+    join_potentials,
     limit_progress,
     prepare_lattice,
 )
@@ -31,9 +32,8 @@ _KEYS = 0.8
 
 def _build_losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
     size = task.classes.n_classes
-    left = [depth[table].ravel() for depth, table in zip(task.potentials, raised, strict=True)]
     room = np.zeros((4, size), dtype=np.int64)
-    return Losses(np.concatenate(left), own_potentials(task), *room)
+    return Losses(join_potentials(task, raised), own_potentials(task), *room)
 
 
 def sweep_by_groups(task: Task, progress: Progress = ignore_progress) -> SweepState:

@@ -76,6 +76,12 @@ def build_lattice_arrays(classes: EquivalenceClasses) -> tuple[LatticeArrays, li
     return lattice, raised
 
 
+def join_potentials(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
+    """Per place of ``LatticeArrays.raised`` the potential of the node there."""
+    pairs = zip(task.potentials, raised, strict=True)
+    return np.concatenate([depth[rows].ravel() for depth, rows in pairs])
+
+
 def _group_tuples(
     classes: EquivalenceClasses, first: int, end: int
 ) -> tuple[np.ndarray, np.ndarray]:

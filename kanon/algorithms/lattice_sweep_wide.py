@@ -53,13 +53,15 @@ def sweep_wide_lattice(task: Task, work: Work, progress: Progress) -> Recoding:
     wide, everything = WideLattice(task), np.arange(task.classes.n_classes)
     begun, formed, walked = 0.1, 0.5, 0.5 + 0.4 / (1 + work.rounds)  # shares of the time
     distances = wide.measure_distances(scale_progress(progress, 0, begun))
-    part = scale_progress(progress, begun, formed)
-    clusters = form_clusters(wide, everything, distances, task.k, work.pairs, part)
-    found, size = [wide.find_levels(clusters)], 4 * task.k
-    while task.others and size <= min(_LARGEST_CLUSTERS, task.classes.n_records // 2):
-        larger = form_clusters(wide, everything, distances, size, FAST.pairs)
-        found.append(wide.find_levels(larger))
-        size *= 4
+    sizes, largest = [task.k], min(_LARGEST_CLUSTERS, task.classes.n_records // 2)
+    while task.others and 4 * sizes[-1] <= largest:
+        sizes.append(4 * sizes[-1])
+    formings, step = [], (formed - begun) / len(sizes)
+    for turn, size in enumerate(sizes):
+        pairs = work.pairs if turn == 0 else FAST.pairs
+        part = scale_progress(progress, begun + turn * step, begun + (turn + 1) * step)
+        formings.append(form_clusters(wide, everything, distances, size, pairs, part))
+    clusters, found = formings[0], [wide.find_levels(clusters) for clusters in formings]
     walk = _visit(wide, found, work, scale_progress(progress, formed, walked))
     best, visited = _complete(wide, distances, walk.group_of), walk.visited
     if not task.others:
