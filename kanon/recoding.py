@@ -81,7 +81,7 @@ class Trace:
         the least, infinite if nothing is proved; None for algorithms that prove nothing.
     share_left
         The number of classes divided by that of the release for k alone, where greedy merging for
-        other models left less than half of 100 classes or more; 1 elsewhere.
+        other models left less than half of 20 classes or more; 1 elsewhere.
     """
 
     node: tuple[int, ...] | None = None

@@ -222,7 +222,11 @@ def _count_entries(
 ) -> Sensitive:
     width = max(len(values), 1)
     keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
-    distinct, place = np.unique(keys, return_inverse=True)
+    if n_classes * width <= 8 * len(keys):
+        occurs = np.bincount(keys, minlength=n_classes * width) > 0
+        distinct, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+    else:
+        distinct, place = np.unique(keys, return_inverse=True)
     sums = np.zeros(len(distinct), dtype=np.int64)
     np.add.at(sums, place, counts)
     start = np.searchsorted(distinct, np.arange(n_classes + 1) * width).astype(np.int64)

@@ -78,9 +78,14 @@ def estimate_largest_height(hierarchies: Sequence[Hierarchy]) -> float:
     return whole / math.sqrt(2 * math.pi * spread) if spread else whole
 
 
+def can_search_lattice(hierarchies: Sequence[Hierarchy]) -> bool:
+    """Whether a lattice is small enough to be searched completely."""
+    return count_lattice_nodes(hierarchies) <= MOST_NODES
+
+
 def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
     size = count_lattice_nodes(hierarchies)
-    if size > MOST_NODES:
+    if not can_search_lattice(hierarchies):
         raise PlanError(
             f"The lattice of these hierarchies has {write_count(size)} nodes, but {title} searches "
             f"at most {write_count(MOST_NODES)}. Use 'optimal', which searches larger ones without "

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.distinct_groups import MOST_WORK, can_find_groups
-from kanon.algorithms.lattice_size import MOST_NODES, count_lattice_nodes
+from kanon.algorithms.lattice_size import MOST_NODES, can_search_lattice, count_lattice_nodes
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_order import sweep_by_groups
 from kanon.algorithms.lattice_sweep_rest import with_the_rest
@@ -114,7 +114,7 @@ def check(task: Task) -> None:
 
 def is_wide(task: Task) -> bool:
     """Whether the lattice is too large to visit all nodes."""
-    return count_lattice_nodes(task.classes.hierarchies) > MOST_NODES
+    return not can_search_lattice(task.classes.hierarchies)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:

@@ -11,7 +11,7 @@ import numpy as np
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.annealing import find_good_nodes
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import MOST_NODES, Node, count_lattice_nodes
+from kanon.algorithms.lattice_size import MOST_NODES, Node, can_search_lattice
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
@@ -90,7 +90,7 @@ def check(task: Task) -> None:
 
 def is_proved(task: Task) -> bool:
     """Whether the lattice is small enough to prove that no other levels lose less."""
-    return count_lattice_nodes(task.classes.hierarchies) <= MOST_NODES
+    return can_search_lattice(task.classes.hierarchies)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:

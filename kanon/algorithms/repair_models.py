@@ -21,7 +21,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.recoding import Recoding, Trace
 
-_LEAST_CLASSES = 100
+_LEAST_CLASSES = 20
 """Releases of fewer classes are only merged on, as the definition says."""
 
 _MOST_WITH_NEIGHBOURS = 1_000  # the most levels whose neighbours, one up or down, are tried too
@@ -38,7 +38,7 @@ def repair_for_models(
     most 1,000, over those one up or down in one quasi-identifier, the cheapest first. At each,
     groups of the remaining records that hold k records and meet every model are released. What is
     left joins the cheapest released class that it can, in canonical order; what can join none is
-    merged. The release that loses less is taken, of equals the merged one. With fewer than 100
+    merged. The release that loses less is taken, of equals the merged one. With fewer than 20
     classes before the repair there is no sweep.
     """
     merging = run_continued_merging(

@@ -8,7 +8,7 @@ from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
-from kanon.base.progress import Progress
+from kanon.base.progress import Progress, scale_progress
 from kanon.errors import KanonError
 from kanon.measures.along import Curves, Points, join_points, measure_curves, measure_points
 from kanon.metrics import Metric
@@ -80,7 +80,7 @@ def solve_one_k(
     if path is None:
         recoding = algorithm_named(algorithm).anonymise(task, progress)
     else:
-        recoding = repair_for_models(path.at(k), task, progress)
+        recoding = repair_for_models(path.at(task.k), task, progress)
     seconds = time.perf_counter() - start
     if task.classes.in_engine:
         return Solution(None, recoding, None, seconds)
@@ -110,12 +110,15 @@ def finish_for_models(
     hardest = task.for_k(max(wanted_k, default=1)).others
     if not find_broken(hardest, path.at(1).released).any():
         return {}
-    recodings = {}
-    for place, k in enumerate(wanted_k):
-        share = _MERGE_SHARE + (1 - _MERGE_SHARE) * place / len(wanted_k)
-        progress(share, f"finishing k = {write_count(k)} for the other models")
-        recodings[k] = repair_for_models(path.at(k), task.for_k(k))
-    return recodings
+
+    def finish(place: int, k: int) -> Recoding:
+        ends = (_MERGE_SHARE + (1 - _MERGE_SHARE) * (place + end) / len(wanted_k) for end in (0, 1))
+        part = scale_progress(progress, *ends)
+        part(0.0, f"finishing k = {write_count(k)} for the other models")
+        wanted = task.for_k(k)  # a model may ask for larger classes than k does
+        return repair_for_models(path.at(wanted.k), wanted, part)
+
+    return {k: finish(place, k) for place, k in enumerate(wanted_k)}
 
 
 def run_for_every_k(

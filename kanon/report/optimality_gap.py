@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kanon.algorithms.catalogue import needs_hierarchies
-from kanon.algorithms.lattice_size import MOST_NODES, count_lattice_nodes
+from kanon.algorithms.lattice_size import MOST_NODES, can_search_lattice, count_lattice_nodes
 from kanon.algorithms.lower_bound import LowerBound, lower_bound
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
@@ -182,9 +182,9 @@ def estimate_bound_effort(classes: EquivalenceClasses) -> int:
 
 def explain_no_bound(classes: EquivalenceClasses) -> str:
     """Why no bound can be found for a table; "" if one can."""
-    size = count_lattice_nodes(classes.hierarchies)
-    if size <= MOST_NODES:
+    if can_search_lattice(classes.hierarchies):
         return ""
+    size = count_lattice_nodes(classes.hierarchies)
     return (
         "It is not known how close a release is to the least possible loss: the lattice of these "
         f"hierarchies has {write_count(size)} nodes, and a lower bound is computed for at most "

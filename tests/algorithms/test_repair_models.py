@@ -7,16 +7,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from kanon.algorithms import gaa
+from kanon.algorithms import gaa, lattice_sweep_rest, repair_models
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.errors import UtilityWarning
 from kanon.plan import Plan
+from kanon.privacy.k_anonymity import KAnonymity
 from kanon.run import prepare, run
+from support.laws import check_moves_up
+from support.model_tables import (
+    BY_COST,
+    breaks,
+    guides,
+    models,
+    released_breaks,
+    source_of,
+    tables,
+    task_of,
+)
 from support.plans import make_plan, qi
+from support.random_tables import examples
 
 DELTA = {"model": "delta-disclosure", "delta": 0.4}
 
@@ -75,7 +90,7 @@ def test_the_order_of_rows_does_not_matter_to_the_sweep():
 
 @pytest.mark.parametrize(
     ("records", "model"),
-    [(150, DELTA), (3000, {"model": "distinct-l-diversity", "l": 2})],
+    [(22, DELTA), (3000, {"model": "distinct-l-diversity", "l": 2})],
 )
 def test_few_or_lenient_merges_stay_as_defined(records, model):
     """Few classes before the repair, or more than half of them after it."""
@@ -83,7 +98,87 @@ def test_few_or_lenient_merges_stay_as_defined(records, model):
     before = gaa.merge_path(task).at(task.k)
     merged = merge_breaking_classes(before, task)
     assert np.array_equal(repair_for_models(before, task).targets, merged.targets)
-    assert before.n_classes < 100 or 2 * merged.n_classes >= before.n_classes
+    assert before.n_classes < 20 or 2 * merged.n_classes >= before.n_classes
+
+
+# --- Laws, and the joins by their definition ------------------------------------------------------
+@examples(60)
+@given(tables(max_records=20), models(), st.data())
+def test_a_repaired_release_holds_and_loses_no_more_than_merging_on(table, wanted, data):
+    problem, columns = table
+    assume(not breaks(columns, wanted, range(len(problem.rows))))
+    source = source_of(problem, columns)
+    task = task_of(source, data.draw(guides(problem)), wanted)
+    before = gaa.merge_path(task).at(task.k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repair_models, "_LEAST_CLASSES", 1)
+        release = repair_for_models(before, task)
+    assert released_breaks(source.release(release), problem.columns, wanted) == []
+    assert int(release.counts.sum()) == len(problem.rows)
+    check_moves_up(task, release)
+    assert total_loss(task, release) <= total_loss(task, merge_breaking_classes(before, task))
+
+
+@examples(80, in_gate=12)
+@given(tables(max_records=18), models(), st.data())
+def test_what_remains_joins_the_cheapest_class_that_can_take_it(table, wanted, data):
+    """Against sets of rows, joined one after the other in the canonical order of their tuples."""
+    problem, columns = table
+    source = source_of(problem, columns)
+    task = task_of(source, BY_COST, wanted)
+    task = replace(task, models=tuple(wanted))
+    remain = np.array(
+        data.draw(st.lists(st.booleans(), min_size=(n := task.classes.n_classes), max_size=n))
+    )
+    batch = data.draw(st.integers(1, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice_sweep_rest, "_BATCH", batch)
+        into, nodes = lattice_sweep_rest.joined_one_by_one(task, task.classes.nodes, remain)
+
+    trees = task.classes.hierarchies
+    tuples = [tuple(map(int, row)) for row in task.classes.nodes]
+    rows_of_tuple: dict[tuple[int, ...], list[int]] = {row: [] for row in tuples}
+    labels = [dict(zip(tree.labels, range(tree.n_nodes), strict=True)) for tree in trees]
+    for row, cells in enumerate(problem.rows):
+        rows_of_tuple[tuple(map(dict.__getitem__, labels, cells))].append(row)
+
+    def meet(j: int, node: int, other: int) -> int:
+        while not trees[j].is_ancestor(node, other):
+            node = int(trees[j].parent[node])
+        return node
+
+    def cost(group: tuple[int, ...], high: tuple[int, ...], size: int) -> int:
+        depths = task.potentials
+        return size * sum(
+            int(depths[j][group[j]]) - int(depths[j][high[j]]) for j in range(len(trees))
+        )
+
+    groups = {row: rows_of_tuple[row] for row, rest in zip(tuples, remain, strict=True) if not rest}
+    aside = []
+    others = [model for model in wanted if not isinstance(model, KAnonymity)]
+    for c in np.flatnonzero(remain).tolist():
+        own = rows_of_tuple[tuples[c]]
+        prices = []
+        for group, members in groups.items():
+            high = tuple(meet(j, group[j], tuples[c][j]) for j in range(len(trees)))
+            price = cost(group, high, len(members)) + cost(tuples[c], high, len(own))
+            joined = {*members, *own, *groups.get(high, ())}
+            if not breaks(columns, others, sorted(joined)):
+                prices.append((price, group, high, sorted(joined)))
+        if not prices:
+            aside.append(c)
+            continue
+        _, group, high, joined = min(prices)
+        groups.pop(group)
+        groups[high] = joined
+    assert np.flatnonzero(into < 0).tolist() == aside
+    found: dict[tuple[int, ...], list[int]] = {}
+    for c, owner in enumerate(into.tolist()):
+        if owner >= 0:
+            found.setdefault(tuple(map(int, nodes[owner])), []).extend(rows_of_tuple[tuples[c]])
+    assert {group: sorted(members) for group, members in found.items()} == {
+        group: sorted(members) for group, members in groups.items()
+    }
 
 
 def test_no_merge_loses_more_after_the_sweep():

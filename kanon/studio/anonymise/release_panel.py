@@ -145,7 +145,10 @@ def _show_numbers(
             "leaves", (result.prepared, k), lambda: escape_markdown(describe_released_columns(run))
         )
     )
-    paragraphs = [explain_levels(run), format_parts(run.about_parts), format_proof(run.about_gap)]
+    paragraphs = [
+        *(explain_levels(run), format_parts(run.about_parts), format_proof(run.about_gap)),
+        escape_markdown(run.about_models),
+    ]
     for paragraph in filter(None, paragraphs):
         text.markdown(paragraph)
     close = text.container()

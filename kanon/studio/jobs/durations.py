@@ -12,7 +12,7 @@ from statistics import median_low
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k, uses
-from kanon.algorithms.lattice_size import MOST_NODES, count_lattice_nodes
+from kanon.algorithms.lattice_size import can_search_lattice, count_lattice_nodes
 from kanon.algorithms.solution import FINISHED_K
 from kanon.base.formatting import write_count
 from kanon.base.parallel import count_cores
@@ -126,10 +126,13 @@ def measure_run(work: SessionState, algorithm: str, n_ks: int) -> dict[str, floa
         return {algorithm: tuples}
     if family == "clusters":
         return {algorithm: n_ks * tuples**2}
-    nodes = count_lattice_nodes([*table.trees.values()])
-    if nodes > MOST_NODES and f"{algorithm}, wide" in SECONDS:
+    trees = [*table.trees.values()]
+    if not can_search_lattice(trees) and f"{algorithm}, wide" in SECONDS:
         return {f"{algorithm}, wide": n_ks * tuples}
-    return {algorithm: n_ks * (tuples + (nodes / _NODES if family == "levels" else 0))}
+    return {
+        algorithm: n_ks
+        * (tuples + (count_lattice_nodes(trees) / _NODES if family == "levels" else 0))
+    }
 
 
 def measure_anonymisation(work: SessionState) -> Effort:
