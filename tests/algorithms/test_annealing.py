@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.algorithms import annealing, optimal
+from kanon.algorithms import annealing, lattice_size, optimal
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import CellLoss, begin_search
@@ -47,7 +47,7 @@ WORDS = "these levels are the best found; that no others lose less is not proved
 @contextmanager
 def walking(steps: int) -> Iterator[None]:
     """As if the lattice were too large, with walks of so many steps."""
-    with patch.object(optimal, "MOST_NODES", 0), patch.object(annealing, "_STEPS", steps):
+    with patch.object(lattice_size, "MOST_NODES", 0), patch.object(annealing, "_STEPS", steps):
         yield
 
 
@@ -234,7 +234,7 @@ def check_beside_proof(prepared: PreparedRun, k: int, share: float) -> None:
     task = prepared.check().for_k(k)
     task = replace(task, suppression=int(share * task.classes.n_records))
     proved = compute_loss(task, optimal.anonymise(task).trace.node)
-    with patch.object(optimal, "MOST_NODES", 0):
+    with patch.object(lattice_size, "MOST_NODES", 0):
         release = optimal.anonymise(task)
     assert release.trace.gap == math.inf and release.min_k >= k
     assert proved <= compute_loss(task, release.trace.node) <= 1.005 * proved

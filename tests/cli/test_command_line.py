@@ -755,6 +755,7 @@ def test_bound_is_that_of_k_whatever_the_plan_asks_for_beside(kanon, folder, cha
 
 
 def test_bound_of_a_lattice_too_large_is_a_warning(kanon, folder, monkeypatch):
+    monkeypatch.setattr("kanon.algorithms.lattice_size.MOST_NODES", 3)
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
     said = kanon(*BOUND, "--measures", "m.json")
     assert said.status == 0 and said.out.count("\n") == 1

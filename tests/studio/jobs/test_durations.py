@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon.algorithms import lattice_size
 from kanon.base.progress import ignore_progress
 from kanon.experiments.sweep import PlannedRun, run_sweep
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
@@ -46,7 +47,7 @@ def test_sizes_are_those_of_the_table(census, monkeypatch):
         nodes *= tree.height
     assert measure_run(census, "datafly", 2) == {"datafly": 2 * (thousands + nodes / 400)}
     strict = with_fields(census, models=(DistinctLDiversity(column="health", l=3),))
-    monkeypatch.setattr(durations, "MOST_NODES", nodes - 1)
+    monkeypatch.setattr(lattice_size, "MOST_NODES", nodes - 1)
     assert measure_run(census, "optimal", 2) == {"optimal, wide": 2 * thousands}
     assert measure_run(strict, "gaa", 10) == {"gaa, models": 10 * thousands}
     assert measure_anonymisation(census) == {"gaa": thousands}

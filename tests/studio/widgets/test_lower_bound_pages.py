@@ -107,6 +107,7 @@ def test_of_a_cancelled_search_the_quick_bound_is_kept(start, asked_for):
 
 
 def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypatch):
+    monkeypatch.setattr("kanon.algorithms.lattice_size.MOST_NODES", 3)
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
     at = ui.settled(ui.anonymised(start()))
     assert not said(at) and ASK not in ui.button_labels(at)
