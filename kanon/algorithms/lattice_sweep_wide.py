@@ -32,7 +32,7 @@ class Work:
 
 
 FAST = Work(pairs=1.5e8, visits=4e8, rounds=0)
-THOROUGH = Work(pairs=3e9, visits=2e9, rounds=2)
+THOROUGH = Work(pairs=6e8, visits=1.2e9, rounds=2)
 CLOSEST = Work(pairs=1e10, visits=6e9, rounds=8)
 EFFORTS = {"fast": FAST, "thorough": THOROUGH, "closest": CLOSEST}
 
