@@ -8,42 +8,44 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from pydantic import (
-    ConfigDict,
-    Discriminator,
     Field,
-    StrictBool,
-    StrictInt,
-    Tag,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
 import kanon.algorithms
 from kanon.base.checked_json import (
-    Number,
     Strict,
     describe_problem,
     load_json,
     read_json,
     write_json,
 )
-from kanon.base.kinds import ColumnKind
-from kanon.cards import Card, Parameter, parts_of
+from kanon.cards import parts_of
 from kanon.errors import PlanError, PlanWarning, list_names, quote
 from kanon.hierarchy import LARGEST_WEIGHT
-from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.hierarchy.plans import HierarchyPlan
-from kanon.metrics import METRICS, MULTIPLIERS, Metric, check_metric_name, metric_named
+from kanon.metrics import METRICS, Metric, check_metric_name, metric_named
+from kanon.plan_parts import (
+    AlgorithmPlan,
+    ColumnPlan,
+    MetricPlan,
+    ReadPlan,
+    RecordsPlan,
+    SuppressionLimit,
+    build_composed_metrics,
+    get_own_parameters,
+)
 from kanon.privacy import k_anonymity
+from kanon.privacy.known_columns import KNOWN
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
-from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
+from kanon.privacy.plans import MODEL_PLANS, MODELS, OF_RELEASE, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
 from kanon.sources.repairs import Repair, check_repairs
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
@@ -68,133 +70,8 @@ def update_plan_version(content: Any) -> tuple[Any, str]:
     )
 
 
-class ColumnPlan(Strict):
-    """The role of a column, its hierarchy and, if sensitive, the level to which it is coarsened."""
-
-    role: Role
-    hierarchy: HierarchyPlan | None = None
-    level: Annotated[StrictInt, Field(ge=1)] | None = None
-    pseudonym: StrictBool = False
-
-
-class ReadPlan(Strict):
-    """How the table is read; missing settings are detected."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    missing_markers: list[str] | None = None
-    sheet: str | None = None
-    header: StrictBool | None = None
-    footer: Annotated[StrictInt, Field(ge=0)] | None = None
-    missing: Literal["drop-records", "as-value"] | None = None
-    kinds: dict[str, str] | None = None
-
-    @field_validator("kinds")
-    @classmethod
-    def _check_kinds(cls, kinds: dict[str, str] | None) -> dict[str, str] | None:
-        for name, kind in (kinds or {}).items():
-            try:
-                ColumnKind.parse(kind)
-            except PlanError as error:
-                raise ValueError(f"column {quote(name)}: {str(error).rstrip('.')}") from None
-        return kinds
-
-    @property
-    def column_kinds(self) -> dict[str, ColumnKind]:
-        """How the texts of some columns are read; other kinds are detected."""
-        return {name: ColumnKind.parse(kind) for name, kind in (self.kinds or {}).items()}
-
-
-if TYPE_CHECKING:
-    _First: TypeAlias = str
-    _Second: TypeAlias = str
-else:
-    _First, _Second = Literal[COMPOSED], Literal[tuple(MULTIPLIERS)]
-
-
-class MetricPlan(Strict):
-    """A metric composed of its two phases."""
-
-    intermediate: _First
-    multiplier: _Second
-
-
-def build_composed_metrics(parts: Mapping[str, MetricPlan]) -> dict[str, Metric]:
-    """Metrics composed of two phases, by their names."""
-    return {
-        name: Metric(
-            Card(name, name, "Composed of two phases.", "your own"),
-            part.intermediate,
-            part.multiplier,
-        )
-        for name, part in parts.items()
-    }
-
-
-class AlgorithmPlan(Strict):
-    """Which algorithm runs, and what guides it."""
-
-    name: str
-    metric: str = "nllm"
-    strategy: str = "s1"
-    scope: Literal["table", "class"] = "table"
-    sensitive: str | None = None
-    cost: Literal["weighted", "representatives"] = "weighted"
-    attribute_weights: dict[str, Number] = Field(default_factory=dict)
-    tie_seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] | None = None
-    seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
-    node: dict[str, Annotated[StrictInt, Field(ge=0)]] | None = None
-
-    model_config = ConfigDict(frozen=True, extra="allow")  # the algorithm's own parameters
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_known_keys(cls, raw: Any) -> Any:
-        if isinstance(raw, dict):
-            choices = {part.name: part.choices for part in get_own_parameters(raw.get("name"))}
-            keys = [*cls.model_fields, *choices]
-            texts = {key: _convert_choice(raw[key], choices[key]) for key in choices if key in raw}
-            raw = {**raw, **texts}
-            unknown = [key for key in raw if key not in keys]
-            if unknown:
-                raise ValueError(
-                    f"the key {quote(unknown[0])} is unknown; choose from {', '.join(keys)}"
-                )
-        return raw
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The values of the algorithm's own parameters."""
-        return dict(self.__pydantic_extra__ or {})
-
-
-def _convert_choice(value: Any, choices: Iterable[str]) -> Any:
-    """Convert a choice such as 60 to text, as choices are; other values stay."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return next((text for text in choices if text.isdecimal() and int(text) == value), value)
-    return value
-
-
-def get_own_parameters(algorithm: object) -> tuple[Parameter, ...]:
-    """The own parameters of an algorithm; none for an unknown one."""
-    module = parts_of(kanon.algorithms).get(algorithm) if isinstance(algorithm, str) else None
-    return () if module is None else tuple(module.CARD.parameters)
-
-
 _MODEL_NAMES = ", ".join(map(quote, MODELS))
 _K = k_anonymity.CARD.name
-
-
-class RecordsPlan(Strict):
-    """A number of records."""
-
-    records: Annotated[StrictInt, Field(ge=0)]
-
-
-SuppressionLimit = Annotated[
-    Annotated[Number, Field(ge=0, le=1), Tag("share")] | Annotated[RecordsPlan, Tag("records")],
-    Discriminator(lambda given: "records" if isinstance(given, dict | RecordsPlan) else "share"),
-]
 
 
 class Plan(Strict):
@@ -285,15 +162,28 @@ class Plan(Strict):
 
     @property
     def k(self) -> int:
-        """The largest k that the release has to reach, in persons if they are named; 1 without."""
-        return max(getattr(part, "k", 1) for part in self.privacy)
+        """The largest k that the release has to reach, in persons if they are named; 1 without.
+
+        It is that of some known columns only where no class has to reach a k.
+        """
+        known = [part for part in self.privacy if part.counted_as == KNOWN.name]
+        names = {part.model for part in self.privacy if part not in known}
+        return known[0].k if known and _K not in names else self.class_k  # type: ignore[attr-defined]
+
+    @property
+    def class_k(self) -> int:
+        """The k that every class has to reach: 1 if k is about some known columns alone."""
+        parts = [part for part in self.privacy if part.counted_as not in OF_RELEASE]
+        return max((getattr(part, "k", 1) for part in parts), default=1)
 
     def with_k(self, k: int) -> Plan:
         """The same plan with another k, in place of the first k-anonymity or before all models."""
-        new_part = MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
-        names = [part.model for part in self.privacy]
-        place = names.index(_K) if _K in names else 0
-        rest = [part for part in self.privacy if part.model != _K]
+        names = [part.counted_as for part in self.privacy]
+        name = KNOWN.name if KNOWN.name in names and _K not in names else _K
+        known = {"known": self.privacy[names.index(name)].known} if name != _K else {}  # type: ignore[attr-defined]
+        new_part = MODEL_PLANS[_K].model_validate({"model": _K, "k": k, **known})
+        place = names.index(name) if name in names else 0
+        rest = [part for part in self.privacy if part.counted_as != name]
         return self.model_copy(update={"privacy": [*rest[:place], new_part, *rest[place:]]})
 
     @property

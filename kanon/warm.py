@@ -20,9 +20,11 @@ from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError
 from kanon.kernels.dispatchers import is_everything_cached, mark_everything_cached
 from kanon.measures.along import measure_curves
-from kanon.measures.linkage import count_people_below, measure_linkage
+from kanon.measures.linkage import measure_linkage
 from kanon.measures.summary import measure_release
-from kanon.plan import VERSION, Plan, get_own_parameters
+from kanon.plan import VERSION, Plan
+from kanon.plan_parts import get_own_parameters
+from kanon.privacy.population_matches import count_people_below
 from kanon.run import prepare
 
 _TABLE = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("abaaabab")})

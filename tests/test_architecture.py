@@ -25,7 +25,7 @@ from kanon.errors import Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
 from kanon.hierarchy.scaled_potentials import scale_potentials
 from kanon.metrics import exact_potentials, metric_named
-from kanon.plan import AlgorithmPlan
+from kanon.plan_parts import AlgorithmPlan
 from kanon.recoding import MergePath, Recoding
 from support.paths import ROOT
 

@@ -27,7 +27,8 @@ from kanon.experiments.searches import Searches, measure_searches
 from kanon.hierarchy.files import to_nodes
 from kanon.measures import alteration, general_loss
 from kanon.metrics import PUBLISHED, metric_named
-from kanon.plan import Plan, get_own_parameters
+from kanon.plan import Plan
+from kanon.plan_parts import get_own_parameters
 from kanon.recoding import Recoding
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role

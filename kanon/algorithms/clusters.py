@@ -6,6 +6,7 @@ import numpy as np
 
 from kanon.algorithms.merge_until_models_hold import merge_breaking_classes
 from kanon.algorithms.merging import choose_search_order
+from kanon.algorithms.repair_release import repair_release
 from kanon.algorithms.task import Task, digits_of, in_one_width
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, scale_progress
@@ -85,4 +86,5 @@ def finish_clusters(
     cluster_share = 0.5 if task.others else 1.0  # then clusters are merged on for them
     targets, steps = find_clusters(scale_progress(progress, 0.0, cluster_share))
     recoding = Recoding.from_targets(task.classes, targets, trace=Trace(steps=steps))
-    return merge_breaking_classes(recoding, task, scale_progress(progress, cluster_share, 1.0))
+    recoding = merge_breaking_classes(recoding, task, scale_progress(progress, cluster_share, 1.0))
+    return repair_release(recoding, task, progress)

@@ -31,6 +31,7 @@ from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.privacy.conjunction import find_broken
 from kanon.privacy.model import Model
+from kanon.privacy.release_model import find_broken_by_release
 from kanon.recoding import Recoding, Trace
 from kanon.stored_classes import StoredClasses
 
@@ -58,6 +59,7 @@ class Lattice:
         self.size = count_lattice_nodes(self.trees)
         self.raised = [compute_nodes_by_level(tree) for tree in self.trees]
         self._others: tuple[Model, ...] = task.others
+        self._of_release = task.of_release
         self._records = classes.n_records
         # What was evaluated, packed: a search may go through millions of nodes.
         self._steps = [math.prod(self.shape[j + 1 :]) for j in range(len(self.tops))]
@@ -144,7 +146,7 @@ class Lattice:
         if start != _FAILS:
             return Evaluation(*self._values[start : start + _FIELDS])
         evaluation = self._counts.count_by_k(node)
-        if self._others:
+        if self._others or self._of_release:
             evaluation = self._count_other_models(node, evaluation)
         self._value_starts[place] = len(self._values)
         self._values.extend(vars(evaluation).values())
@@ -241,6 +243,9 @@ class Lattice:
             return evaluation
         whole = self._counts.build_recoding(node)
         bad = (whole.counts < self.task.k) | find_broken(self._others, whole.released)
+        if self._of_release:
+            rest = whole.suppressed_below(1, bad).released
+            bad |= find_broken_by_release(self._of_release, rest).any()
         depths = np.zeros(whole.n_classes, dtype=np.int64)
         for j, depth in enumerate(self.task.potentials):
             depths += depth[whole.nodes[:, j]]

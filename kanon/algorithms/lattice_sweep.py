@@ -22,6 +22,7 @@ from kanon.algorithms.lattice_sweep_walk import (
 from kanon.algorithms.lattice_sweep_wide import EFFORTS, sweep_wide_lattice
 from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.prices import Prices, find_good_prices
+from kanon.algorithms.repair_release import repair_release
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -124,7 +125,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     of levels). At each, every group of the remaining records that reaches k and meets every other
     model is released. Each class left at the end joins, in canonical order, the released class
     that is cheapest to widen and still meets every model; if there is none, it is merged as in
-    greedy merging.
+    greedy merging. Models of the whole release are met by merging on.
 
     With effort ``thorough``, a second sweep releases single groups by their mean loss, the cheapest
     first. The better release is improved: classes are dissolved into others, or merged with their
@@ -163,7 +164,10 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     (3, 2)
     """
     check(task)
-    task = by_least_k(task)
+    return repair_release(_sweep(by_least_k(task), progress), task, progress)
+
+
+def _sweep(task: Task, progress: Progress) -> Recoding:
     if is_wide(task):
         return sweep_wide_lattice(task, EFFORTS[task.option(EFFORT)], progress)
     if task.option(EFFORT) == "fast":

@@ -12,6 +12,7 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
+from kanon.algorithms.repair_release import refuse_release_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.kinds import find_kind
@@ -147,6 +148,7 @@ def check(task: Task) -> None:
             f"MDAV only counts records, so it cannot meet {task.others[0].sentence}; use Mondrian "
             "or greedy merging."
         )
+    refuse_release_models(task, "MDAV", "only counts records")
     task.check()
 
 

@@ -51,7 +51,7 @@ def release_after(recoding: Recoding, merging: ContinuedMerging) -> Recoding:
 def run_continued_merging(
     before: EquivalenceClasses, task: Task, progress: Progress = ignore_progress
 ) -> ContinuedMerging:
-    breaks = find_broken(task.models, before)
+    breaks = find_broken(task.of_classes, before)
     if not breaks.any():
         none = np.zeros((0, 3), dtype=np.int32)
         return ContinuedMerging(before, none, before.nodes, before.counts)
@@ -82,7 +82,7 @@ def run_continued_merging(
         ]
         alone = slice(new, new + 1)
         merged = before.regrouped(merging.nodes[alone], merging.counts[alone], histograms[new])
-        if find_broken(task.models, merged)[0]:
+        if find_broken(task.of_classes, merged)[0]:
             heapq.heappush(heap, build_heap_entry(new))
         merges += 1
         if merges % 64 == 0:

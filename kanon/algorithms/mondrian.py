@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
+from kanon.algorithms.repair_release import refuse_release_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
@@ -170,7 +171,10 @@ def check(task: Task) -> None:
     ------
     Unsatisfiable
         None can.
+    PlanError
+        A model is about the whole release.
     """
+    refuse_release_models(task, "Mondrian", "looks at one part of the records at a time")
     task.check()
 
 

@@ -26,6 +26,7 @@ from kanon.algorithms.lattice_sweep import by_least_k
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_walk import compute_place_targets
 from kanon.algorithms.prices import Assignment, Prices, find_good_prices
+from kanon.algorithms.repair_release import refuse_release_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -93,6 +94,7 @@ def check(task: Task) -> None:
             f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
             "releases a class."
         )
+    refuse_release_models(task, "Optimal local recoding", "only counts records")
     size, nodes = task.classes.n_classes, count_lattice_nodes(task.classes.hierarchies)
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(

@@ -17,6 +17,7 @@ from kanon.algorithms.merge_until_models_hold import (
     release_after,
     run_continued_merging,
 )
+from kanon.algorithms.repair_release import repair_release
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.recoding import Recoding, Trace
@@ -39,8 +40,12 @@ def repair_for_models(
     groups of the remaining records that hold k records and meet every model are released. What is
     left joins the cheapest released class that it can, in canonical order; what can join none is
     merged. The release that loses less is taken, of equals the merged one. With fewer than 20
-    classes before the repair there is no sweep.
+    classes before the repair there is no sweep. Then the models of the whole release are met.
     """
+    return repair_release(_repair_classes(recoding, task, progress), task, progress)
+
+
+def _repair_classes(recoding: Recoding, task: Task, progress: Progress) -> Recoding:
     merging = run_continued_merging(
         recoding.released, task, scale_progress(progress, 0, _MERGE_SHARE)
     )

@@ -24,6 +24,7 @@ from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import KInPersons
+from kanon.privacy.release_model import ReleaseModel
 from kanon.recoding import Recoding
 
 LOSS = Parameter(
@@ -189,8 +190,9 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
     """
     unsound = [
         model
-        for model in task.others
+        for model in (*task.others, *task.of_release)
         if (tags and not isinstance(model, KInPersons))
+        or isinstance(model, ReleaseModel)
         or (isinstance(model, SensitiveModel) and model.of_table)
     ]
     if unsound and limit > 0:
@@ -203,6 +205,12 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
             f"{title} meets {quote(unsound[0].title)} only if nothing is suppressed: where records "
             f"are suppressed, {why}. Set the suppression limit to 0, or require only k-anonymity."
         )
+    for model in task.of_release:
+        if tags and not model.holds_when_raised:
+            raise PlanError(
+                f"{title} concludes from one choice of levels about others, but raising values "
+                f"further can break {model.title}; use 'gaa', 'lattice-sweep' or 'datafly'."
+            )
 
 
 class NodeTags:

@@ -57,7 +57,7 @@ def run_algorithm(
         return solve_one_k(progress, algorithm, task, task.k, metrics)
     module, start = algorithm_named(algorithm), time.perf_counter()
     task.check()
-    share = _MERGE_SHARE if task.others else 1.0
+    share = _MERGE_SHARE if task.others or task.of_release else 1.0
     path = module.merge_path(
         replace(task, k=task.classes.n_records), lambda part, text: progress(share * part, text)
     )
@@ -108,7 +108,7 @@ def finish_for_models(
     # Merging never breaks a model, and a class that meets it for a large k does for a smaller one.
     wanted_k = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
     hardest = task.for_k(max(wanted_k, default=1)).others
-    if not find_broken(hardest, path.at(1).released).any():
+    if not task.of_release and not find_broken(hardest, path.at(1).released).any():
         return {}
 
     def finish(place: int, k: int) -> Recoding:

@@ -14,7 +14,9 @@ from kanon.hierarchy.scaled_potentials import Potentials, convert_to_potentials
 from kanon.kernels.digits import Digits
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
+from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import Model
+from kanon.privacy.release_model import ReleaseModel
 from kanon.strategies import Scope
 
 
@@ -76,8 +78,20 @@ class Task:
 
     @property
     def others(self) -> tuple[Model, ...]:
-        """What has to hold beside k-anonymity."""
-        return tuple(model for model in self.models if not isinstance(model, KAnonymity))
+        """What every class has to meet beside k-anonymity."""
+        return tuple(
+            model for model in self.models if not isinstance(model, KAnonymity | ReleaseModel)
+        )
+
+    @property
+    def of_release(self) -> tuple[ReleaseModel, ...]:
+        """What the release has to meet as a whole."""
+        return tuple(model for model in self.models if isinstance(model, ReleaseModel))
+
+    @property
+    def of_classes(self) -> tuple[Model, ...]:
+        """What every class has to meet, k-anonymity too."""
+        return tuple(model for model in self.models if not isinstance(model, ReleaseModel))
 
     def option(self, parameter: Parameter) -> str:
         """The value of one of the algorithm's own parameters."""
@@ -89,8 +103,13 @@ class Task:
         All other models stay, with the k that they ask for.
         """
         models = [model.replace_k(k) for model in self.others]
+        of_release: Sequence[Model] = self.of_release
+        if self.k == 1 and any(isinstance(model, KAmongKnown) for model in of_release):
+            # It is the k of some known columns, and classes may be smaller.
+            of_release, k = [model.replace_k(k) for model in of_release], 1
         least = max([k, *(getattr(model, "k", 1) for model in models)])
-        return replace(self, k=least, models=tuple(model.replace_k(least) for model in models))
+        models = [model.replace_k(least) for model in models]
+        return replace(self, k=least, models=(*models, *of_release))
 
     def check(self) -> None:
         """Check that some release can meet k and the models.

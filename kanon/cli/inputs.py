@@ -13,7 +13,8 @@ import pandas as pd
 from kanon.cli.messages import build_notifier
 from kanon.errors import PlanError, quote
 from kanon.hierarchy.plans import get_hierarchy_file
-from kanon.plan import Plan, ReadPlan
+from kanon.plan import Plan
+from kanon.plan_parts import ReadPlan
 from kanon.release.context import Context
 from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.sources.addresses import Address

@@ -19,7 +19,7 @@ from kanon.experiments.sweep import Configuration
 from kanon.measures.along import Curves, Points, name_privacy_column
 from kanon.measures.class_sizes import count_size_bins
 from kanon.metrics import METRICS, Metric
-from kanon.plan import MetricPlan, build_composed_metrics
+from kanon.plan_parts import MetricPlan, build_composed_metrics
 from kanon.strategies import STRATEGIES
 
 MOST_LINES = 48  # of one board

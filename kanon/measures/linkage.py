@@ -18,15 +18,15 @@ from kanon.base.formatting import CountedUnit
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.ranges import covers, join_sets
-from kanon.kernels.linkage import count_records_below, match_known_tuples
+from kanon.hierarchy.ranges import covers
+from kanon.kernels.linkage import match_known_tuples
+from kanon.privacy.population_matches import NOTHING, find_next, get_ranges
 from kanon.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-_NOTHING = np.zeros(0, dtype=np.int64)
-_NO_ROWS = (np.zeros((2, 0), dtype=np.int64), _NOTHING, _NOTHING)
+_NO_ROWS = (np.zeros((2, 0), dtype=np.int64), NOTHING, NOTHING)
 """For tables without published rows; see :func:`_sort_with_rows`."""
 
 
@@ -200,9 +200,9 @@ def _run_attack(
     else:
         high, rows = _sort_with_rows(published, few_first, admitted)
     counts = match_known_tuples(
-        _get_ranges(low)[0],
-        *_get_ranges(high),
-        _find_next(high.nodes),
+        get_ranges(low)[0],
+        *get_ranges(high),
+        find_next(high.nodes),
         high.counts,
         _get_histograms(low, pick),
         _get_histograms(high, pick),
@@ -210,16 +210,6 @@ def _run_attack(
         rows,
     )
     return Attack(low, *counts)
-
-
-def count_people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
-    """F(C): for each released class, the people of a population who could be in it."""
-    return count_records_below(
-        _get_ranges(population)[0],
-        *_get_ranges(released),
-        _find_next(released.nodes),
-        population.counts,
-    )
 
 
 def project_classes(classes: EquivalenceClasses, places: Sequence[int]) -> EquivalenceClasses:
@@ -253,23 +243,9 @@ def _get_histograms(
     classes: EquivalenceClasses, pick: Callable[[EquivalenceClasses], Sensitive] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if pick is None:
-        return np.zeros(classes.n_classes + 1, dtype=np.int64), _NOTHING, _NOTHING
+        return np.zeros(classes.n_classes + 1, dtype=np.int64), NOTHING, NOTHING
     target = pick(classes)
     return target.start, target.value.astype(np.int64), target.count
-
-
-def _get_ranges(classes: EquivalenceClasses) -> tuple[np.ndarray, np.ndarray]:
-    """Get what the kernels compare of each cell, (5, E, m) int32, and the leaves of sets."""
-    ranges = np.empty((5, *classes.nodes.shape), dtype=np.int32)
-    ranges[0] = classes.nodes
-    begins, stops, leaves = join_sets(classes.hierarchies)
-    start = 0
-    for j, tree in enumerate(classes.hierarchies):
-        nodes = classes.nodes[:, j]
-        ranges[1:3, :, j] = tree.first[nodes], tree.last[nodes]
-        ranges[3:, :, j] = begins[start + nodes], stops[start + nodes]
-        start += tree.n_nodes
-    return ranges, leaves
 
 
 def _sort_with_rows(
@@ -289,15 +265,3 @@ def _sort_with_rows(
     start = admitted.indptr.astype(np.int64)
     ends = np.stack([start[:-1][order], start[1:][order]])
     return classes, (ends, admitted.indices.astype(np.int64), first)
-
-
-def _find_next(nodes: np.ndarray) -> np.ndarray:
-    """Find per tuple and column j the next tuple that differs up to column j. Shape (Q, m)."""
-    size, m = nodes.shape
-    next_places = np.empty((size, m), dtype=np.int64)
-    starts = np.zeros(size, dtype=bool)
-    for j in range(m):
-        starts[1:] |= nodes[1:, j] != nodes[:-1, j]
-        places = np.append(np.flatnonzero(starts), size)
-        next_places[:, j] = places[np.searchsorted(places, np.arange(size), side="right")]
-    return next_places

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import reduce
 from operator import or_
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import Discriminator, Field, StrictInt, create_model
@@ -13,6 +14,9 @@ from pydantic import Discriminator, Field, StrictInt, create_model
 import kanon.privacy
 from kanon.base.checked_json import Number, Strict
 from kanon.cards import parts_of
+from kanon.privacy import known_columns
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.known_columns import KNOWN, KAmongKnown
 from kanon.privacy.model import Model, Range, ranges
 
 
@@ -25,8 +29,16 @@ class ModelPlan(Strict):
         values = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
         if "column" in values:
             values["column"] = column
+        known = values.pop("known", None)
+        if known is not None:
+            return KAmongKnown(values["k"], known)
         model: Model = MODELS[self.model](**values)
         return model
+
+    @property
+    def counted_as(self) -> str:
+        """The model that it is counted as: its own name, unless only some columns are known."""
+        return KNOWN.name if getattr(self, "known", None) is not None else self.model
 
 
 def _build_parameter(limits: Range) -> Any:
@@ -41,12 +53,15 @@ def _build_model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
     hints, numbers = get_type_hints(model), ranges(model)
     parts: dict[str, Any] = {"model": (Literal[name], ...)}
     for part in fields(model):  # type: ignore[arg-type]
+        default = ... if part.default is MISSING else part.default
         if part.name == "column":
             parts["column"] = (str | None, None)
         elif part.name in numbers:
-            parts[part.name] = (_build_parameter(numbers[part.name]), ...)
-        else:
-            parts[part.name] = (hints[part.name], part.default)
+            parts[part.name] = (_build_parameter(numbers[part.name]), default)
+        elif part.init and part.name != "people":
+            parts[part.name] = (hints[part.name], default)
+    if model is KAnonymity:
+        parts["known"] = (_build_parameter(ranges(KAmongKnown)["known"]) | None, None)
     return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **parts)
 
 
@@ -57,10 +72,26 @@ MODELS: Mapping[str, type[Model]] = {
 }
 """Every privacy model, by its name in plans."""
 
-RECOUNTS: Mapping[str, tuple[Callable[..., tuple[float, bool]], bool]] = {
-    name: (parts_of(kanon.privacy)[name].recount, model.folds) for name, model in MODELS.items()
+COUNTED_MODELS: Mapping[str, ModuleType] = {
+    **{name: parts_of(kanon.privacy)[name] for name in MODELS},
+    KNOWN.name: known_columns,
 }
-"""Per model its recount for the recipient, and whether spellings of one value count once."""
+"""The files that count the models, by :attr:`ModelPlan.counted_as`."""
+
+OF_RELEASE = frozenset(
+    name for name, module in COUNTED_MODELS.items() if hasattr(module, "check_release")
+)
+"""The models of a whole release among them."""
+
+RECOUNTS: Mapping[str, tuple[Callable[..., tuple[float, bool]], bool]] = {
+    name: (module.recount, name in MODELS and MODELS[name].folds)
+    for name, module in COUNTED_MODELS.items()
+    if hasattr(module, "recount")
+}
+"""Per model its recount for the recipient, and whether spellings of one value count once.
+
+Models that need a population have none: the recipient does not have the people.
+"""
 
 MODEL_PLANS = {name: _build_model_plan(name, model) for name, model in MODELS.items()}
 """The class of plans for each model."""

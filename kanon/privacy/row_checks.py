@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from kanon.classes import EquivalenceClasses
 
 TOLERANCE = 1e-12  # the relative difference up to which levels count as equal, as both are rounded
 
@@ -47,6 +50,66 @@ class ClassMix:
     def values(self) -> np.ndarray:
         """Per class the number of its values."""
         return np.bincount(self.of, minlength=len(self.sizes))
+
+
+@dataclass(frozen=True)
+class PopulationRows:
+    """The people of a population, as paths of labels from the root of each hierarchy down."""
+
+    paths: Sequence[Sequence[Sequence[str]]]  # per quasi-identifier those that occur
+    tuples: np.ndarray  # per different person and quasi-identifier the number of the path, (P, d)
+    counts: np.ndarray  # how many people each stands for
+
+
+@dataclass(frozen=True)
+class ReleasedClasses:
+    """The classes of a release, by their released cells."""
+
+    tuples: np.ndarray  # per class and quasi-identifier the number of its cell, (R, d)
+    cells: Sequence[Sequence[str]]  # per quasi-identifier its different cells
+    sizes: np.ndarray  # the records of each class
+    hiding: np.ndarray  # its persons where they count, else its records
+    people: PopulationRows | None = None
+
+    def match_people(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Pairs of a class and a person who could be in it, by labels alone.
+
+        Classes whose cells lie at the same depths are looked up together: at given depths a person
+        has one label per hierarchy.
+        """
+        assert self.people is not None
+        depths, labels = np.zeros_like(self.tuples), []
+        for j, (paths, cells) in enumerate(zip(self.people.paths, self.cells, strict=True)):
+            depth = {label: place for path in paths for place, label in enumerate(path)}
+            depths[:, j] = np.array([depth.get(cell, -1) for cell in cells])[self.tuples[:, j]]
+            labels.append({cell: number for number, cell in enumerate(cells)})
+        kinds, kind = np.unique(depths, axis=0, return_inverse=True)
+        for number, at in enumerate(kinds.tolist()):
+            if min(at) < 0:  # no path of a person has such a label
+                continue
+            members = np.flatnonzero(kind.ravel() == number)
+            seen = np.empty_like(self.people.tuples)
+            for j, paths in enumerate(self.people.paths):
+                cut = [
+                    labels[j].get(path[at[j]], -1) if len(path) > at[j] else -1 for path in paths
+                ]
+                seen[:, j] = np.array(cut)[self.people.tuples[:, j]]
+            both = np.concatenate([self.tuples[members], seen])
+            _, same = np.unique(both, axis=0, return_inverse=True)
+            of_class, of_person = same.ravel()[: len(members)], same.ravel()[len(members) :]
+            place = np.full(len(both), -1)
+            place[of_class] = members
+            persons = np.flatnonzero(place[of_person] >= 0)
+            yield place[of_person[persons]], persons
+
+
+def list_people(people: EquivalenceClasses) -> PopulationRows:
+    """Write the people of a population as paths of labels."""
+    paths, tuples = [], np.empty(people.nodes.shape, dtype=np.int64)
+    for j, tree in enumerate(people.hierarchies):
+        nodes, tuples[:, j] = np.unique(people.nodes[:, j], return_inverse=True)
+        paths.append([[tree.labels[at] for at in reversed(tree.path(int(v)))] for v in nodes])
+    return PopulationRows(paths, tuples, people.counts)
 
 
 def _sum_by(by: np.ndarray, records: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ import pyarrow as pa
 
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
+from kanon.privacy.row_checks import PopulationRows
 from kanon.release.released_rows import (
     ReleasedRows,
     Verdict,
@@ -91,6 +92,7 @@ def check_release(
     roots: Mapping[str, str] | None = None,
     persons: pd.Series | None = None,
     coarse: Mapping[str, Collection[str]] | None = None,
+    people: Mapping[str, PopulationRows] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
@@ -110,6 +112,8 @@ def check_release(
         release shows that itself, by pseudonyms.
     coarse
         Per sensitive column that was coarsened all that it may show.
+    people
+        The people of each population that the plan names, by its path.
 
     Returns
     -------
@@ -138,7 +142,7 @@ def check_release(
                 raise _build_check_error()
             numbered = numbered.assign(person=number_persons(persons))
         connection.register("release", build_arrow_table(numbered))
-        return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
+        return ReleasedRows(connection, names, plan, roots, coarse, people).verdicts()
 
 
 def check_content(
@@ -150,6 +154,7 @@ def check_content(
     persons: pd.Series | None = None,
     coarse: Mapping[str, Collection[str]] | None = None,
     form: tuple[str, str] = (",", "utf-8"),
+    people: Mapping[str, PopulationRows] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check the file of a release as its recipient reads it; see :func:`check_release`.
 
@@ -159,7 +164,7 @@ def check_content(
         See :func:`kanon.sources.formats.read_back`.
     released
         The table in the file, whose columns and number of records the file has to have.
-    plan, roots, persons, coarse
+    plan, roots, persons, coarse, people
         See :func:`check_release`.
     form
         The separator and the encoding of a text file.
@@ -190,7 +195,7 @@ def check_content(
         raise _build_check_error()
     with _open_connection() as connection:
         connection.register("release", pa.table(numbered))
-        return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
+        return ReleasedRows(connection, names, plan, roots, coarse, people).verdicts()
 
 
 def check_files(

@@ -28,10 +28,11 @@ from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quote
-from kanon.measures.linkage import count_people_below, project_classes
+from kanon.measures.linkage import project_classes
 from kanon.plan import VERSION, Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
+from kanon.privacy.population_matches import count_people_below
 from kanon.privacy.reidentification import journalist, prosecutor
 from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, check_release, require_verdicts
 from kanon.release.context import Context, Release, Threshold, list_thresholds

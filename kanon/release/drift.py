@@ -28,7 +28,8 @@ from kanon.base.kinds import has_dates, read_numbers
 from kanon.base.values import MISSING_LABEL
 from kanon.errors import HierarchyError, KanonError, quote
 from kanon.hierarchy.plans import AgesPlan, DatesPlan, HierarchyPlan, IntervalsPlan, build_hierarchy
-from kanon.plan import AlgorithmPlan, Plan, RecordsPlan
+from kanon.plan import Plan
+from kanon.plan_parts import AlgorithmPlan, RecordsPlan
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role, check_columns
 from kanon.sources.coverage import find_uncovered_values

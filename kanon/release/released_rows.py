@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-import kanon.privacy
 from kanon.base.formatting import write_number
-from kanon.cards import parts_of
 from kanon.errors import ReleaseError, quote
 from kanon.plan import Plan
-from kanon.privacy.plans import MODELS, ModelPlan
-from kanon.privacy.row_checks import ClassMix
+from kanon.privacy.plans import COUNTED_MODELS, MODELS, OF_RELEASE, ModelPlan
+from kanon.privacy.row_checks import ClassMix, PopulationRows, ReleasedClasses
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.release.cell_values import fold_reading, normalise_value, order_values
 from kanon.schema import Role
@@ -37,6 +35,7 @@ class Verdict:
     # what the worst class has: the number that the model is about, such as records or values
     level: float | None
     holds: bool  # whether that is enough
+    of_release: bool = False  # whether it is about the release as a whole
 
     @property
     def sentence(self) -> str:
@@ -58,7 +57,8 @@ class Verdict:
             return f"{quote(self.column)} shows values in rows that are marked as suppressed"
         level = "no class is left"
         if self.level is not None:
-            level = f"{write_number(self.level, 6)} in the worst class"
+            where = "" if self.of_release else " in the worst class"
+            level = f"{write_number(self.level, 6)}{where}"
         return f"{self.model} ({self.asked}){column}: {level}"
 
 
@@ -71,6 +71,7 @@ class ReleasedRows:
     plan: Plan
     roots: Mapping[str, str] | None
     coarse: Mapping[str, Collection[str]] | None
+    people: Mapping[str, PopulationRows] | None = None  # by the path of their population
 
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
@@ -177,11 +178,15 @@ class ReleasedRows:
 
     def check_model(self, part: ModelPlan) -> Verdict:
         parameters = {
-            name: getattr(part, name) for name in type(part).model_fields if name != "model"
+            name: value
+            for name in type(part).model_fields
+            if name not in ("model", "population") and (value := getattr(part, name)) is not None
         }
+        if part.counted_as in OF_RELEASE:
+            return self.check_release_model(part, parameters)
         column = ""
-        if "column" in parameters:
-            column = parameters.pop("column") or self.plan.roles.columns(Role.SENSITIVE)[0]
+        if "column" in type(part).model_fields:
+            column = parameters.pop("column", None) or self.plan.roles.columns(Role.SENSITIVE)[0]
             groups = self.count_values(column, MODELS[part.model].folds)
         else:
             groups = self.connection.sql(
@@ -194,11 +199,56 @@ class ReleasedRows:
             mix = ClassMix.count_groups(
                 classes, np.asarray(groups["number"]), np.asarray(groups["n"])
             )
-            level, holds = parts_of(kanon.privacy)[part.model].check_rows(mix, **parameters)
-        limits = ", ".join(
-            SPOKEN.get(value, f"{name} = {value}") for name, value in parameters.items()
+            level, holds = COUNTED_MODELS[part.model].check_rows(mix, **parameters)
+        return Verdict(part.model, column, _write_limits(parameters), level, bool(holds))
+
+    def check_release_model(self, part: ModelPlan, parameters: dict[str, Any]) -> Verdict:
+        level, holds = None, True
+        classes = self.released_classes
+        if len(classes.sizes):
+            population = getattr(part, "population", None)
+            if population is not None:
+                classes = replace(classes, people=self._get_people(population))
+            level, holds = COUNTED_MODELS[part.counted_as].check_release(classes, **parameters)
+        return Verdict(part.model, "", _write_limits(parameters), level, bool(holds), True)
+
+    def _get_people(self, population: str) -> PopulationRows:
+        if self.people is None or population not in self.people:
+            raise ReleaseError(
+                "A model of the plan compares the release with a population; pass its people too."
+            )
+        return self.people[population]
+
+    @cached_property
+    def released_classes(self) -> ReleasedClasses:
+        columns = self.plan.roles.quasi_identifiers
+        names = ", ".join(f"{self.text(name)} AS q{j}" for j, name in enumerate(columns))
+        hiding = "count(*)"
+        if person := self._get_person_cell():
+            hiding = f"count(DISTINCT {person})"
+        found = self.connection.sql(
+            f"SELECT {names}, count(*) AS n, {hiding} AS hiding {self.kept} GROUP BY "
+            f"{self.classes()}"
+        ).df()
+        coded = [pd.factorize(found[f"q{j}"]) for j in range(len(columns))]
+        return ReleasedClasses(
+            np.array([codes for codes, _ in coded], dtype=np.int64).reshape(len(coded), -1).T,
+            [[str(cell) for cell in cells] for _, cells in coded],
+            found["n"].to_numpy(np.int64),
+            found["hiding"].to_numpy(np.int64),
         )
-        return Verdict(part.model, column, limits, level, bool(holds))
+
+    def _get_person_cell(self) -> str:
+        """Where whom a record is about stands; nothing if k counts records."""
+        person = self.plan.person
+        if person is None:
+            return ""
+        if "person" not in self.kinds and person not in self.names:
+            raise ReleaseError(
+                "The release does not show which records belong to one person, so k cannot be "
+                "counted in persons; pass the persons too."
+            )
+        return "person" if "person" in self.kinds else self.text(person)
 
     def count_values(self, column: str, folds: bool) -> dict[str, np.ndarray]:
         """How many records of each class have each value of a column, the values numbered."""
@@ -224,19 +274,17 @@ class ReleasedRows:
         ).fetchnumpy()
 
     def check_k_in_persons(self) -> Iterator[Verdict]:
-        person = self.plan.person
+        person, person_cell = self.plan.person, self._get_person_cell()
         if person is None:
             return
-        if "person" not in self.kinds and person not in self.names:
-            raise ReleaseError(
-                "The release does not show which records belong to one person, so k cannot be "
-                "counted in persons; pass the persons too."
-            )
-        person_cell = "person" if "person" in self.kinds else self.text(person)
         persons = f"SELECT count(DISTINCT {person_cell}) AS n {self.kept} GROUP BY {self.classes()}"
         (least,) = self.connection.sql(f"SELECT min(n) FROM ({persons})").fetchall()[0]
         enough = least is None or least >= self.plan.k
         yield Verdict("k-in-persons", person, f"k = {self.plan.k}", least, enough)
+
+
+def _write_limits(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in parameters.items())
 
 
 def number_persons(persons: pd.Series) -> np.ndarray:

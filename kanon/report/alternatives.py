@@ -35,7 +35,7 @@ from kanon.measures.along import (
     name_privacy_column,
 )
 from kanon.metrics import PUBLISHED, Metric, metric_named
-from kanon.plan import AlgorithmPlan
+from kanon.plan_parts import AlgorithmPlan
 from kanon.privacy import entropy_l_diversity
 from kanon.privacy.model import rounded
 from kanon.recoding import Recoding

@@ -16,7 +16,8 @@ from kanon.base.sentences import (
 )
 from kanon.errors import quote
 from kanon.measures.privacy import class_measures, sensitive_measures
-from kanon.plan import Plan, RecordsPlan, get_own_parameters
+from kanon.plan import Plan
+from kanon.plan_parts import RecordsPlan, get_own_parameters
 from kanon.privacy.model import Model, rounded
 from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER
 from kanon.release.released_rows import Verdict

@@ -12,7 +12,8 @@ from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.plan import Plan, get_own_parameters
+from kanon.plan import Plan
+from kanon.plan_parts import get_own_parameters
 from kanon.run import PreparedRun, Run
 
 QUICKLY, CLOSELY = 50_000_000, 200_000

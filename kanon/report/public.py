@@ -102,7 +102,9 @@ def build_public_report(
     # The file does not say whom its records are about.
     plan_to_check = plan.model_copy(update={"person": None})
     form = (file.form.separator, file.form.encoding)
-    verdicts = check_content(file.content, file.kind, file.rows, plan_to_check, form=form)
+    verdicts = check_content(
+        file.content, file.kind, file.rows, plan_to_check, form=form, people=run.population_rows
+    )
     require_verdicts(verdicts, file.kind)
     least = recoding.min_k
     in_words = [describe_smallest_class(least)]

@@ -22,6 +22,7 @@ from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import rounded
+from kanon.privacy.row_checks import PopulationRows, list_people
 from kanon.recoding import Recoding
 from kanon.release.check import check_content, check_files, check_release, require_verdicts
 from kanon.release.record import Recorder, compute_path_fingerprint
@@ -239,7 +240,13 @@ class Run:
         """What an independent check finds in the released table, of a table in memory."""
         released, roots = self.released(index=True), _get_root_labels(self.recoding)
         persons, coarse = self.persons_released(), self._coarse_labels
-        return check_release(released, self.prepared.plan, roots, persons, coarse)
+        plan, people = self.prepared.plan, self.population_rows
+        return check_release(released, plan, roots, persons, coarse, people)
+
+    @cached_property
+    def population_rows(self) -> dict[str, PopulationRows]:
+        """The people of each population that a model names, by the labels of the hierarchies."""
+        return {path: list_people(people) for path, people in self.prepared.people.items()}
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
@@ -284,8 +291,9 @@ class Run:
         persons, plan = self.persons_released(), self.prepared.plan
         coarse = self._coarse_labels
         verdicts = check_content(
-            content, kind, rows, plan, roots, persons, coarse, (form.separator, form.encoding)
-        )
+            content, kind, rows, plan, roots, persons, coarse,
+            (form.separator, form.encoding), self.population_rows,
+        )  # fmt: skip
         if not all(verdict.holds for verdict in verdicts):
             require_verdicts(self.verdicts)
         require_verdicts(verdicts, kind)
@@ -461,7 +469,7 @@ def finished(prepared: PreparedRun, recoding: Recoding, seconds: float) -> Run:
     AssertionError
         The algorithm returned a release that breaks the plan: a fault of kanon, never released.
     """
-    for model in prepared.plan.models:
+    for model in prepared.models:
         if isinstance(model, KAnonymity):  # without its classes, which an engine may have
             holds = recoding.min_k is None or recoding.min_k >= model.k
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,13 @@ from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
+from kanon.privacy.release_model import PopulationModel
 from kanon.schema import Role, check_columns
+from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import convert_to_table, require_records
-from kanon.sources.opening import open_source
+from kanon.sources.opening import open_address, open_source
+from kanon.sources.population import count_stored_population
 from kanon.sources.repairs import RepairResult
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
@@ -46,12 +49,15 @@ class PreparedRun:
         The number of records left out because a quasi-identifier was missing.
     coarsened
         The sensitive columns that were coarsened before anything was counted, and how.
+    people
+        The people of each population that a model names, by its path.
     """
 
     plan: Plan
     source: Source
     dropped: int
     coarsened: tuple[Coarsening, ...] = ()
+    people: Mapping[str, EquivalenceClasses] = field(default_factory=dict)
 
     @property
     def classes(self) -> EquivalenceClasses:
@@ -91,13 +97,13 @@ class PreparedRun:
         return Task(
             self.classes,
             scale_metric_potentials(self.classes, self.plan.metric, self.attribute_weights),
-            k=self.plan.k,
+            k=self.plan.class_k,
             weighted=settings.cost == "weighted" or not has_setting("cost"),
             tie_seed=settings.tie_seed if has_setting("tie_seed") else None,
             strategy=settings.strategy if has_setting("strategy") else "s1",
             scope=settings.scope,
             sensitive=self.plan.led_by,
-            models=tuple(self._list_models()),
+            models=self.models,
             suppression=self.plan.suppression(self.classes.n_records),
             outliers=self.plan.suppression(self.classes.n_records, outliers=True)
             if has_setting("outliers")
@@ -124,8 +130,15 @@ class PreparedRun:
 
     def _list_models(self) -> Iterator[Model]:
         for model in self.plan.models:
-            if not (isinstance(model, KInPersons) and self.classes.one_record_each):
+            if isinstance(model, PopulationModel):
+                yield model.bind(self.people)
+            elif not (isinstance(model, KInPersons) and self.classes.one_record_each):
                 yield model
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models of the plan, with their populations."""
+        return tuple(self._list_models())
 
     def _get_node(self) -> tuple[int, ...] | None:
         """The node of the lattice that the plan names, in the order of the quasi-identifiers."""
@@ -239,7 +252,22 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     ]
     keeps = plan.suppressed == "keep"
     source = open_source(complete, schema, trees, pseudonyms, keeps, plan.person)
-    return PreparedRun(plan, source, incomplete if drops else 0, coarsened)
+    people = {
+        model.population: count_stored_population(
+            source.classes, open_address(_resolve_place(model.population, folder)), plan.repairs
+        ).classes
+        for model in plan.models
+        if isinstance(model, PopulationModel)
+    }
+    return PreparedRun(plan, source, incomplete if drops else 0, coarsened, people)
+
+
+def _resolve_place(place: str, folder: Path) -> Address:
+    """The address of a population, a relative path from the folder of its plan."""
+    address = Address.parse(place)
+    if address.kind == "url":
+        return address
+    return replace(address, place=str(folder / address.place))
 
 
 def coarsening_of(plan: Plan, column: str, values: ValueCounts, folder: Path) -> Coarsening:

@@ -1,6 +1,6 @@
 """The population that the people of a table come from, counted by the table's hierarchies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,10 @@ from kanon.base.values import MISSING_LABEL, convert_to_text, encode_texts
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import TableError, list_names
 from kanon.schema import check_columns
-from kanon.sources.memory import build_column_classes, require_records
+from kanon.sources.memory import MemoryTable, build_column_classes, require_records
 from kanon.sources.repairs import Repair
+from kanon.sources.stored import StoredTable
+from kanon.sources.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +31,39 @@ def count_population(
 
     The repairs of the table replace values of the population too; they drop nobody.
     """
-    replacements = [(step.column, step.replace) for step in repairs or () if step.replace]
-    lacking = [name for name in table.attributes if name not in people.columns]
-    if lacking:
-        raise TableError(
-            f"The population lacks {list_names(lacking)}: it needs a column of the same name for "
-            "every quasi-identifier."
-        )
+    replacements = _list_replacements(table, [*people.columns], repairs)
     require_records(len(people))
-    unplaced = np.zeros(len(people), dtype=bool)
-    nodes = np.empty((len(people), len(table.attributes)), dtype=np.int32)
+    coded = [encode_texts(people[name]) for name in table.attributes]
+    tuples = np.stack([codes for codes, _ in coded], axis=1)
+    texts = [texts for _, texts in coded]
+    return _place_people(table, tuples, np.ones(len(people), dtype=np.int64), texts, replacements)
+
+
+def count_stored_population(
+    table: EquivalenceClasses, people: Table, repairs: Iterable[Repair] | None = None
+) -> Population:
+    """The same of people in memory or in an engine, which counts them without loading them."""
+    if isinstance(people, MemoryTable):
+        return count_population(table, people.frame, repairs)
+    assert isinstance(people, StoredTable)
+    replacements = _list_replacements(table, people.columns, repairs)
+    tuples, counts = people.count_code_tuples(table.attributes)
+    texts = [people.values(name).texts for name in table.attributes]
+    return _place_people(table, tuples - 1, counts, texts, replacements)
+
+
+def _place_people(
+    table: EquivalenceClasses,
+    tuples: np.ndarray,
+    counts: np.ndarray,
+    texts_of_columns: Sequence[Sequence[str]],
+    replacements: Sequence[tuple[str, Mapping[str, str | None]]],
+) -> Population:
+    """Count people by nodes, given their codes in the texts of each column; -1 where missing."""
+    unplaced = np.zeros(len(tuples), dtype=bool)
+    nodes = np.empty(tuples.shape, dtype=np.int32)
     for j, (name, tree) in enumerate(zip(table.attributes, table.hierarchies, strict=True)):
-        codes, texts = encode_texts(people[name])
+        codes, texts = tuples[:, j], texts_of_columns[j]
         for pairs in (pairs for column, pairs in replacements if column == name):
             targets = {
                 convert_to_text(value): MISSING_LABEL if new is None else convert_to_text(new)
@@ -52,11 +75,22 @@ def count_population(
         unknown = np.array([text not in tree.node_of for text in texts])
         nodes[:, j] = of_code[codes]
         unplaced |= unknown[codes]
-    distinct, counts, _ = group_tuples(
-        nodes, np.ones(len(people), dtype=np.int64), [tree.n_nodes for tree in table.hierarchies]
-    )
-    classes = EquivalenceClasses(table.attributes, table.hierarchies, distinct, counts)
-    return Population(classes, int(unplaced.sum()))
+    distinct, grouped, _ = group_tuples(nodes, counts, [tree.n_nodes for tree in table.hierarchies])
+    classes = EquivalenceClasses(table.attributes, table.hierarchies, distinct, grouped)
+    return Population(classes, int(counts[unplaced].sum()))
+
+
+def _list_replacements(
+    table: EquivalenceClasses, columns: Sequence[str], repairs: Iterable[Repair] | None
+) -> list[tuple[str, Mapping[str, str | None]]]:
+    """What the repairs replace by column, for people who have every quasi-identifier."""
+    lacking = [name for name in table.attributes if name not in columns]
+    if lacking:
+        raise TableError(
+            f"The population lacks {list_names(lacking)}: it needs a column of the same name for "
+            "every quasi-identifier."
+        )
+    return [(step.column, step.replace) for step in repairs or () if step.replace]
 
 
 def count_people_in_classes(

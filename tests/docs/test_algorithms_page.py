@@ -39,7 +39,8 @@ from kanon.algorithms.catalogue import algorithms, needs_hierarchies, uses
 from kanon.experiments.searches import Searches
 from kanon.hierarchy.files import read_hierarchy
 from kanon.metrics import metric_named
-from kanon.plan import Plan, get_own_parameters
+from kanon.plan import Plan
+from kanon.plan_parts import get_own_parameters
 from kanon.run import prepare
 from kanon.sources.reading import read_table
 

@@ -23,7 +23,8 @@ from kanon.hierarchy.files import read_hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.measures.linkage import find_matches, measure_linkage
 from kanon.metrics import PUBLISHED, metric_named, multipliers, potentials
-from kanon.plan import MetricPlan, Plan, build_composed_metrics
+from kanon.plan import Plan
+from kanon.plan_parts import MetricPlan, build_composed_metrics
 from kanon.privacy.model import rounded
 from kanon.run import Run, run
 from kanon.sources.reading import read_table

@@ -13,7 +13,8 @@ from kanon.experiments.sweep import Configuration, PlannedRun, check_k, create_t
 from kanon.experiments.titles import combine_settings, get_full_title
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
-from kanon.plan import AlgorithmPlan, Plan
+from kanon.plan import Plan
+from kanon.plan_parts import AlgorithmPlan
 from kanon.privacy import entropy_l_diversity
 from kanon.run import PreparedRun
 from kanon.schema import Role

@@ -33,7 +33,8 @@ from kanon.experiments.searches import (
 )
 from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
-from kanon.plan import Plan, build_composed_metrics
+from kanon.plan import Plan
+from kanon.plan_parts import build_composed_metrics
 from kanon.run import prepare
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state

@@ -21,7 +21,7 @@ from kanon.experiments.titles import is_guided
 from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import find_measures_at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
-from kanon.plan import build_composed_metrics
+from kanon.plan_parts import build_composed_metrics
 from kanon.run import PreparedRun, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.jobs.configurations import (

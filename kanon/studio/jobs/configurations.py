@@ -18,7 +18,8 @@ from kanon.experiments.titles import (
 )
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
-from kanon.plan import Plan, build_composed_metrics
+from kanon.plan import Plan
+from kanon.plan_parts import build_composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
 from kanon.schema import Role

@@ -5,7 +5,7 @@ from dataclasses import replace
 from kanon.errors import HierarchyError, MetricError, quote
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric, check_metric_name
-from kanon.plan import MetricPlan, build_composed_metrics
+from kanon.plan_parts import MetricPlan, build_composed_metrics
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.parts import Message
 from kanon.studio.session.work import SessionState, get_metric

@@ -16,13 +16,13 @@ from kanon.charts.privacy import (
 from kanon.charts.style import INK
 from kanon.errors import KanonError
 from kanon.measures.along import Curves, Points, get_worst_levels
-from kanon.measures.linkage import count_people_below
 from kanon.measures.worst_classes import (
     LEVELS,
     MOST_CLASSES,
     find_worst_classes,
     list_class_measures,
 )
+from kanon.privacy.population_matches import count_people_below
 from kanon.run import Run
 from kanon.sources.population import count_population
 from kanon.studio.jobs import runner

@@ -15,7 +15,8 @@ from kanon.errors import PlanError
 from kanon.experiments.kept_comparisons import KeptComparison
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import PUBLISHED
-from kanon.plan import MetricPlan, Plan
+from kanon.plan import Plan
+from kanon.plan_parts import MetricPlan
 from kanon.privacy.model import SensitiveModel
 from kanon.release.common_classes import Release
 from kanon.release.context import Context

@@ -27,7 +27,8 @@ from kanon.hierarchy.plans import (
     SuppressionPlan,
     build_hierarchy,
 )
-from kanon.plan import VERSION, Plan, RecordsPlan
+from kanon.plan import VERSION, Plan
+from kanon.plan_parts import RecordsPlan
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan

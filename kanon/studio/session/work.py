@@ -14,7 +14,7 @@ from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import PAPER_K
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
-from kanon.plan import build_composed_metrics
+from kanon.plan_parts import build_composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.settings import get_settings
 from kanon.sources.stored import StoredTable

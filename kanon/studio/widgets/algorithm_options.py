@@ -10,7 +10,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.formatting import write_percent
 from kanon.cards import Parameter
-from kanon.plan import get_own_parameters
+from kanon.plan_parts import get_own_parameters
 from kanon.studio.session import state
 from kanon.studio.session.parts import RunSettings
 from kanon.studio.session.run_plan import can_suppress, get_picked_levels

@@ -9,7 +9,7 @@ import pytest
 
 from kanon.errors import KanonError
 from kanon.hierarchy import edit
-from kanon.plan import MetricPlan
+from kanon.plan_parts import MetricPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings

@@ -1,0 +1,97 @@
+"""δ-presence: nobody can tell well whether a person of the population is in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from kanon.cards import Card
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError
+from kanon.privacy.model import Range, rounded
+from kanon.privacy.population_matches import count_people_below, sum_shares_above
+from kanon.privacy.release_model import PopulationModel
+from kanon.privacy.row_checks import ReleasedClasses
+
+CARD = Card(
+    name="delta-presence",
+    title="δ-presence",
+    summary="For everyone in the population, the probability of being in the table, given the "
+    "release, lies within these limits.",
+    source="Nergiz, Atzori, Clifton 2007",
+    unit="probability",
+    direction="lower",
+    lowest="n / N: the release says nothing about who is in the table",
+    highest="1: someone is certainly in the table",
+)
+
+_TOLERANCE = 1e-9  # shares are summed as multiples of 2**-40
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaPresence(PopulationModel):
+    """The model "the probability of being in the table is at least ``least``, at most ``most``".
+
+    For a person of the population it is min(1, sum of size(C) / people(C)) over the classes that
+    the person matches, where people(C) is the number of people who match C; 0 if none does.
+    Everyone in the table has to be one of the population.
+    """
+
+    most: Annotated[float, Range(0, 1)]
+    least: Annotated[float, Range(0, 1)] = 0.0
+    card: ClassVar[Card] = CARD
+    holds_when_raised: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.least > self.most:
+            raise PlanError(f"least = {self.least:g} has to be at most most = {self.most:g}.")
+
+    def compute_level(self, classes: EquivalenceClasses) -> float:
+        """The largest probability of a person to be in the table, in [0, 1]."""
+        return float(self._sum_shares(classes).max())
+
+    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
+        """False for the classes that a person outside of the limits matches. Shape (R,), bool.
+
+        Where the probability is too low for somebody, every class has to rise.
+        """
+        people, shares = self.counted_people, self._sum_shares(classes)
+        if (shares < self.least - _TOLERANCE).any():
+            return np.zeros(classes.n_classes, dtype=bool)
+        outside = np.flatnonzero(shares > self.most + _TOLERANCE)
+        return count_people_below(classes, people.only(outside)) == 0
+
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        share = self.compute_level(whole)
+        side = rounded(share, up=share > self.most)
+        return (
+            f"{self.sentence} cannot be reached: with all records in one class, everyone in the "
+            f"population is in the table with a probability of {side}."
+        )
+
+    def _sum_shares(self, classes: EquivalenceClasses) -> np.ndarray:
+        people = self.counted_people
+        sizes = classes.hiding / np.maximum(count_people_below(classes, people), 1)
+        return np.minimum(sum_shares_above(people, classes, sizes), 1.0)
+
+
+def check_release(classes: ReleasedClasses, most: float, least: float) -> tuple[float, bool]:
+    """The largest probability of being in the table, for the check of a release."""
+    assert classes.people is not None
+    counts = classes.people.counts
+    pairs = [*classes.match_people()]
+    people = np.zeros(len(classes.sizes))
+    for of_class, of_person in pairs:
+        np.add.at(people, of_class, counts[of_person])
+    shares = np.zeros(len(counts))
+    for of_class, of_person in pairs:
+        np.add.at(shares, of_person, classes.hiding[of_class] / people[of_class])
+    shares = np.minimum(shares, 1)
+    holds = shares.max() <= most + _TOLERANCE and shares.min() >= least - _TOLERANCE
+    return float(shares.max()), bool(holds)
+
+
+MODEL = DeltaPresence

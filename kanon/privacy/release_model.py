@@ -1,0 +1,78 @@
+"""Models of a whole release, which no class meets or breaks by itself."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from kanon.classes import EquivalenceClasses
+from kanon.privacy.model import Model, rounded
+
+
+class ReleaseModel(Model):
+    """A model about all classes together.
+
+    Where it fails, :meth:`holds_each` names the classes that have to change.
+    """
+
+    holds_when_raised: ClassVar[bool] = True
+    """Whether raising all records together never breaks it, so that a search may conclude that."""
+
+    @abstractmethod
+    def compute_level(self, classes: EquivalenceClasses) -> float | int:
+        """The number that the model limits, of classes of at least one record."""
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The level of the release, for each class. Shape (R,)."""
+        if not classes.n_classes:
+            return np.zeros(0)
+        return np.full(classes.n_classes, self.compute_level(classes))
+
+    def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model, with the level of all records in one class."""
+        level = self.compute_level(whole)
+        text = rounded(level, self.card.direction == "lower")
+        return (
+            f"{self.sentence} cannot be reached: even with all records in one class, the level is "
+            f"{text}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationModel(ReleaseModel):
+    """A model that compares a release with a population, given as a table of people.
+
+    ``population`` is its path, as in a plan; :meth:`bind` gives it the people, counted.
+    """
+
+    population: str
+    people: EquivalenceClasses | None = field(default=None, compare=False, repr=False)
+
+    def bind(self, people: Mapping[str, EquivalenceClasses]) -> PopulationModel:
+        """The model with the people of its population."""
+        return replace(self, people=people[self.population])
+
+    @property
+    def counted_people(self) -> EquivalenceClasses:
+        """The people of the population.
+
+        Raises
+        ------
+        ValueError
+            They were not counted: see :meth:`bind`.
+        """
+        if self.people is None:
+            raise ValueError(f"the people of the population of {self.title} were not counted")
+        return self.people
+
+
+def find_broken_by_release(models: Iterable[Model], classes: EquivalenceClasses) -> np.ndarray:
+    """Which classes have to change so that models of the whole release hold. Shape (R,), bool."""
+    breaks = np.zeros(classes.n_classes, dtype=bool)
+    for model in models:
+        breaks |= ~model.holds_each(classes)
+    return breaks
