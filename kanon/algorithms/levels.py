@@ -38,6 +38,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     assert task.node is not None
     lattice = begin_search(task, progress)
     evaluation = lattice.evaluate(task.node)
+    if task.of_release and evaluation.suppressed == task.classes.n_records:
+        titles = " or ".join(model.title for model in task.of_release)
+        raise Unsatisfiable(f"At these levels {titles} does not hold; choose higher levels.")
     if evaluation.suppressed > lattice.limit:
         raise Unsatisfiable(
             f"At these levels {count_noun(evaluation.suppressed, 'record')} would have to be "

@@ -1,6 +1,7 @@
 """Merge on until the models of the whole release hold."""
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from kanon.base.formatting import count_noun
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.kernels.merging import merge_class
+from kanon.measures.overview import build_all_at_root
 from kanon.privacy.release_model import find_broken_by_release
 from kanon.recoding import Recoding
 
@@ -24,8 +26,8 @@ def repair_release(
     """The release after merging classes with the partners that cost least, until all models hold.
 
     In each round the smallest tenth of the classes that break a model of the whole release are
-    merged, at least one. Merging never breaks a model of single classes; in one class all records
-    meet all models, which :meth:`Task.check` asks first.
+    merged, at least one. Merging never breaks a model of single classes; in one class at the roots
+    all records meet all models, which :meth:`Task.check` asks first.
     """
     n_at_first = 0
     while task.of_release:
@@ -34,6 +36,8 @@ def repair_release(
         n_breaking = int(breaks.sum())
         if not n_breaking:
             break
+        if released.n_classes == 1:  # below the roots it fits too few people of a population
+            return replace(build_all_at_root(task.classes), trace=recoding.trace)
         n_at_first = max(n_at_first, n_breaking)
         progress(
             1 - n_breaking / n_at_first,

@@ -7,9 +7,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
+from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.errors import PlanError
+from kanon.errors import PlanError, TableError
 from kanon.privacy.model import Range, rounded
 from kanon.privacy.population_matches import count_people_below, sum_shares_above
 from kanon.privacy.release_model import PopulationModel
@@ -42,12 +43,25 @@ class DeltaPresence(PopulationModel):
     most: Annotated[float, Range(0, 1)]
     least: Annotated[float, Range(0, 1)] = 0.0
     card: ClassVar[Card] = CARD
-    holds_when_raised: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.least > self.most:
             raise PlanError(f"least = {self.least:g} has to be at most most = {self.most:g}.")
+
+    def holds_when_raised(self, classes: EquivalenceClasses) -> bool:
+        """Whether all values are leaves: then no class covers another, however far all rise."""
+        pairs = zip(classes.hierarchies, classes.nodes.T, strict=True)
+        return all(bool((tree.level[nodes] == 0).all()) for tree, nodes in pairs)
+
+    def check_table(self, classes: EquivalenceClasses) -> None:
+        """Check that everyone in the table is one of the population."""
+        if n_strangers := self.count_strangers(classes):
+            raise TableError(
+                f"{self.title} needs everyone in the table to be one of the population, but "
+                f"{count_noun(n_strangers, classes.of.removesuffix('s'))} of the table "
+                f"{'is' if n_strangers == 1 else 'are'} not in it."
+            )
 
     def compute_level(self, classes: EquivalenceClasses) -> float:
         """The largest probability of a person to be in the table, in [0, 1]."""

@@ -60,7 +60,7 @@ class KAmongKnown(ReleaseModel):
         return too_few_records(self.k, whole.n_records)
 
     def replace_k(self, k: int) -> KAmongKnown:
-        return replace(self, k=k)
+        return replace(self, k=max(k, 2))
 
     def _count_alike(self, classes: EquivalenceClasses) -> Iterator[np.ndarray]:
         """Per set of columns, the records that share each class's values in them. Shape (R,)."""

@@ -140,7 +140,7 @@ class Model(ABC):
         values = {
             part.name: getattr(self, part.name)
             for part in fields(self)  # type: ignore[arg-type]
-            if part.name != "column"
+            if part.name != "column" and part.repr
         }
         return " and ".join(f"{name} = {_write_value(value)}" for name, value in values.items())
 

@@ -83,14 +83,15 @@ OF_RELEASE = frozenset(
 )
 """The models of a whole release among them."""
 
-RECOUNTS: Mapping[str, tuple[Callable[..., tuple[float, bool]], bool]] = {
-    name: (module.recount, name in MODELS and MODELS[name].folds)
+RECOUNTS: Mapping[str, tuple[Callable[..., tuple[float, bool]], bool | None]] = {
+    name: (module.recount, None if name in OF_RELEASE else MODELS[name].folds)
     for name, module in COUNTED_MODELS.items()
     if hasattr(module, "recount")
 }
 """Per model its recount for the recipient, and whether spellings of one value count once.
 
-Models that need a population have none: the recipient does not have the people.
+That is None where the recount gets the classes of the whole release. Models of a population have
+no recount: the recipient does not have the people.
 """
 
 MODEL_PLANS = {name: _build_model_plan(name, model) for name, model in MODELS.items()}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, rounded
+from kanon.privacy.population_matches import count_people_below
 
 
 class ReleaseModel(Model):
@@ -19,8 +19,9 @@ class ReleaseModel(Model):
     Where it fails, :meth:`holds_each` names the classes that have to change.
     """
 
-    holds_when_raised: ClassVar[bool] = True
-    """Whether raising all records together never breaks it, so that a search may conclude that."""
+    def holds_when_raised(self, classes: EquivalenceClasses) -> bool:
+        """Whether raising all records of a table together never breaks it, as searches conclude."""
+        return True
 
     @abstractmethod
     def compute_level(self, classes: EquivalenceClasses) -> float | int:
@@ -55,6 +56,20 @@ class PopulationModel(ReleaseModel):
     def bind(self, people: Mapping[str, EquivalenceClasses]) -> PopulationModel:
         """The model with the people of its population."""
         return replace(self, people=people[self.population])
+
+    def check_table(self, classes: EquivalenceClasses) -> None:
+        """Check that the model can be asked of a table, given the people.
+
+        Raises
+        ------
+        TableError
+            It cannot.
+        """
+
+    def count_strangers(self, classes: EquivalenceClasses) -> int:
+        """The records, or persons, of a table that are more than the people who fit them."""
+        people = count_people_below(classes, self.counted_people)
+        return int(np.maximum(classes.hiding - people, 0).sum())
 
     @property
     def counted_people(self) -> EquivalenceClasses:

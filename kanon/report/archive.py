@@ -15,12 +15,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from types import ModuleType
 
-import kanon.privacy
 from kanon import __version__
 from kanon.base.checked_json import write_json
 from kanon.base.old_names import keep_old_name
-from kanon.cards import parts_of
-from kanon.privacy.plans import RECOUNTS
+from kanon.privacy.plans import COUNTED_MODELS, RECOUNTS
 from kanon.release import cell_values
 from kanon.report import recipients_check
 from kanon.report.origin import ReleasedFile
@@ -67,9 +65,12 @@ def write_check() -> str:
     models = []
     for name, (recount, folds) in RECOUNTS.items():
         source = f'{inspect.getsource(recount)}\n\nRECOUNTS["{name}"] = recount, {folds}\n'
-        models.append((parts_of(kanon.privacy)[name], source))
-    table = "# Per model: the function that counts it; whether values that read alike are one.\n"
-    table += "RECOUNTS: dict[str, tuple[Any, bool]] = {}\n"
+        models.append((COUNTED_MODELS[name], source))
+    table = (
+        "# Per model: the function that counts it; whether values that read alike are one, None\n"
+    )
+    table += "# if it is about the whole release.\n"
+    table += "RECOUNTS: dict[str, tuple[Any, bool | None]] = {}\n"
     values, rest = _get_code_after_imports(cell_values), _get_code_after_imports(recipients_check)
     pieces = [(cell_values, values), *models, (recipients_check, table), (recipients_check, rest)]
     import_lines = {line for module, source in pieces for line in _find_imports(source, module)}

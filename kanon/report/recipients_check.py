@@ -108,6 +108,28 @@ def count_classes_by(
     return list(classes.values())
 
 
+def check_whole_release(
+    model: dict[str, Any], name: str, rows: list[Row], quasi: list[str], person: str | None
+) -> tuple[float | None, bool | None]:
+    """The level of a model of the whole release, and whether that is enough.
+
+    Both are None where it needs a population, or persons that the file does not show.
+    """
+    if not rows:
+        return None, True
+    if name not in RECOUNTS or (person and name != "k-known" and person not in rows[0]):
+        return None, None
+    sizes: Counter[tuple[str, ...]] = Counter()
+    persons: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for number, row in enumerate(rows):
+        cells = tuple(row[column] for column in quasi)
+        sizes[cells] += 1
+        persons[cells].add(row[person] if person in row else str(number))
+    classes = {cells: (size, len(persons[cells])) for cells, size in sizes.items()}
+    limits = {key: model[key] for key in model if key != "model"}
+    return RECOUNTS[name][0](classes, **limits)
+
+
 def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list[Finding]:
     """Check everything that the plan requires."""
     columns = plan["columns"]
@@ -133,18 +155,25 @@ def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list
         findings.append(("suppressed rows with values", "0", n_telling, not n_telling))
     for model in plan["privacy"]:
         column = None
-        if model["model"] != "k-anonymity":
+        name = "k-known" if model.get("known") else model["model"]
+        of_release = name not in RECOUNTS or RECOUNTS[name][1] is None
+        if name != "k-anonymity" and not of_release:
             column = model.get("column") or sensitive[0]
         subject = f"{model['model']} of {column}" if column else model["model"]
         keys = [key for key in model if key not in ("model", "column")]
         limits = ", ".join(f"{key} = {model[key]}" for key in keys)
+        if of_release:
+            level = check_whole_release(model, name, rows, quasi, plan.get("person"))
+            findings.append((subject, limits, *level))
+            continue
         kind = (plan.get("read", {}).get("kinds") or {}).get(column, "")
         if column and columns[column].get("level") is not None:  # groups have names of their own
             kind = ""
-        classes = count_classes_by(rows, quasi, column, RECOUNTS[model["model"]][1])
+        classes = count_classes_by(rows, quasi, column, bool(RECOUNTS[name][1]))
         findings.append((subject, limits, *find_worst_class(model, classes, kind)))
     if person := plan.get("person"):
-        k = max(part.get("k", 1) for part in plan["privacy"])
+        own = [part for part in plan["privacy"] if "population" not in part]
+        k = max((part.get("k", 1) for part in own if not part.get("known")), default=1)
         classes = count_classes_by(rows, quasi, person) if person in names else []
         least = min(map(len, classes), default=None)
         enough = (least is None or least >= k) if person in names else None

@@ -22,6 +22,7 @@ from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import rounded
+from kanon.privacy.release_model import PopulationModel
 from kanon.privacy.row_checks import PopulationRows, list_people
 from kanon.recoding import Recoding
 from kanon.release.check import check_content, check_files, check_release, require_verdicts
@@ -235,6 +236,22 @@ class Run:
             "Under such models the algorithm 'lattice-sweep' usually loses less."
         )
 
+    @property
+    def about_population(self) -> str:
+        """How many records fit nobody in a population, in a sentence; nothing if all do."""
+        classes = self.prepared.classes
+        numbers = {
+            model.population: model.count_strangers(classes)
+            for model in self.prepared.models
+            if isinstance(model, PopulationModel)
+        }
+        return " ".join(
+            f"The table is no part of the population {quote(population)}: it has "
+            f"{count_noun(number, classes.of.removesuffix('s'))} more than people like them."
+            for population, number in numbers.items()
+            if number
+        )
+
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
@@ -417,7 +434,8 @@ def run(
         Greedy merging had to merge nearly all classes to meet models beyond k-anonymity.
     PrivacyWarning
         The table has columns that the plan does not name, or the release may give something away
-        although it meets its models: see :mod:`kanon.release.remarks`.
+        although it meets its models: see :mod:`kanon.release.remarks`; or the table is no part of
+        a population that a model names.
 
     Examples
     --------
@@ -432,6 +450,8 @@ def run(
     finished_run = run_prepared(prepare(plan, table, folder), progress)
     if finished_run.about_unnamed:
         warnings.warn(finished_run.about_unnamed, PrivacyWarning, stacklevel=2)
+    if finished_run.about_population:
+        warnings.warn(finished_run.about_population, PrivacyWarning, stacklevel=2)
     if finished_run.about_models:
         warnings.warn(finished_run.about_models, UtilityWarning, stacklevel=2)
     for sentence in list_sentences(finished_run.remarks):

@@ -259,13 +259,17 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         for model in plan.models
         if isinstance(model, PopulationModel)
     }
-    return PreparedRun(plan, source, incomplete if drops else 0, coarsened, people)
+    prepared = PreparedRun(plan, source, incomplete if drops else 0, coarsened, people)
+    for model in prepared.models:
+        if isinstance(model, PopulationModel):
+            model.check_table(source.classes)
+    return prepared
 
 
 def _resolve_place(place: str, folder: Path) -> Address:
     """The address of a population, a relative path from the folder of its plan."""
     address = Address.parse(place)
-    if address.kind == "url":
+    if address.is_url:
         return address
     return replace(address, place=str(folder / address.place))
 
