@@ -20,6 +20,7 @@ from kanon.algorithms.catalogue import algorithms, needs_hierarchies
 from kanon.metrics import METRICS
 from kanon.privacy.model import Range, ranges
 from kanon.privacy.plans import MODELS
+from kanon.privacy.release_model import PopulationModel
 from kanon.privacy.t_closeness import HIGHEST as DISTANCES
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
@@ -170,7 +171,9 @@ def draw_plan(draw: Random, made: Drawn, name: str, heights: Mapping[str, int]) 
     n, sensitive = len(made.table), made.of("sensitive")
     privacy = [{"model": "k-anonymity", "k": draw.randint(2, max(2, n // 2))}]
     if sensitive and draw.random() < 0.6:
-        chosen = draw.sample(sorted(MODELS), draw.choice([1, 1, 2]))
+        # The models of a population need a second table.
+        offered = [name for name, model in MODELS.items() if not issubclass(model, PopulationModel)]
+        chosen = draw.sample(sorted(offered), draw.choice([1, 1, 2]))
         privacy = [*privacy, *(_part(draw, model, sensitive) for model in chosen)]
         if draw.random() < 0.1:
             del privacy[0]

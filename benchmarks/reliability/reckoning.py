@@ -113,7 +113,18 @@ def _enhanced_beta(classes: Classes, beta: float) -> float:
     return max(p / table[v] - 1 - min(beta, -log(table[v])) for of in classes for v, p in _each(of))
 
 
+def _average_risk(classes: Classes, most: float) -> float:
+    return len(classes) / sum(of.total() for of in classes) - most
+
+
+def _records_at_risk(classes: Classes, above: float, most: float) -> float:
+    sizes = [of.total() for of in classes]
+    return sum(size for size in sizes if 1 / size > above) / sum(sizes) - most
+
+
 MODELS: Mapping[str, Callable[..., float]] = {
+    "average-risk": _average_risk,
+    "records-at-risk": _records_at_risk,
     "k-anonymity": _k_anonymity,
     "distinct-l-diversity": _distinct,
     "entropy-l-diversity": _entropy,

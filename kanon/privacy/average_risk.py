@@ -10,7 +10,7 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range
 from kanon.privacy.release_model import ReleaseModel
-from kanon.privacy.row_checks import ReleasedClasses, check_at_most
+from kanon.privacy.row_checks import CheckedClasses, check_at_most
 
 CARD = Card(
     name="average-risk",
@@ -56,7 +56,7 @@ class AverageRisk(ReleaseModel):
         return np.full(classes.n_classes, holds)
 
 
-def check_release(classes: ReleasedClasses, most: float) -> tuple[float, bool]:
+def check_release(classes: CheckedClasses, most: float) -> tuple[float, bool]:
     """The mean risk, for the check of a release."""
     mean = (classes.sizes / classes.hiding).sum() / classes.sizes.sum()
     return check_at_most(np.array([mean]), most)

@@ -14,7 +14,7 @@ from kanon.errors import PlanError, TableError
 from kanon.privacy.model import Range, rounded
 from kanon.privacy.population_matches import count_people_below, sum_shares_above
 from kanon.privacy.release_model import PopulationModel
-from kanon.privacy.row_checks import ReleasedClasses
+from kanon.privacy.row_checks import CheckedClasses
 
 CARD = Card(
     name="delta-presence",
@@ -79,6 +79,7 @@ class DeltaPresence(PopulationModel):
         return count_people_below(classes, people.only(outside)) == 0
 
     def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model, with the probability that all people then share."""
         share = self.compute_level(whole)
         side = rounded(share, up=share > self.most)
         return (
@@ -92,7 +93,7 @@ class DeltaPresence(PopulationModel):
         return np.minimum(sum_shares_above(people, classes, sizes), 1.0)
 
 
-def check_release(classes: ReleasedClasses, most: float, least: float) -> tuple[float, bool]:
+def check_release(classes: CheckedClasses, most: float, least: float) -> tuple[float, bool]:
     """The largest probability of being in the table, for the check of a release."""
     assert classes.people is not None
     counts = classes.people.counts

@@ -12,7 +12,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range
 from kanon.privacy.population_matches import count_people_below
 from kanon.privacy.release_model import PopulationModel
-from kanon.privacy.row_checks import ReleasedClasses, check_at_least
+from kanon.privacy.row_checks import CheckedClasses, check_at_least
 
 CARD = Card(
     name="k-map",
@@ -52,7 +52,7 @@ class KMap(PopulationModel):
         return self.levels(classes) >= self.k
 
 
-def check_release(classes: ReleasedClasses, k: int) -> tuple[float, bool]:
+def check_release(classes: CheckedClasses, k: int) -> tuple[float, bool]:
     """The people who match the class that fewest match, for the check of a release."""
     assert classes.people is not None
     matches = np.zeros(len(classes.sizes), dtype=np.int64)

@@ -15,7 +15,7 @@ from kanon.classes import EquivalenceClasses, number_tuples
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.model import Range
 from kanon.privacy.release_model import ReleaseModel
-from kanon.privacy.row_checks import ReleasedClasses, check_at_least
+from kanon.privacy.row_checks import CheckedClasses, check_at_least
 
 # Not a model of its own in plans: k-anonymity becomes this where it names how many are known.
 KNOWN = Card(
@@ -57,9 +57,11 @@ class KAmongKnown(ReleaseModel):
         return holds
 
     def refusal(self, whole: EquivalenceClasses) -> str:
+        """Why no release can meet the model: the table has fewer than k records."""
         return too_few_records(self.k, whole.n_records)
 
     def replace_k(self, k: int) -> KAmongKnown:
+        """The model with another k, of at least 2."""
         return replace(self, k=max(k, 2))
 
     def _count_alike(self, classes: EquivalenceClasses) -> Iterator[np.ndarray]:
@@ -76,7 +78,7 @@ class KAmongKnown(ReleaseModel):
             yield np.bincount(group, classes.counts).astype(np.int64)[group]
 
 
-def check_release(classes: ReleasedClasses, k: int, known: int) -> tuple[float, bool]:
+def check_release(classes: CheckedClasses, k: int, known: int) -> tuple[float, bool]:
     """The fewest records that share a combination, for the check of a release."""
     width = classes.tuples.shape[1]
     fewest = []

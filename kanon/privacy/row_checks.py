@@ -62,7 +62,7 @@ class PopulationRows:
 
 
 @dataclass(frozen=True)
-class ReleasedClasses:
+class CheckedClasses:
     """The classes of a release, by their released cells."""
 
     tuples: np.ndarray  # per class and quasi-identifier the number of its cell, (R, d)

@@ -16,7 +16,7 @@ from kanon.base.formatting import write_number
 from kanon.errors import ReleaseError, quote
 from kanon.plan import Plan
 from kanon.privacy.plans import COUNTED_MODELS, MODELS, OF_RELEASE, ModelPlan
-from kanon.privacy.row_checks import ClassMix, PopulationRows, ReleasedClasses
+from kanon.privacy.row_checks import CheckedClasses, ClassMix, PopulationRows
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.release.cell_values import fold_reading, normalise_value, order_values
 from kanon.schema import Role
@@ -220,7 +220,7 @@ class ReleasedRows:
         return self.people[population]
 
     @cached_property
-    def released_classes(self) -> ReleasedClasses:
+    def released_classes(self) -> CheckedClasses:
         columns = self.plan.roles.quasi_identifiers
         names = ", ".join(f"{self.text(name)} AS q{j}" for j, name in enumerate(columns))
         hiding = "count(*)"
@@ -231,7 +231,7 @@ class ReleasedRows:
             f"{self.classes()}"
         ).df()
         coded = [pd.factorize(found[f"q{j}"]) for j in range(len(columns))]
-        return ReleasedClasses(
+        return CheckedClasses(
             np.array([codes for codes, _ in coded], dtype=np.int64).reshape(len(coded), -1).T,
             [[str(cell) for cell in cells] for _, cells in coded],
             found["n"].to_numpy(np.int64),

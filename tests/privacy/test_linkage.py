@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.errors import CoverageError, PlanError, TableError
-from kanon.measures.linkage import count_people_below, find_matches, measure_linkage
+from kanon.measures.linkage import find_matches, measure_linkage
+from kanon.privacy.population_matches import count_people_below
 from kanon.privacy.reidentification import journalist, marketer
 from kanon.recoding import Recoding
 from kanon.run import run

@@ -185,7 +185,9 @@ def test_a_release_meets_the_model_or_it_is_refused(algorithm, model, folder):
     assert meets(released, model, folder)
     assert [verdict.holds for verdict in done.verdicts] == [True] * len(plan.privacy)
     weak = run(build(own, K2, suppression_limit=0), table, folder).released(order="table")
-    assert algorithm in ("levels", "datafly") or not meets(weak, model, folder), "the model asks for more"
+    assert algorithm in ("levels", "datafly") or not meets(weak, model, folder), (
+        "the model asks for more"
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -423,7 +425,10 @@ def test_a_wrong_part_of_a_plan_is_named(part, message, folder):
             "Average risk with most = 0.01 cannot be reached",
         ),
         ({**KNOWN, "k": 41}, "k = 41 cannot be reached"),
-        ({**MAP, "k": 111}, "k-map with population = people.csv and k = 111 cannot be reached: .* 110"),
+        (
+            {**MAP, "k": 111},
+            "k-map with population = people.csv and k = 111 cannot be reached: .* 110",
+        ),
         ({**PRESENCE, "most": 0.3, "least": 0}, "probability of 0.37"),
     ],
 )

@@ -61,7 +61,7 @@ from kanon.studio.widgets.numbers import (
 )
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.remarks import show_release_remarks
-from kanon.studio.widgets.requirements import describe_models, list_sensitive_models
+from kanon.studio.widgets.requirements import describe_models, list_further_models
 from kanon.studio.widgets.result import (
     check_shown_release,
     draw_k_slider,
@@ -105,7 +105,7 @@ def _show_curve(work: SessionState, result: AnonymisationResult, k: int) -> None
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
         most = max(result.list_offered_k(k) or [0])  # so that the axis stays while points arrive
-        models, unit = describe_models(list_sensitive_models(plan)), result.prepared.classes.of
+        models, unit = describe_models(list_further_models(plan)), result.prepared.classes.of
         show_picture(
             draw_alteration_curve(curves, plan.metric, k, models, unit, most), None,
             "alteration-curve", "", PictureSettings.from_run(work, result.prepared, k),

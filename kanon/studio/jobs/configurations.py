@@ -20,8 +20,9 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan
 from kanon.plan_parts import build_composed_metrics
-from kanon.privacy.model import SensitiveModel
+from kanon.privacy.model import Model, SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
+from kanon.privacy.release_model import ReleaseModel
 from kanon.schema import Role
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
@@ -112,23 +113,23 @@ def list_compared_strategies(work: SessionState) -> list[str]:
     return strategies if strategies or not work.compare.strategies else ["s1"]
 
 
-def list_compared_models(work: SessionState) -> tuple[SensitiveModel, ...]:
+def list_compared_models(work: SessionState) -> tuple[Model, ...]:
     """What every line meets beside k: what Anonymise requires and a run can meet."""
-    return () if work.compare.k_only else drop_unmeetable_models(work).settings.models
+    return () if work.compare.k_only else drop_unmeetable_models(work).settings.required
 
 
 def describe_requirement(work: SessionState) -> str:
     """What every line meets or leaves out, in a sentence; empty where only k is required."""
     met = list_compared_models(work)
-    missing = [model for model in work.settings.models if model not in met]
+    missing = [model for model in work.settings.required if model not in met]
     parts = [f"Every line meets {_join_models(met)}" if met else "Lines meet k only"]
     parts += [f"Anonymise also requires {_join_models(missing)}"] if missing else []
-    return f"{'; '.join(parts)}." if work.settings.models else ""
+    return f"{'; '.join(parts)}." if work.settings.required else ""
 
 
 def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> str:
     """What the plan of a saved configuration requires, if its line meets something else."""
-    own = [model for model in saved.plan.models if isinstance(model, SensitiveModel)]
+    own = [m for m in saved.plan.models if isinstance(m, SensitiveModel | ReleaseModel)]
     if set(own) == set(list_compared_models(work)):
         return ""
     return f"its plan requires {_join_models(own) or 'k only'}; here it meets what all lines meet"
@@ -136,7 +137,7 @@ def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> s
 
 def explain_other_models(work: SessionState, then: SessionState) -> str:
     """That lines compared with the settings of then met other models than Anonymise requires."""
-    met, required = list_compared_models(then), work.settings.models
+    met, required = list_compared_models(then), work.settings.required
     if set(met) == set(required):
         return ""
     return (
@@ -145,7 +146,7 @@ def explain_other_models(work: SessionState, then: SessionState) -> str:
     )
 
 
-def _join_models(models: Iterable[SensitiveModel]) -> str:
+def _join_models(models: Iterable[Model]) -> str:
     sentences = (model.sentence for model in models)
     return join_words(sentence[:1].lower() + sentence[1:] for sentence in sentences)
 

@@ -123,7 +123,7 @@ def import_configuration(work: SessionState, content: bytes, title: str) -> Sess
         return new_work.add_notice(" ".join(filter(None, sentences)))
     name = quote(new_work.kept.configurations[-1].title)
     sentences = [f"{name} was imported. Later choices do not change it."]
-    beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
+    beyond = [part.model for part in plan.privacy if part.counted_as != "k-anonymity"]
     if beyond:
         sentences.append(
             f"It also requires {list_names(beyond)}; on Compare, all lines meet the same models."
@@ -143,6 +143,11 @@ def check_names_no_file(plan: Plan) -> None:
         for name, column in plan.columns.items()
         if get_hierarchy_file(column.hierarchy) is not None
     ]
+    if any("population" in type(part).model_fields for part in plan.privacy):
+        raise PlanError(
+            "The plan names the file of a population. Such a plan can be run by the command line, "
+            "and not here."
+        )
     if elsewhere:
         raise PlanError(
             f"The hierarchy of {list_names(elsewhere)} is a separate file. Import a plan that "

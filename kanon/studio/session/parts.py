@@ -17,7 +17,9 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.plan_parts import MetricPlan
-from kanon.privacy.model import SensitiveModel
+from kanon.privacy.known_columns import KAmongKnown
+from kanon.privacy.model import Model, SensitiveModel
+from kanon.privacy.release_model import ReleaseModel
 from kanon.release.common_classes import Release
 from kanon.release.context import Context
 from kanon.release.drift import DriftFinding
@@ -84,6 +86,7 @@ class RunSettings(StateSection):
         "keep_suppressed": "Keep the rows of suppressed records, blanked",
         "row_order": "Keep the table's order of rows",
         "models": "Also require",
+        "release_models": "Also require of the whole release",
         "k": "k",
         "attribute_weights": "How much does losing a column hurt?",
         "composed": "Metrics of your own",
@@ -106,8 +109,19 @@ class RunSettings(StateSection):
     node: Mapping[str, int] | None = None  # The picked level of each quasi-identifier
     sensitive: str | None = None  # The sensitive column that strategies and numbers look at
     models: tuple[SensitiveModel, ...] = ()  # What every class has to meet beside k
+    release_models: tuple[ReleaseModel, ...] = ()  # What the release has to meet as a whole
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)  # The user's own metrics
     attribute_weights: Mapping[str, float] = field(default_factory=dict)  # 1 where none is set
+
+    @property
+    def required(self) -> tuple[Model, ...]:
+        """All that is required beside k."""
+        return (*self.models, *self.release_models)
+
+    @property
+    def known(self) -> int | None:
+        """How many quasi-identifiers k is about; None for all."""
+        return next((m.known for m in self.release_models if isinstance(m, KAmongKnown)), None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,10 @@ from kanon.hierarchy.plans import (
 from kanon.plan import VERSION, Plan
 from kanon.plan_parts import RecordsPlan
 from kanon.privacy import k_anonymity
+from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
+from kanon.privacy.release_model import PopulationModel, ReleaseModel
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.choices import (
@@ -160,8 +162,12 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
             name: part.model_dump(mode="json") for name, part in work.settings.composed.items()
         },
         "privacy": [
-            {"model": "k-anonymity", "k": work.settings.k},
-            *({"model": model.card.name, **vars(model)} for model in work.settings.models),
+            {"model": "k-anonymity", "k": work.settings.k, "known": work.settings.known},
+            *(
+                {"model": model.card.name, **vars(model)}
+                for model in work.settings.required
+                if not isinstance(model, KAmongKnown)
+            ),
         ],
         "suppression_limit": get_suppression_limit(work, work.settings.algorithm),
         "outliers": get_outlier_limit(work, work.settings.algorithm),
@@ -248,14 +254,18 @@ class TreeInputs:
 
 def list_models(plan: Plan) -> list[AnyModelPlan]:
     """What a plan requires beside k-anonymity."""
-    return [part for part in plan.privacy if part.model != k_anonymity.CARD.name]
+    return [part for part in plan.privacy if part.counted_as != k_anonymity.CARD.name]
 
 
 def hash_run_inputs(work: SessionState, plan: Plan) -> str:
     """The fingerprint of all that a result depends on except k."""
     content = plan.model_dump(mode="json")
     led = content["algorithm"]
-    content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
+    content["privacy"] = [
+        part | ({"k": None} if part["model"] == "k-anonymity" else {})
+        for part in content["privacy"]
+        if part["model"] != "k-anonymity" or part["known"] is not None
+    ]
     if not LOOKS_AT[plan.algorithm.strategy]:  # what is not looked at cannot change the result
         led["scope"] = None
     if not needs_sensitive(plan.algorithm.strategy):
@@ -362,11 +372,28 @@ def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
         attribute_weights=dict(algorithm.attribute_weights),
         k=min(max(2, plan.k), max(2, work.table.records.n_records)),
         models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
+        release_models=_list_release_models(plan),
         suppression=limit,
         outliers=outliers,
         keep_suppressed=plan.suppressed == "keep",
         row_order=plan.order,
     )
+
+
+def _list_release_models(plan: Plan) -> tuple[ReleaseModel, ...]:
+    models = tuple(model for model in plan.models if isinstance(model, ReleaseModel))
+    for model in models:
+        if isinstance(model, PopulationModel):
+            raise PlanError(
+                f"The plan requires {model.title}, whose population is a separate file; that can "
+                "be run by the command line, and not here."
+            )
+    if plan.k != plan.class_k > 1 or sum(isinstance(m, KAmongKnown) for m in models) > 1:
+        raise PlanError(
+            "The plan requires k for all quasi-identifiers and for some of them; that can be run "
+            "by the command line, and not here."
+        )
+    return models
 
 
 def _choose_hierarchy(

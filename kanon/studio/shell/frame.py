@@ -267,8 +267,8 @@ def _draw_line(work: SessionState) -> None:
         facts.append("k counts persons")
     elif work.table.person is not None:
         facts.append("k cannot count persons yet")
-    if work.settings.models:
-        facts.append(f"k and {count_noun(len(work.settings.models), 'more model')}")
+    if required := work.settings.required:
+        facts.append(f"k and {count_noun(len(required), 'more model')}")
     weights = {
         name: weight
         for name, weight in work.settings.attribute_weights.items()

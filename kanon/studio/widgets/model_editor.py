@@ -8,7 +8,9 @@ import streamlit as st
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, quote
-from kanon.privacy.model import Range, SensitiveModel, ranges
+from kanon.privacy.known_columns import KAmongKnown
+from kanon.privacy.model import Model, Range, SensitiveModel, ranges
+from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
@@ -16,6 +18,7 @@ from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.requirements import (
     DISTANCES,
+    RELEASE_KINDS,
     build_table_class,
     change_model,
     describe_models,
@@ -45,15 +48,17 @@ def get_table_class(work: SessionState) -> EquivalenceClasses | None:
     return state.get_or_compute("whole", key, count_table)
 
 
-def get_model_key(work: SessionState, model: SensitiveModel, part: str) -> str:
+def get_model_key(work: SessionState, model: Model, part: str) -> str:
     """The key of a control; it holds the value, as a closed popover is not updated."""
+    value = getattr(model, part, "")
+    if not isinstance(model, SensitiveModel):
+        return f"model-{work.version}-{model.card.name}-{part}-{value}"
     lost = model in work.unmeetable_models
     place = (
         f"lost-{work.settings.models.index(model)}"
         if lost
         else list(work.table.roles).index(model.column)
     )
-    value = getattr(model, part, "")
     return f"model-{work.version}-{model.card.name}-{place}-{part}-{value}"
 
 
@@ -67,9 +72,9 @@ def draw_model_editor(work: SessionState) -> None:
     unfit = (
         refused
         or bool(work.unmeetable_models)
-        or any(model in work.settings.models for model, _ in _get_unused_values(work))
+        or any(model in work.settings.required for model, _ in _get_unused_values(work))
     )
-    required = describe_models(work.settings.models) or "nothing"
+    required = describe_models(work.settings.required) or "nothing"
     with (
         st.popover(
             f"Also require: {escape_markdown(required)}", icon=":material/error:" if unfit else None
@@ -77,18 +82,21 @@ def draw_model_editor(work: SessionState) -> None:
         st.container(width=_WIDTH),
     ):
         _draw_adding(work, table_class)
-        if not work.settings.models:
+        if not work.settings.required:
             of = "persons" if work.table.person_for_k else "records"
             st.caption(
                 f"k says how many {of} look alike, not whether they share a sensitive value. Every "
-                "class must also meet the models that you add here."
+                "class, or the release as a whole, must also meet the models that you add here."
             )
         for model in work.settings.models:
             with st.container(border=True):
                 _draw_model(work, model, table_class)
+        for release_model in work.settings.release_models:
+            with st.container(border=True):
+                _draw_release_model(work, release_model)
 
 
-def _get_unused_values(work: SessionState) -> dict[tuple[SensitiveModel, str], float | None]:
+def _get_unused_values(work: SessionState) -> dict[tuple[Model, str], float | None]:
     return state.get_or_compute("mistyped", work.version, dict)
 
 
@@ -99,17 +107,7 @@ def _list_fitting(work: SessionState) -> list[SensitiveModel]:
 def _draw_model(
     work: SessionState, model: SensitiveModel, table_class: EquivalenceClasses | None
 ) -> None:
-    title, remove = st.columns([5, 2], vertical_alignment="center")
-    title.markdown(f"**{escape_markdown(model.title)}**")
-    remove.button(
-        "Remove",
-        icon=":material/delete:",
-        type="tertiary",
-        key=get_model_key(work, model, "remove"),
-        on_click=_remove_model,
-        args=(model,),
-    )
-    st.caption(escape_markdown(model.card.summary))
+    _draw_heading(work, model)
     if model in work.unmeetable_models:
         st.error(
             f"{escape_markdown(quote(model.column))} is no longer sensitive. "
@@ -125,11 +123,7 @@ def _draw_model(
         if isinstance(model, TCloseness):
             _draw_distance(work, model, table_class)
         _draw_column(work, model)
-    for (other, name), typed in _get_unused_values(work).items():
-        if other == model:
-            st.error(
-                escape_markdown(describe_unused_entry(model, name, typed)), icon=":material/error:"
-            )
+    _show_unused_entries(work, model)
     if table_class is None:
         return
     reason = explain_refusal([model], table_class)
@@ -139,9 +133,43 @@ def _draw_model(
         st.error(escape_markdown(reason), icon=":material/error:")
 
 
-def _draw_parameter_field(
-    work: SessionState, model: SensitiveModel, name: str, allowed: Range
-) -> None:
+def _draw_release_model(work: SessionState, model: ReleaseModel) -> None:
+    _draw_heading(work, model)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name, allowed in ranges(type(model)).items():
+            if name != "k":  # that is the slider's
+                _draw_parameter_field(work, model, name, allowed)
+    _show_unused_entries(work, model)
+    if isinstance(model, KAmongKnown):
+        st.caption(
+            "k now holds for any so many quasi-identifiers. Someone who knows more of them may "
+            "find fewer than k records, even a single one."
+        )
+
+
+def _draw_heading(work: SessionState, model: Model) -> None:
+    title, remove = st.columns([5, 2], vertical_alignment="center")
+    title.markdown(f"**{escape_markdown(model.title)}**")
+    remove.button(
+        "Remove",
+        icon=":material/delete:",
+        type="tertiary",
+        key=get_model_key(work, model, "remove"),
+        on_click=_remove_model,
+        args=(model,),
+    )
+    st.caption(escape_markdown(model.card.summary))
+
+
+def _show_unused_entries(work: SessionState, model: Model) -> None:
+    for (other, name), typed in _get_unused_values(work).items():
+        if other == model:
+            st.error(
+                escape_markdown(describe_unused_entry(model, name, typed)), icon=":material/error:"
+            )
+
+
+def _draw_parameter_field(work: SessionState, model: Model, name: str, allowed: Range) -> None:
     """Draw a field without limits: the browser would hide values beyond them."""
     key, value = get_model_key(work, model, name), getattr(model, name)
     kind: Callable[[float], float] = int if allowed.whole else float
@@ -191,11 +219,10 @@ def _draw_column(work: SessionState, model: SensitiveModel) -> None:
 
 def _draw_adding(work: SessionState, table_class: EquivalenceClasses | None) -> None:
     if not work.table.sensitive_columns:
-        st.caption("These models need a sensitive column, and there is none yet.")
+        st.caption("Models about a sensitive column are not offered, because there is none yet.")
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
-        return
     cards = list_addable_cards(work)
-    key = f"model-add-{work.version}-{len(work.settings.models)}"
+    key = f"model-add-{work.version}-{len(work.settings.required)}"
     if cards and table_class is not None:
         st.selectbox(
             "Add a model",
@@ -210,17 +237,37 @@ def _draw_adding(work: SessionState, table_class: EquivalenceClasses | None) -> 
 # --- what the controls do -------------------------------------------------------------------
 def _add_model(table_class: EquivalenceClasses, name: str) -> None:
     work = state.get_session()
+    if name in RELEASE_KINDS:
+        of_release = (*work.settings.release_models, RELEASE_KINDS[name])
+        state.update_sections(replace(work.settings, release_models=of_release))
+        return
     models = (*work.settings.models, suggest_model(work, name, table_class))
     state.update_sections(replace(work.settings, models=models))
 
 
-def _remove_model(model: SensitiveModel) -> None:
+def _remove_model(model: Model) -> None:
     _drop_values(model)
-    models = tuple(other for other in state.get_session().settings.models if other != model)
-    state.update_sections(replace(state.get_session().settings, models=models))
+    _replace_model(model)
 
 
-def _apply_value(model: SensitiveModel, part: str, typed: Any) -> None:
+def _replace_model(model: Model, new: Model | None = None) -> None:
+    settings = state.get_session().settings
+
+    def change(models: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            new if other == model else other
+            for other in models
+            if other != model or new is not None
+        )
+
+    state.update_sections(
+        replace(
+            settings, models=change(settings.models), release_models=change(settings.release_models)
+        )
+    )
+
+
+def _apply_value(model: Model, part: str, typed: Any) -> None:
     """Use a typed value; keep one that cannot be used for its field alone."""
     new = None if typed is None else change_model(model, **{part: typed})
     if new is None:
@@ -231,11 +278,10 @@ def _apply_value(model: SensitiveModel, part: str, typed: Any) -> None:
     for other, value in _drop_values(model).items():
         if getattr(new, other) == getattr(model, other):  # t is another one on another scale
             _get_unused_values(state.get_session())[new, other] = value
-    models = tuple(new if old == model else old for old in state.get_session().settings.models)
-    state.update_sections(replace(state.get_session().settings, models=models))
+    _replace_model(model, new)
 
 
-def _drop_values(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:
+def _drop_values(model: Model, part: str | None = None) -> dict[str, float | None]:
     typed = _get_unused_values(state.get_session())
     keys = [key for key in typed if key[0] == model and part in (None, key[1])]
     return {name: typed.pop((key, name)) for key, name in keys}

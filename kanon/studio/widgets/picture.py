@@ -29,7 +29,7 @@ from kanon.studio.widgets.files import (
     has_original_downloads,
     mark_original_in_name,
 )
-from kanon.studio.widgets.requirements import list_sensitive_models
+from kanon.studio.widgets.requirements import list_further_models
 
 Guided = tuple[Configuration, Metric]  # a configuration, and the metric that it names
 
@@ -107,7 +107,7 @@ class PictureSettings:
         records = _count_records(classes.n_records + prepared.dropped, prepared.dropped)
         if classes.persons is not None:
             records += f", {count_noun(classes.highest_k, 'person')}"
-        models = [model.sentence for model in list_sensitive_models(prepared.plan)]
+        models = [model.sentence for model in list_further_models(prepared.plan)]
         return cls.from_texts(
             work.table.title, records, classes.attributes, *more, *models,
             k=k, counting=classes.of,

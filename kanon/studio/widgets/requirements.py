@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,12 +12,18 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, Unsatisfiable, quote
 from kanon.plan import Plan
+from kanon.privacy.average_risk import AverageRisk
 from kanon.privacy.conjunction import check_reachable
+from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
 from kanon.privacy.plans import MODELS
+from kanon.privacy.records_at_risk import RecordsAtRisk
+from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
 from kanon.sources.histograms import build_table_histogram
 from kanon.studio.session.work import SessionState
+
+_AnyModel = TypeVar("_AnyModel", bound=Model)
 
 DISTANCES = {
     "variational": "total variation, 0 to 1",
@@ -34,6 +40,12 @@ KINDS: Mapping[str, type[SensitiveModel]] = {
     )
 }
 """The models about a sensitive column by name, the usual ones first."""
+
+RELEASE_KINDS: Mapping[str, ReleaseModel] = {
+    model.card.name: model
+    for model in (AverageRisk(0.1), RecordsAtRisk(above=0.2, most=0.05), KAmongKnown(2, 3))
+}
+"""The models about the whole release by name, as they are added."""
 
 
 def build_table_class(work: SessionState) -> EquivalenceClasses:
@@ -105,13 +117,17 @@ def get_level_sign(model: SensitiveModel) -> str:
     return "≤" if model.accepts(np.array([wanted]))[0] else "<"
 
 
-def format_model(model: SensitiveModel) -> str:
-    """A model in a few words, without k.
+def format_model(model: Model) -> str:
+    """A model in a few words, without the k of the slider.
 
     >>> from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
     >>> format_model(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
     'recursive c < 3 with l = 2'
     """
+    if not isinstance(model, SensitiveModel):
+        if isinstance(model, KAmongKnown):
+            return f"k for any {model.known} known"
+        return f"{model.title[:1].lower()}{model.title[1:]} with {model.parameters}"
     wanted = f"{name_model_level(type(model))} {get_level_sign(model)} "
     wanted += f"{getattr(model, model.symbol):.12g}"
     others = [
@@ -134,7 +150,7 @@ def name_model_level(kind: type[SensitiveModel]) -> str:
     return f"{first.lower()} {kind.symbol}" if first.isalpha() else kind.symbol
 
 
-def format_models_for_file(models: Sequence[SensitiveModel]) -> str:
+def format_models_for_file(models: Sequence[Model]) -> str:
     """Models as part of a file name; empty for none.
 
     >>> from kanon.privacy.distinct_l_diversity import DistinctLDiversity
@@ -143,7 +159,12 @@ def format_models_for_file(models: Sequence[SensitiveModel]) -> str:
     """
     if len(models) > 2:
         return f"-with-{len(models)}-models"
-    return "".join(f"-{model.symbol}{getattr(model, model.symbol):g}" for model in models)
+    return "".join(
+        f"-{model.symbol}{getattr(model, model.symbol):g}"
+        if isinstance(model, SensitiveModel)
+        else f"-{model.card.name}"
+        for model in models
+    )
 
 
 def format_model_option(card: Card) -> str:
@@ -152,28 +173,32 @@ def format_model_option(card: Card) -> str:
     >>> format_model_option(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
     """
-    gloss = KINDS[card.name].gloss
+    gloss = KINDS[card.name].gloss if card.name in KINDS else ""
     return f"{card.title} — {gloss}" if gloss else card.title
 
 
-def describe_models(models: Sequence[SensitiveModel]) -> str:
+def describe_models(models: Sequence[Model]) -> str:
     if len(models) > 2:
         return count_noun(len(models), "model")
     return " and ".join(map(format_model, models))
 
 
-def list_sensitive_models(plan: Plan) -> list[SensitiveModel]:
-    return [model for model in plan.models if isinstance(model, SensitiveModel)]
+def list_further_models(plan: Plan) -> list[Model]:
+    """What a plan requires beside k, and beside persons."""
+    return [model for model in plan.models if isinstance(model, SensitiveModel | ReleaseModel)]
 
 
 def list_addable_cards(work: SessionState) -> dict[str, Card]:
-    """The models that can still be added: each once per sensitive column."""
+    """The models that can still be added: each once, or once per sensitive column."""
     models = {(model.card.name, model.column) for model in work.settings.models}
-    return {
+    of_release = {model.card.name for model in work.settings.release_models}
+    cards = {
         name: kind.card
         for name, kind in KINDS.items()
         if any((name, column) not in models for column in work.table.sensitive_columns)
     }
+    others = {name: model.card for name, model in RELEASE_KINDS.items() if name not in of_release}
+    return cards | others
 
 
 def suggest_model(work: SessionState, name: str, whole: EquivalenceClasses) -> SensitiveModel:
@@ -200,7 +225,7 @@ def suggest_model(work: SessionState, name: str, whole: EquivalenceClasses) -> S
     return model
 
 
-def change_model(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
+def change_model(model: _AnyModel, **typed: Any) -> _AnyModel | None:
     """The model with other parameters; None if they do not go together."""
     if isinstance(model, TCloseness) and "distance" in typed:
         scale = HIGHEST[typed["distance"]] / HIGHEST[model.distance]
@@ -211,7 +236,7 @@ def change_model(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
         return None
 
 
-def describe_unused_entry(model: SensitiveModel, part: str, typed: float | None) -> str:
+def describe_unused_entry(model: Model, part: str, typed: float | None) -> str:
     """Say that a typed parameter is not used, why, and what still applies.
 
     >>> from kanon.privacy.entropy_l_diversity import EntropyLDiversity

@@ -41,7 +41,7 @@ from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.progress import draw_duration
-from kanon.studio.widgets.requirements import format_models_for_file, list_sensitive_models
+from kanon.studio.widgets.requirements import format_models_for_file, list_further_models
 
 _NAMED = 5  # changed settings that are named
 
@@ -186,7 +186,7 @@ def format_plan_for_file(plan: Plan) -> str:
         parts += [algorithm.strategy]
         if LOOKS_AT[algorithm.strategy] and algorithm.scope != "table":
             parts += [algorithm.scope]
-    return "-".join(parts) + format_models_for_file(list_sensitive_models(plan))
+    return "-".join(parts) + format_models_for_file(list_further_models(plan))
 
 
 def record_download(
