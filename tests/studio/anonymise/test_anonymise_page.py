@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,10 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.anonymise import release_panel
 from kanon.studio.anonymise.release_panel import CheaperRelease, find_cheaper_release
 from kanon.studio.metrics.composed_metrics import add_composed
-from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.run_plan import build_plan, read_plan_settings
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets.model_editor import get_model_key
+from kanon.studio.widgets.requirements import RELEASE_KINDS
 from kanon.studio.widgets.result import format_plan_for_file
 from support import dashboard as ui
 from support.random_tables import examples
@@ -121,9 +122,41 @@ def test_without_a_sensitive_column_what_looks_at_one_is_not_offered(start):
     assert offered == ["S1: least cost", "K: highest k, then least cost"]
     assert any("No column is sensitive" in one for one in ui.captions(at))
     assert any(one.proto.page == "data" for one in at.get("page_link"))
-    assert not [key for key in keys(at) if key.startswith("model-add")]
+    (adding,) = [box for box in at.selectbox if box.key.startswith("model-add")]
+    assert len(adding.options) == len(RELEASE_KINDS), "those that need no sensitive column"
     ui.anonymised(at)
     assert not ui.problems(at) and not [one for one in ui.numbers(at) if one.startswith("Worst")]
+
+
+def test_models_of_the_release_are_required_and_refused(start):
+    at = start()
+    for place, name in enumerate(RELEASE_KINDS):
+        ui.choose(at, f"model-add-{ui.work(at).version}-{place}", name)
+    assert "Also require: 3 models" in ui.popovers(at)
+    average, at_risk, known = ui.work(at).settings.release_models
+    set_part(at, known, "known", 2)
+    set_part(at, at_risk, "most", 0.0)
+    set_part(at, average, "most", 0.25)
+    at.number_input(key=ui.frame_k(at)).set_value(4)
+    ui.anonymised(at)
+    assert not ui.problems(at)
+    table, columns = released(at), ui.work(at).table.quasi_identifiers
+    sizes = table.groupby(columns, observed=True)[columns[0]].transform("size")
+    assert (1 / sizes).mean() <= 0.25 and (1 / sizes <= 0.2).all()
+    for pair in combinations(columns, 2):
+        assert table.groupby(list(pair), observed=True).size().min() >= 4
+    plan = build_plan(ui.work(at))
+    assert plan.privacy[0].model_dump() == {"model": "k-anonymity", "k": 4, "known": 2}
+    assert read_plan_settings(ui.work(at), plan).release_models[:2] == tuple(
+        ui.work(at).settings.release_models[:2]
+    )
+
+    average = ui.work(at).settings.release_models[0]
+    set_part(at, average, "most", 7)
+    assert any("7 is not used, because most has to be" in text for text in ui.problems(at))
+    set_part(at, average, "most", 0.0001)
+    ui.press(at, "Anonymise")
+    assert any("Average risk with most = 0.0001 cannot be reached" in t for t in ui.problems(at))
 
 
 @pytest.mark.nightly
