@@ -20,7 +20,6 @@ from pydantic import (
     StrictInt,
     Tag,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -33,7 +32,6 @@ from kanon.base.checked_json import (
     read_json,
     write_json,
 )
-from kanon.base.kinds import ColumnKind
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, list_names, quote
 from kanon.hierarchy import LARGEST_WEIGHT
@@ -45,6 +43,7 @@ from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
+from kanon.sources.read_plan import ReadPlan
 from kanon.sources.repairs import Repair, check_repairs
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
@@ -73,36 +72,9 @@ class ColumnPlan(Strict):
 
     role: Role
     hierarchy: HierarchyPlan | None = None
+    written: Literal["range", "mean", "median", "mode"] | None = None
     level: Annotated[StrictInt, Field(ge=1)] | None = None
     pseudonym: StrictBool = False
-
-
-class ReadPlan(Strict):
-    """How the table is read; missing settings are detected."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    missing_markers: list[str] | None = None
-    sheet: str | None = None
-    header: StrictBool | None = None
-    footer: Annotated[StrictInt, Field(ge=0)] | None = None
-    missing: Literal["drop-records", "as-value"] | None = None
-    kinds: dict[str, str] | None = None
-
-    @field_validator("kinds")
-    @classmethod
-    def _check_kinds(cls, kinds: dict[str, str] | None) -> dict[str, str] | None:
-        for name, kind in (kinds or {}).items():
-            try:
-                ColumnKind.parse(kind)
-            except PlanError as error:
-                raise ValueError(f"column {quote(name)}: {str(error).rstrip('.')}") from None
-        return kinds
-
-    @property
-    def column_kinds(self) -> dict[str, ColumnKind]:
-        """How the texts of some columns are read; other kinds are detected."""
-        return {name: ColumnKind.parse(kind) for name, kind in (self.kinds or {}).items()}
 
 
 if TYPE_CHECKING:
@@ -311,6 +283,11 @@ class Plan(Strict):
         }
 
     @property
+    def written(self) -> dict[str, str]:
+        """What the release shows for a class, for some quasi-identifiers."""
+        return {name: column.written for name, column in self.columns.items() if column.written}
+
+    @property
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
@@ -402,6 +379,12 @@ class Plan(Strict):
         check_repairs(self.repairs or (), self.read.missing_markers)
         self._check_person()
         self._check_levels()
+        for name in self.written:
+            if name not in self.roles.quasi_identifiers:
+                raise PlanError(
+                    f"Plan key columns.{name}.written: {quote(name)} has the role "
+                    f"{self.columns[name].role}; only quasi-identifiers are written for a class."
+                )
         _ = self.models, self.led_by  # both raise errors
         self._check_options()
         for column, weight in self.algorithm.attribute_weights.items():
