@@ -121,11 +121,10 @@ def _describe_groups(
     """What is written for each group. Shape (groups,), texts."""
     line, starts = ValueOrder.from_hierarchy(classes.hierarchies[j]), _find_starts(group)
     labels, nodes = np.array(line.tree.labels, dtype=object), classes.nodes[order, j]
-    single, low, high = line.spans(nodes, starts)
     if form == "range":
-        spans = map(Span, low.tolist(), high.tolist())
+        single, spans = _find_spans(line, nodes, starts)
         texts = np.array([*map(line.label, spans)], dtype=object)
-        texts[(low == 0) & (high == line.rank.max())] = labels[line.tree.root]
+        texts[[span == Span(0, int(line.rank.max())) for span in spans]] = labels[line.tree.root]
         return np.where(single < 0, texts, labels[single])
     missing = line.lowest[nodes] > line.last_value
     counts = np.where(missing, 0, classes.counts[order])
@@ -165,14 +164,27 @@ def _name_groups(
     """The hierarchy with what is written as ranges beside it, and the node of each group."""
     line = ValueOrder.from_hierarchy(classes.hierarchies[j])
     labels, root = np.array(line.tree.labels, dtype=object), line.tree.root
-    nodes, low, high = line.spans(classes.nodes[order, j], starts)
-    nodes = np.where(~alone & (nodes < 0) & (texts == labels[root]), root, nodes.astype(np.int64))
-    unnamed = np.flatnonzero((nodes < 0) | (labels[nodes] != texts))
-    spans = [
-        Span(
-            int(low[place]), int(high[place]), mean=texts[place] if alone else "", mean_alone=alone
-        )
-        for place in unnamed
-    ]
-    tree, nodes[unnamed] = add_ranges_beside(line, spans)
+    nodes, spans = _find_spans(line, classes.nodes[order, j], starts)
+    nodes = np.where(~np.bool_(alone) & (nodes < 0) & (texts == labels[root]), root, nodes)
+    unnamed = np.flatnonzero((nodes < 0) | (labels[nodes] != texts)).tolist()
+    if alone:
+        spans = [
+            span._replace(mean=text, mean_alone=True)
+            for span, text in zip(spans, texts, strict=True)
+        ]
+    tree, nodes[unnamed] = add_ranges_beside(line, [spans[place] for place in unnamed])
     return tree, nodes
+
+
+def _find_spans(
+    line: ValueOrder, nodes: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, list[Span]]:
+    """The node of the only value of each group, or -1, and from where to where its values lie."""
+    single, low, high = line.spans(nodes, starts)
+    known = np.where(line.lowest[nodes] <= line.last_value, line.highest[nodes], -1)
+    last = np.maximum.reduceat(np.minimum(known, line.last_value), starts)
+    spans = [*map(Span, low.tolist(), high.tolist())]
+    for place in np.flatnonzero((last >= 0) & (last < line.last_value) & (last < high)):
+        leaves = (*line.leaves(int(low[place]), int(last[place])).tolist(), int(line.by_rank[-1]))
+        spans[place] = spans[place]._replace(leaves=leaves)  # missing cells come after all numbers
+    return single.astype(np.int64), spans

@@ -2,7 +2,6 @@
 
 import math
 import re
-from itertools import combinations
 from typing import Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -124,19 +123,20 @@ def _measure_moments(classes: EquivalenceClasses) -> dict[tuple[str, ...], float
         for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True))
         if (numbers := read_node_numbers(tree)) is not None
     }
-    moments = {}
+    moments, later = {}, [*columns]
     for name, values in columns.items():
+        later.remove(name)
         mean, variance, _ = _measure_pair(values, values, classes.counts)
         moments |= {(name, "mean", ""): mean, (name, "variance", ""): variance}
+        for other in later:
+            pair = _measure_pair(values, columns[other], classes.counts)
+            moments[name, "correlation", other] = pair[2]
         for part in classes.sensitive:
             numbers = _read_column(part.values) if part.numeric else None
             if numbers is not None:
                 pair = _measure_pair(values[part.of_entry], numbers[part.value], part.count)
                 moments[name, "correlation", part.name] = pair[2]
-    for name, other in combinations(columns, 2):
-        pair = _measure_pair(columns[name], columns[other], classes.counts)
-        moments[name, "correlation", other] = pair[2]
-    return {key: moment for key, moment in sorted(moments.items()) if math.isfinite(moment)}
+    return {key: moment for key, moment in moments.items() if math.isfinite(moment)}
 
 
 def _measure_pair(

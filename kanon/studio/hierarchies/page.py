@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.algorithms.number_columns import describe_content
+from kanon.algorithms.mdav import describe_content
 from kanon.algorithms.written import FORMS
 from kanon.base.formatting import choose_plural, count_noun, write_count
 from kanon.base.sentences import write_records
