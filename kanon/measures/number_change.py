@@ -98,10 +98,11 @@ def read_node_numbers(tree: Hierarchy) -> np.ndarray | None:
     ends, leaves = np.stack([tree.first, tree.last], axis=1).ravel(), np.append(leaves, np.nan)
     lowest, highest = (end.reduceat(leaves, ends)[::2] for end in (np.fmin, np.fmax))
     numbers = np.asarray(lowest / 2 + highest / 2)
-    for node, label in enumerate(tree.labels[tree.n_leaves :], tree.n_leaves):
+    for node in range(tree.n_leaves, tree.n_nodes):
+        label = tree.labels[node].removesuffix(f" or {MISSING_LABEL}")
         if _NUMBER.fullmatch(label):
             numbers[node] = float(label)
-        elif tree.node_of[label] < tree.n_leaves:  # a median, written in another way
+        elif tree.node_of.get(label, node) < tree.n_leaves:  # a median, written in another way
             numbers[node] = leaves[tree.node_of[label]]
     return numbers
 

@@ -108,11 +108,11 @@ def test_a_column_with_one_value_left_has_no_correlation():
     plan = make_plan({"age": qi(), "pay": qi()}, 2, levels, suppression_limit=1)
     prepared = prepare(plan, table)
     recoding = build_identity(prepared.classes)
-    assert compare_moments(recoding)[2] == ("age", "correlation", "pay", 1.0, 1.0)
+    assert compare_moments(recoding)[2][3:] == pytest.approx((1, 1), **NEAR)
     at_root = type(recoding).from_targets(
         prepared.classes, prepared.classes.nodes * [0, 1] + [3, 0]
     )
-    assert compare_moments(at_root)[2] == ("age", "correlation", "pay", 1.0, 0.0)
+    assert compare_moments(at_root)[2].after == 0
     nothing = type(recoding).from_targets(
         prepared.classes, prepared.classes.nodes, np.ones(3, dtype=bool)
     )
