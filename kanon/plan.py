@@ -35,7 +35,6 @@ from kanon.plan_parts import (
     AlgorithmPlan,
     ColumnPlan,
     MetricPlan,
-    ReadPlan,
     RecordsPlan,
     SuppressionLimit,
     build_composed_metrics,
@@ -47,6 +46,7 @@ from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.plans import MODEL_PLANS, MODELS, OF_RELEASE, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
+from kanon.sources.read_plan import ReadPlan
 from kanon.sources.repairs import Repair, check_repairs
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
@@ -201,6 +201,11 @@ class Plan(Strict):
         }
 
     @property
+    def written(self) -> dict[str, str]:
+        """What the release shows for a class, for some quasi-identifiers."""
+        return {name: column.written for name, column in self.columns.items() if column.written}
+
+    @property
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
@@ -292,6 +297,12 @@ class Plan(Strict):
         check_repairs(self.repairs or (), self.read.missing_markers)
         self._check_person()
         self._check_levels()
+        for name in self.written:
+            if name not in self.roles.quasi_identifiers:
+                raise PlanError(
+                    f"Plan key columns.{name}.written: {quote(name)} has the role "
+                    f"{self.columns[name].role}; only quasi-identifiers are written for a class."
+                )
         _ = self.models, self.led_by  # both raise errors
         self._check_options()
         for column, weight in self.algorithm.attribute_weights.items():

@@ -6,9 +6,12 @@ from types import ModuleType
 
 import kanon.algorithms
 from kanon.algorithms.task import Task
+from kanon.algorithms.written import check_written, write_values
 from kanon.base.formatting import write_count
+from kanon.base.progress import Progress
 from kanon.cards import parts_of
 from kanon.errors import PlanError
+from kanon.recoding import Recoding
 
 FAMILIES: Mapping[str, str] = {
     "merging": "merging",
@@ -30,6 +33,12 @@ def algorithms() -> Mapping[str, ModuleType]:
 def algorithm_named(name: str) -> ModuleType:
     """The module of an algorithm; no other algorithm is imported."""
     return parts_of(kanon.algorithms)[name]
+
+
+def anonymise_task(name: str, task: Task, progress: Progress) -> Recoding:
+    """The release of an algorithm, with numbers written as the task says."""
+    recoding: Recoding = algorithm_named(name).anonymise(task, progress)
+    return write_values(recoding, task.written)
 
 
 def short_title(name: str) -> str:
@@ -82,6 +91,7 @@ def check_task(name: str, task: Task) -> None:
             f"{write_count(task.classes.n_classes)} are more than the limit 'classes' allows "
             "(docs/operate/limits.md). Leave out the key 'outliers'."
         )
+    check_written(task.classes, task.written)
     check = getattr(module, "check", None)
     if check is not None:
         check(task)

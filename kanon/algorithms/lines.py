@@ -24,7 +24,7 @@ class Span(NamedTuple):
     open_high: bool = False
     mean: str = ""
     mean_alone: bool = False
-    leaves: tuple[int, ...] = ()  # of a set that lacks some values from low to high
+    leaves: tuple[int, ...] = ()  # in order, of a set that lacks some values from low to high
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class ValueOrder:
             return span.mean
         inside = span.leaves or self.leaves(span.low, span.high)
         labels = self.tree.labels
-        least, last = labels[inside[0]], labels[self.leaves(0, min(span.high, self.last_value))[-1]]
+        least, last = (labels[end] for end in self.find_bounds(span))
         less, more = ("less", "more") if self.numeric else ("earlier", "later")
         if span.open_low or span.open_high:
             name = f"{least} or {more}" if span.open_high else f"{last} or {less}"
@@ -110,6 +110,12 @@ class ValueOrder:
         if span.high > self.last_value and (self.numeric or span.open_low or span.open_high):
             name += f" or {MISSING_LABEL}"
         return f"{name}, mean {span.mean}" if span.mean else name
+
+    def find_bounds(self, span: Span) -> list[int]:
+        """The first and the last leaf of a range, without that of missing cells."""
+        inside = np.array(span.leaves or self.leaves(span.low, span.high))
+        known = inside[self.rank[inside] <= self.last_value]
+        return (known if len(known) else inside)[[0, -1]].tolist()
 
     def open_bounds(
         self, low: np.ndarray, high: np.ndarray, nodes: np.ndarray, counts: np.ndarray, k: int
@@ -181,12 +187,14 @@ def add_ranges_beside(line: ValueOrder, spans: Sequence[Span]) -> tuple[Hierarch
         used_labels.add(name)
         node_of[span] = line.tree.n_nodes + len(ranges)
         leaves = np.array(span.leaves) if span.leaves else line.leaves(span.low, span.high)
-        ends = line.leaves(span.low, min(span.high, line.last_value))[[0, -1]].tolist()
+        ends = line.find_bounds(span)
         is_open = span.open_low or span.mean_alone, span.open_high or span.mean_alone
         bounds = tuple(end for end, hidden in zip(ends, is_open, strict=True) if not hidden)
         last = int(leaves.max()) + 1
         ranges.append(
-            LeafRange(int(leaves.min()), last, name, bounds, bool(span.mean), span.leaves)
+            LeafRange(
+                int(leaves.min()), last, name, bounds, bool(span.mean), tuple(sorted(span.leaves))
+            )
         )
     nodes = np.array([node_of[span] for span in spans], dtype=np.int64)
     return add_ranges(line.tree, ranges), nodes

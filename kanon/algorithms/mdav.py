@@ -112,10 +112,19 @@ class NumberedColumn:
         np.add.at(records, group, counts)
         np.add.at(sums, group, counts * self.values)
         means = (
-            round(self.lowest + Fraction(total, size) / self.unit, digits)
+            round(self.lowest + Fraction(total, max(size, 1)) / self.unit, digits)
             for total, size in zip(sums.tolist(), records.tolist(), strict=True)
         )
         return [self.label_of.get(mean) or _format_number(mean, digits) for mean in means]
+
+
+def describe_content(tree: Hierarchy, plain: bool = True) -> str:
+    """What a column holds in place of (plain) numbers, dates or texts; "" if it holds numbers."""
+    leaves = [label for label in tree.labels[: tree.n_leaves] if label != MISSING_LABEL]
+    if find_kind(leaves).is_moment:  # 20240131 would be a number
+        return "dates"
+    numeric = ValueOrder.from_hierarchy(tree).numeric
+    return "" if numeric and (not plain or all(map(_NUMBER.fullmatch, leaves))) else "texts"
 
 
 def check(task: Task) -> None:
@@ -129,14 +138,9 @@ def check(task: Task) -> None:
         The table has fewer than k records.
     """
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
-        leaves = [label for label in tree.labels[: tree.n_leaves] if label != MISSING_LABEL]
-        dates = find_kind(leaves).is_moment  # 20240131 would be a number
-        if dates or not (
-            ValueOrder.from_hierarchy(tree).numeric and all(map(_NUMBER.fullmatch, leaves))
-        ):
+        if content := describe_content(tree):
             raise PlanError(
-                f"MDAV takes means, but {quote(name)} holds {'dates' if dates else 'texts'}; use "
-                "k-member or Mondrian."
+                f"MDAV takes means, but {quote(name)} holds {content}; use k-member or Mondrian."
             )
         if MISSING_LABEL in tree.node_of:
             raise PlanError(
@@ -264,7 +268,7 @@ def partition(task: Task, progress: Progress = ignore_progress) -> np.ndarray:
 
 def columns_of(classes: EquivalenceClasses) -> list[NumberedColumn]:
     """The quasi-identifiers as whole numbers, with what their squared differences count."""
-    return [_build_column(classes, j) for j in range(len(classes.attributes))]
+    return [build_column(classes, j) for j in range(len(classes.attributes))]
 
 
 def _group_records(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.ndarray]:
@@ -298,18 +302,25 @@ def _group_records(task: Task, progress: Progress) -> tuple[list[NumberedColumn]
     return columns, run.group
 
 
-def _build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
-    """A quasi-identifier as whole numbers: exact ones, unless their sum would not fit 62 bits."""
+def build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
+    """A quasi-identifier as whole numbers: exact ones, unless their sum would not fit 62 bits.
+
+    A missing cell counts as the lowest number, to be given no weight.
+    """
     line, nodes = ValueOrder.from_hierarchy(classes.hierarchies[j]), classes.nodes[:, j]
+    ends = line.lowest, line.highest
     by_rank = {
-        int(line.rank[leaf]): _parse_number(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]
+        int(line.rank[leaf]): _parse_number(line.tree.labels[leaf])
+        for leaf in line.by_rank[::-1]
+        if line.tree.labels[leaf] != MISSING_LABEL
     }
     middle = {
-        int(node): (by_rank[int(line.lowest[node])] + by_rank[int(line.highest[node])]) / 2
+        int(node): sum(by_rank[min(int(end[node]), line.last_value)] for end in ends) / 2
         for node in np.unique(nodes)
+        if line.lowest[node] <= line.last_value
     }
-    lowest = min(middle.values())
-    span = max(middle.values()) - lowest
+    lowest = min(middle.values(), default=Fraction(0))
+    span = max(middle.values(), default=lowest) - lowest
     unit = Fraction(reduce(lcm, (value.denominator for value in middle.values()), 1))
     if span * unit * classes.n_records >= _MOST:
         unit = Fraction(_MOST - 1, classes.n_records) / span
@@ -320,7 +331,11 @@ def _build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     parts = (value.denominator for node, value in middle.items() if node < tree.n_leaves)
     parts_of_one = reduce(lcm, parts, 1)
     digits = next(d for d in count() if 10**d % parts_of_one == 0)
-    label_of = {by_rank[int(line.rank[leaf])]: tree.labels[leaf] for leaf in line.by_rank[::-1]}
+    label_of = {
+        by_rank[rank]: tree.labels[leaf]
+        for leaf in line.by_rank[::-1]
+        if (rank := int(line.rank[leaf])) in by_rank
+    }
     weight = _inverse_variance(values, classes.counts)
     return NumberedColumn(line, values, lowest, unit, weight, digits, label_of)
 

@@ -4,9 +4,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kanon.algorithms.catalogue import algorithm_named, serves_every_k
+from kanon.algorithms.catalogue import algorithm_named, anonymise_task, serves_every_k
 from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
+from kanon.algorithms.written import write_values
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, scale_progress
 from kanon.errors import KanonError
@@ -78,9 +79,9 @@ def solve_one_k(
     """The release for one k: finished from a merge path that there is, else by a run."""
     task, start = task if k == task.k else task.for_k(k), time.perf_counter()
     if path is None:
-        recoding = algorithm_named(algorithm).anonymise(task, progress)
+        recoding = anonymise_task(algorithm, task, progress)
     else:
-        recoding = repair_for_models(path.at(task.k), task, progress)
+        recoding = write_values(repair_for_models(path.at(task.k), task, progress), task.written)
     seconds = time.perf_counter() - start
     if task.classes.in_engine:
         return Solution(None, recoding, None, seconds)
@@ -104,11 +105,14 @@ _MERGE_SHARE = 0.5
 def finish_for_models(
     path: MergePath, task: Task, ks: Iterable[int], progress: Progress
 ) -> dict[int, Recoding]:
-    """The releases that meet all models of a task, per k; none if the path itself serves them."""
+    """The releases that meet all models of a task, per k; none if the path itself serves them.
+
+    They show the numbers of classes as the task says.
+    """
     # Merging never breaks a model, and a class that meets it for a large k does for a smaller one.
     wanted_k = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
     hardest = task.for_k(max(wanted_k, default=1)).others
-    if not task.of_release and not find_broken(hardest, path.at(1).released).any():
+    if not (task.of_release or task.written or find_broken(hardest, path.at(1).released).any()):
         return {}
 
     def finish(place: int, k: int) -> Recoding:
@@ -116,7 +120,7 @@ def finish_for_models(
         part = scale_progress(progress, *ends)
         part(0.0, f"finishing k = {write_count(k)} for the other models")
         wanted = task.for_k(k)  # a model may ask for larger classes than k does
-        return repair_for_models(path.at(wanted.k), wanted, part)
+        return write_values(repair_for_models(path.at(wanted.k), wanted, part), task.written)
 
     return {k: finish(place, k) for place, k in enumerate(wanted_k)}
 
@@ -138,8 +142,8 @@ def run_for_every_k(
         return finish_for_models(path, task, ks, progress) or {k: path.at(k) for k in ks}
 
     def solve_alone(place: int, k: int) -> Recoding:
-        return module.anonymise(
-            task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
+        return anonymise_task(
+            algorithm, task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
         )
 
     recodings = {}

@@ -56,6 +56,9 @@ class Task:
         The values of the algorithm's own parameters.
     node
         The node of the lattice that the user picked; None if none was.
+    written
+        What the release shows for a class, for some quasi-identifiers
+        (see :mod:`kanon.algorithms.written`).
     """
 
     classes: EquivalenceClasses
@@ -72,6 +75,7 @@ class Task:
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
     node: tuple[int, ...] | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", convert_to_potentials(self.potentials))

@@ -60,7 +60,8 @@ def intervals(
     values
         The numbers that occur, as text.
     widths
-        The widths of the intervals, from narrow to wide, each a multiple of the one before.
+        The widths of the intervals, from narrow to wide, each a multiple of the one before. With
+        bounds there may be none: then the values between them stay as they are.
     origin
         A bound of the intervals of every width.
     lowest, highest
@@ -72,7 +73,7 @@ def intervals(
     Raises
     ------
     HierarchyError
-        A value is not a number, or the widths do not nest.
+        A value is not a number, the widths do not nest, or there are neither widths nor bounds.
     """
     check_number("levels", len(widths) + 2)
     texts = _list_distinct(values)

@@ -56,6 +56,25 @@ def build_by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     return tree_of_paths([*frequent, *([text, name] for text in rare)])
 
 
+def find_percentile(counts: Mapping[str, int], percent: float, beyond_above: bool = True) -> float:
+    """The bound that leaves at most the rest of the records above it, or ``percent`` below it.
+
+    >>> incomes = {"10": 50, "20": 48, "90": 2}
+    >>> find_percentile(incomes, 98), find_percentile(incomes, 50, beyond_above=False)
+    (20.0, 20.0)
+    """
+    if not 0 < percent < 100:
+        raise HierarchyError(
+            f"A bound in percent lies between 0 % and 100 %, not at {percent:g} %."
+        )
+    numbers = zip(parsed_numbers(list(counts)), counts.values(), strict=True)
+    sizes = sorted(numbers, reverse=not beyond_above)
+    sums = itertools.accumulate(records for _, records in sizes)
+    needed = sum(counts.values()) * (percent if beyond_above else 100 - percent)
+    pairs = zip(sizes, sums, strict=True)
+    return next(float(number) for (number, _), total in pairs if 100 * total >= needed)
+
+
 def _split_by_records(
     ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, Decimal], parts: int
 ) -> list[int]:

@@ -28,13 +28,15 @@ def build_interval_paths(
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
+    if not widths and ends == (None, None):
+        raise HierarchyError("Intervals need at least one width, or a lowest or highest bound.")
     steps, start = _read_widths(widths), _read_decimal(origin)
     farthest = max(map(abs, numbers), default=Fraction(0))
-    if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
+    if steps and farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
             f"The width {widths[-1]:g} is too large for the numbers of the column."
         )
-    if any(abs(value - start) / steps[0] > 10**14 for value in numbers):
+    if steps and any(abs(value - start) / steps[0] > 10**14 for value in numbers):
         raise HierarchyError(f"The width {widths[0]:g} is too small for the numbers of the column.")
     lowest, highest = (None if bound is None else _read_decimal(bound) for bound in ends)
     if lowest is not None and highest is not None and lowest >= highest:
@@ -67,8 +69,8 @@ def _write_decimal(number: Fraction) -> str:
 
 def _read_widths(widths: Sequence[float]) -> list[Fraction]:
     """Check that each width is a multiple of the one before, and read them exactly."""
-    if not widths or any(not 0 < width < math.inf for width in widths):
-        raise HierarchyError("Intervals need at least one width, each a number above 0.")
+    if any(not 0 < width < math.inf for width in widths):
+        raise HierarchyError("The widths of intervals have to be numbers above 0.")
     for narrow, wide in itertools.pairwise(widths):
         if wide <= narrow:
             raise HierarchyError(

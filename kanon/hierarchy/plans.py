@@ -37,7 +37,7 @@ class IntervalsPlan(Strict):
     """Numbers in nested intervals."""
 
     build: Literal["intervals"]
-    widths: list[Number] = Field(min_length=1)
+    widths: list[Number] = Field(default=[])
     origin: Number = 0.0
     lowest: Number | None = None
     highest: Number | None = None

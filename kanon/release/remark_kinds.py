@@ -14,6 +14,7 @@ Kind = Literal[
     "almost-unique",
     "known-outside",
     "coarsened",
+    "written",
     "extremes",
     "means-beside",
     "table-order",
@@ -70,10 +71,14 @@ KINDS: Mapping[Kind, RemarkKind] = {
         "The models protect only the groups of such a column: anyone who learns a person's group "
         "knows that the value is one of those in it.",
     ),
+    "written": RemarkKind(
+        "Classes that show somebody's value",
+        "Write the mean instead: it is nobody's value, unless all values of a class are equal.",
+    ),
     "extremes": RemarkKind(
         "Ranges that show extremes of the table",
-        "Set `ranges` to `outward`: a bound that fewer than k records reach is then left open, as "
-        "in “65 or more”.",
+        "Set `ranges` to `outward` with Mondrian or MDAV: a bound that fewer than k records reach "
+        "is then left open, as in “65 or more”. For a column with `written`, choose `mean`.",
     ),
     "means-beside": RemarkKind(
         "Ranges beside means", "Set `ranges` to `centroid`: the mean alone reveals no value."

@@ -171,6 +171,13 @@ def describe_coarsened_column(coarsening: Coarsening) -> Remark:
     return Remark("coarsened", coarsening.column, 1.0, text)
 
 
+def describe_written_column(column: str, form: str) -> Remark:
+    shows = f"the {form} of each class, which is the value of somebody in it"
+    if form == "range":
+        shows = "the range of each class, whose bounds are values of people in it"
+    return Remark("written", column, 1.0, f"{quote(column)} is written as {shows}.")
+
+
 # --- an identifier that is dropped ----------------------------------------------------------
 def _check_repeats(
     column: str, often: Frequencies, k: int, released: _Released | None

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.catalogue import (
     algorithm_named,
+    anonymise_task,
     needs_hierarchies,
     serves_every_k,
     short_title,
@@ -170,7 +171,7 @@ def _try_alternative(
         return Alternative(title, refused=f"Not run: {reason}.")
     try:
         task = prepared.check()
-        recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
+        recoding = anonymise_task(prepared.plan.algorithm.name, task, progress)
     except KanonError as error:
         return Alternative(title, refused=error.sentence)
     return _measure_alternative(run, title, recoding)
@@ -243,12 +244,12 @@ def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
         if not recodings:
             about = "One run of the algorithm gives the release for every k."
             return PlanResult(path.at(task.k), seconds, measure_curves(path, metrics), about)
+        why = "With numbers written for classes" if task.written else "With models besides k"
         about = (
-            "With models besides k, the release for each k is completed separately; only these k "
-            "were computed."
+            f"{why}, the release for each k is completed separately; only these k were computed."
         )
         return PlanResult(recodings[task.k], seconds, measure_points(recodings, metrics), about)
-    recoding = module.anonymise(task, progress)
+    recoding = anonymise_task(name, task, progress)
     seconds = time.perf_counter() - started
     how_often = f"{short_title(name)} has to run separately for each k"
     if reason := explain_too_long(prepared):
@@ -256,7 +257,8 @@ def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
     recodings = {}
     for k in select_near_k(task.k, highest, _FEW_K):
         try:
-            recodings[k] = recoding if k == task.k else module.anonymise(task.for_k(k), progress)
+            other = task.for_k(k)
+            recodings[k] = recoding if k == task.k else anonymise_task(name, other, progress)
         except Unsatisfiable:  # such as levels that were chosen for a smaller k
             continue
     about = f"{how_often}; only these k were computed."

@@ -305,6 +305,8 @@ def describe_column_fates(run: Run) -> dict[str, str]:
         role = plan.roles.roles.get(column, Role.INSENSITIVE)
         if role is Role.QUASI_IDENTIFIER:
             fate_of_column[column] = "generalised"
+            if column in plan.written:
+                fate_of_column[column] += f", written as the {plan.written[column]} of each class"
         elif column in levels:
             fate_of_column[column] = f"coarsened to level {levels[column]} of its hierarchy"
         elif role is not Role.IDENTIFIER:

@@ -11,6 +11,7 @@ from kanon.base.rounding import round_apart
 from kanon.measures import association_change, c_avg, distribution_change
 from kanon.measures.association_change import Associations
 from kanon.measures.distribution_change import Distribution
+from kanon.measures.number_change import Moment, compare_moments
 from kanon.measures.overview import MeasureValue, build_all_at_root, build_identity, build_overview
 from kanon.measures.query_error import QueryStudy, study
 from kanon.measures.summary import measure_release
@@ -55,6 +56,7 @@ class Changes:
     before: Associations  # how closely columns go together in the table
     after: Associations  # the same in the release
     queries: QueryStudy  # counts on the table, and the release's answers
+    moments: tuple[Moment, ...]  # means, variances and correlations of numeric columns
 
 
 def measure_changes(run: Run) -> Changes:
@@ -66,6 +68,7 @@ def measure_changes(run: Run) -> Changes:
         association_change.before(recoding.classes),
         association_change.after(recoding),
         study(recoding),
+        compare_moments(recoding),
     )
 
 

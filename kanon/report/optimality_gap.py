@@ -211,6 +211,8 @@ def compute_quick_bound(prepared: PreparedRun, progress: Progress) -> LowerBound
 def can_show_ranges(plan: Plan) -> bool:
     """Whether releases of a plan may show ranges that are not groups of the hierarchies."""
     settings = plan.algorithm
+    if plan.written:
+        return True
     if needs_hierarchies(settings.name):
         return False
     defaults = {

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.catalogue import algorithm_named
+from kanon.algorithms.catalogue import anonymise_task
 from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.progress import Progress, ignore_progress
-from kanon.errors import PrivacyWarning, UtilityWarning, list_names, quote
+from kanon.errors import PlanError, PrivacyWarning, UtilityWarning, list_names, quote
 from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
@@ -29,7 +29,11 @@ from kanon.release.check import check_content, check_files, check_release, requi
 from kanon.release.record import Recorder, compute_path_fingerprint
 from kanon.release.released_rows import Verdict
 from kanon.release.remark_kinds import Remark, list_sentences
-from kanon.release.remarks import check_release_remarks, describe_coarsened_column
+from kanon.release.remarks import (
+    check_release_remarks,
+    describe_coarsened_column,
+    describe_written_column,
+)
 from kanon.run.preparation import PreparedRun, measured_metrics, prepare
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format
@@ -206,7 +210,12 @@ class Run:
             plan.order,
             plan.models,
         )
-        return (*remarks, *map(describe_coarsened_column, self.prepared.coarsened))
+        written = (
+            describe_written_column(column, form)
+            for column, form in plan.written.items()
+            if form != "mean"
+        )
+        return (*remarks, *map(describe_coarsened_column, self.prepared.coarsened), *written)
 
     @property
     def about_unnamed(self) -> str:
@@ -471,7 +480,7 @@ def run_prepared(prepared: PreparedRun, progress: Progress = ignore_progress) ->
     """
     task = prepared.check()
     start = time.perf_counter()
-    recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
+    recoding = anonymise_task(prepared.plan.algorithm.name, task, progress)
     return finished(prepared, recoding, time.perf_counter() - start)
 
 
@@ -486,6 +495,9 @@ def finished(prepared: PreparedRun, recoding: Recoding, seconds: float) -> Run:
 
     Raises
     ------
+    PlanError
+        The plan has ``written``, and what it shows breaks a model that the groups of the release
+        meet: one that looks at more than classes.
     AssertionError
         The algorithm returned a release that breaks the plan: a fault of kanon, never released.
     """
@@ -494,6 +506,11 @@ def finished(prepared: PreparedRun, recoding: Recoding, seconds: float) -> Run:
             holds = recoding.min_k is None or recoding.min_k >= model.k
         else:
             holds = model.holds(recoding.released)
+        if not holds and prepared.plan.written:
+            raise PlanError(
+                f"What 'written' shows for the classes of {list_names(prepared.plan.written)} does "
+                f"not meet {model.sentence}, although their groups do; leave it out."
+            )
         if not holds:
             raise AssertionError(f"the release does not meet {model}")
     return Run(prepared, recoding, seconds)

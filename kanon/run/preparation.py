@@ -111,6 +111,7 @@ class PreparedRun:
             seed=settings.seed,
             options=settings.options,
             node=self._get_node(),
+            written=self.plan.written,
         )
 
     def task_of_bound(self) -> Task:

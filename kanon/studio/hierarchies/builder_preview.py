@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from kanon.algorithms.mdav import describe_content
 from kanon.hierarchy.codes import parse_ranges, write_ranges
 from kanon.hierarchy.files import text_of_file
 from kanon.studio.session import state
@@ -33,6 +34,19 @@ def show_build_panel(work: SessionState, column: str) -> None:
         args=(column,),
         width="stretch",
     )
+    tree = work.table.choices[column].tree
+    if tree is not None and not describe_content(tree, plain=False):
+        for name, share, label in (
+            ("highest", "99 %", "above the"),
+            ("lowest", "1 %", "below the"),
+        ):
+            st.button(
+                f"One group {label} {share}",
+                key=f"build-{name}",
+                on_click=_set_bound,
+                args=(column, name, share),
+                width="stretch",
+            )
     # The key holds the value: a closed popover would send an old one.
     st.selectbox(
         "Build from the values",
@@ -135,6 +149,15 @@ def _suggest_hierarchy(column: str) -> None:
             column, state.get_session().table.complete_records.count_column_values(column)
         ),
     )
+
+
+def _set_bound(column: str, name: str, share: str) -> None:
+    """Preview intervals with a bound: those of the column, or just the bound."""
+    work = state.get_session()
+    old = work.table.previews.get(column) or work.table.choices[column]
+    typed = {name: share} if old.builder == "intervals" else {"widths": "", name: share}
+    preview = build_with_builder(work, column, old, "intervals", {})
+    _show_preview(column, build_with_builder(work, column, preview, "intervals", typed))
 
 
 def _show_preview(column: str, preview: HierarchyChoice) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from kanon.algorithms.mdav import describe_content
+from kanon.algorithms.written import FORMS
 from kanon.base.formatting import choose_plural, count_noun, write_count
 from kanon.base.sentences import write_records
 from kanon.charts.difference import draw_what_if
@@ -231,6 +233,33 @@ def choose_weights(work: SessionState, column: str, choice: HierarchyChoice) -> 
         )
 
 
+def choose_written(work: SessionState, column: str, tree: Hierarchy) -> None:
+    """Offer what is released for the numbers of a class; nothing for other columns."""
+    if column not in work.table.quasi_identifiers or describe_content(tree, plain=False):
+        return
+    st.selectbox(
+        "Released as",
+        ["", *FORMS],
+        **attach_widget(
+            f"written-{work.version}-{work.table.hierarchy_columns.index(column)}",
+            work.table.written.get(column, ""),
+            take_written,
+            column,
+        ),
+        format_func=lambda form: f"Of each class: {FORMS[form]}" if form else "Group of the tree",
+        help="What the release shows for the numbers of a class. The lowest and the highest value, "
+        "a median and the most frequent value are values of people in the class; a mean is not, "
+        "unless all values of the class are equal.",
+        width=360,
+    )
+
+
+def take_written(column: str, form: Any) -> None:
+    table = state.get_session().table
+    written = {name: other for name, other in table.written.items() if name != column}
+    state.update_sections(replace(table, written=written | ({column: form} if form else {})))
+
+
 def show_weights_note(work: SessionState, choice: HierarchyChoice) -> None:
     others = tree_edits.list_unweighed_columns(work)
     if choice.tree is None or choice.tree.weight is None or not others:
@@ -406,6 +435,7 @@ def show_editor(work: SessionState, column: str, choice: HierarchyChoice) -> Non
     show_spellings(work, column)
     if choice.tree is None:
         return
+    choose_written(work, column, choice.tree)
     if work.shared.tree_view == "tree":
         show_tree(work, column, choice.tree, choice)
     elif work.shared.tree_view == "levels":

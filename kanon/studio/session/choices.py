@@ -15,7 +15,11 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
 from kanon.hierarchy.codes import CodeRange, parse_ranges, write_ranges
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
-from kanon.hierarchy.frequencies import build_by_frequency, build_quantile_intervals
+from kanon.hierarchy.frequencies import (
+    build_by_frequency,
+    build_quantile_intervals,
+    find_percentile,
+)
 from kanon.hierarchy.plans import (
     AgesPlan,
     CodesPlan,
@@ -47,6 +51,8 @@ class Builder(NamedTuple):
     parameters: tuple[BuilderField, ...] = ()
 
 
+_SHARE_HELP = "A number, or a share of the records, such as {}."
+
 BUILDERS: Mapping[str, Builder] = {
     "suppression": Builder(
         "All or nothing", "Each value is kept or raised to the root; there is nothing in between."
@@ -55,12 +61,17 @@ BUILDERS: Mapping[str, Builder] = {
         "Intervals",
         "Puts numbers into nested intervals of equal width.",
         (
-            BuilderField("widths", "Widths, each a multiple of the one before"),
+            BuilderField(
+                "widths",
+                "Widths, each a multiple of the one before",
+                help_text="10, 100 and 1000 round numbers down to tens, hundreds and thousands. "
+                "With a group below or above, this may be empty.",
+            ),
             BuilderField(
                 "origin", "Count bounds from", help_text="0 if left empty.", is_advanced=True
             ),
-            BuilderField("lowest", "One group below"),
-            BuilderField("highest", "One group above"),
+            BuilderField("lowest", "One group below", help_text=_SHARE_HELP.format("1 %")),
+            BuilderField("highest", "One group above", help_text=_SHARE_HELP.format("99 %")),
         ),
     ),
     "quantiles": Builder(
@@ -324,12 +335,16 @@ def _order_texts(texts: Sequence[str], kind: ColumnKind | None) -> list[str]:
 # --- from text to a plan, or to a tree that a plan writes out -------------------------------
 def _plan_intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     origin = _parse_number("The number that bounds count from", typed.get("origin", ""))
+    lowest = _parse_bound("The lowest bound", typed.get("lowest", ""), counts, False)
+    highest = _parse_bound("The highest bound", typed.get("highest", ""), counts, True)
+    widths = str(typed.get("widths", "")).strip()
+    has_bounds = lowest is not None or highest is not None
     return IntervalsPlan(
         build="intervals",
-        widths=_parse_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
+        widths=[] if has_bounds and not widths else _parse_numbers("Widths", widths, "5, 10, 20"),
         origin=0.0 if origin is None else origin,
-        lowest=_parse_number("The lowest bound", typed.get("lowest", "")),
-        highest=_parse_number("The highest bound", typed.get("highest", "")),
+        lowest=lowest,
+        highest=highest,
     )
 
 
@@ -441,6 +456,16 @@ def _parse_whole_numbers(subject: str, text: object, example: str) -> list[int]:
     if any(not number.is_integer() for number in numbers):
         raise HierarchyError(f"{subject} are whole numbers, such as {example}.")
     return [int(number) for number in numbers]
+
+
+def _parse_bound(
+    subject: str, text: object, counts: Mapping[str, int], highest: bool
+) -> float | None:
+    """A bound that may be given as a share of the records, such as 99 %."""
+    number = _parse_number(subject, str(text).strip().removesuffix("%"))
+    if number is None or not str(text).strip().endswith("%"):
+        return number
+    return find_percentile(counts, number, highest)
 
 
 def _parse_number(subject: str, text: object) -> float | None:

@@ -128,6 +128,8 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
             entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
             if column in coarsened:
                 entry["level"] = coarsened[column].level
+        if role is Role.QUASI_IDENTIFIER and column in work.table.written:
+            entry["written"] = work.table.written[column]
         columns[column] = entry
     settings = work.table.file.settings
     markers = settings.missing_markers
@@ -333,6 +335,7 @@ def apply_plan(work: SessionState, plan: Plan) -> SessionState:
             for column in work.table.roles
         },
         levels={column: level for column, (_, level) in plan.coarsened.items()},
+        written=plan.written,
         undecided=frozenset(work.table.roles).difference(roles),
         missing=plan.read.missing or work.table.missing,
         kinds=plan.read.column_kinds,

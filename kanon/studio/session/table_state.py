@@ -77,6 +77,7 @@ class TableState(StateSection):
         "person": "Which column identifies the person?",
         "missing": "What happens to records with a missing value",
         "levels": "Levels of coarsened columns",
+        "written": "Released as",
     }
 
     title: str
@@ -93,6 +94,8 @@ class TableState(StateSection):
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)  # Not in use yet
     imports: tuple[FileReview, ...] = ()  # Hierarchy files to review
     levels: Mapping[str, int] = field(default_factory=dict)  # Of coarsened sensitive columns
+    # What is released for a class, of columns that are or were quasi-identifiers; see a plan's key.
+    written: Mapping[str, str] = field(default_factory=dict)
     missing: Missing | None = None  # What happens to incomplete records; None until it is chosen
     person: str | None = None  # The identifier of the person; None where k counts records
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)  # As the user set them

@@ -353,6 +353,7 @@ def _apply_reading(work: SessionState, plan: Plan, again: SessionState | None) -
             undecided=work.table.undecided.difference(plan.columns),
             missing=plan.read.missing or work.table.missing,
             kinds=plan.read.column_kinds,
+            written=plan.written,
         )
     )
     return update_hierarchies(work)

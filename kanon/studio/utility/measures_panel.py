@@ -1,5 +1,6 @@
 """The part *What changed*: distributions, associations and all measures."""
 
+import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import write_count, write_percent
@@ -48,6 +49,7 @@ def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: 
     large = _show_distributions(work, changes, about, k, settings)
     draw_in_columns(build_change_numbers(run, changes))
     _show_associations(changes, about, settings)
+    _show_moments(changes, about)
     show_picture(
         draw_query_errors(changes.queries, describe_queries(changes)),
         lambda: build_query_table(changes.queries, run.recoding.classes.attributes),
@@ -123,6 +125,20 @@ def _show_associations(changes: Changes, about: str, settings: PictureSettings) 
         f"{about}|associations",
         settings,
     )
+
+
+def _show_moments(changes: Changes, about: str) -> None:
+    if not changes.moments:
+        return
+    table = pd.DataFrame(changes.moments).rename(columns=str.capitalize)
+    st.markdown("**Numbers before and after**")
+    st.dataframe(table, height=38 + 35 * min(len(table), 8), hide_index=True, key="utility-moments")
+    st.caption(
+        "Numeric quasi-identifiers, also with numeric sensitive columns. A released number counts "
+        "as it is written, a group or range as the middle of its ends. Suppressed records and "
+        "missing cells are left out."
+    )
+    draw_data_button("Data", lambda: table, "utility-moments", f"{about}|moments", kind="tertiary")
 
 
 def _show_all_measures(result: AnonymisationResult, run: Run, about: str) -> None:

@@ -142,6 +142,8 @@ def _take_k(k: int) -> None:
 def _explain_known_k(result: AnonymisationResult, offered: Sequence[int]) -> str:
     plan = result.prepared.plan
     why = "With other models besides k" if plan.person is None else "Because k counts persons"
+    if plan.written:
+        why = "Because numbers are written for each class"
     why += ", the release for each k is completed separately"
     if result.solution.path is None:
         title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
