@@ -56,7 +56,7 @@ class AverageRisk(ReleaseModel):
         return np.full(classes.n_classes, holds)
 
 
-def check_release(classes: CheckedClasses, most: float) -> tuple[float, bool]:
+def check_classes(classes: CheckedClasses, most: float) -> tuple[float, bool]:
     """The mean risk, for the check of a release."""
     mean = (classes.sizes / classes.hiding).sum() / classes.sizes.sum()
     return check_at_most(np.array([mean]), most)

@@ -93,7 +93,7 @@ class DeltaPresence(PopulationModel):
         return np.minimum(sum_shares_above(people, classes, sizes), 1.0)
 
 
-def check_release(classes: CheckedClasses, most: float, least: float) -> tuple[float, bool]:
+def check_classes(classes: CheckedClasses, most: float, least: float) -> tuple[float, bool]:
     """The largest probability of being in the table, for the check of a release."""
     assert classes.people is not None
     counts = classes.people.counts

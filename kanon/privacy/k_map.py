@@ -52,7 +52,7 @@ class KMap(PopulationModel):
         return self.levels(classes) >= self.k
 
 
-def check_release(classes: CheckedClasses, k: int) -> tuple[float, bool]:
+def check_classes(classes: CheckedClasses, k: int) -> tuple[float, bool]:
     """The people who match the class that fewest match, for the check of a release."""
     assert classes.people is not None
     matches = np.zeros(len(classes.sizes), dtype=np.int64)

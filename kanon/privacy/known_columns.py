@@ -78,7 +78,7 @@ class KAmongKnown(ReleaseModel):
             yield np.bincount(group, classes.counts).astype(np.int64)[group]
 
 
-def check_release(classes: CheckedClasses, k: int, known: int) -> tuple[float, bool]:
+def check_classes(classes: CheckedClasses, k: int, known: int) -> tuple[float, bool]:
     """The fewest records that share a combination, for the check of a release."""
     width = classes.tuples.shape[1]
     fewest = []

@@ -79,7 +79,7 @@ COUNTED_MODELS: Mapping[str, ModuleType] = {
 """The files that count the models, by :attr:`ModelPlan.counted_as`."""
 
 OF_RELEASE = frozenset(
-    name for name, module in COUNTED_MODELS.items() if hasattr(module, "check_release")
+    name for name, module in COUNTED_MODELS.items() if hasattr(module, "check_classes")
 )
 """The models of a whole release among them."""
 

@@ -60,7 +60,7 @@ class RecordsAtRisk(ReleaseModel):
         return np.array([Fraction(1, size) > threshold for size in sizes.tolist()], bool)[at]
 
 
-def check_release(classes: CheckedClasses, above: float, most: float) -> tuple[float, bool]:
+def check_classes(classes: CheckedClasses, above: float, most: float) -> tuple[float, bool]:
     """The share of the records at risk, for the check of a release."""
     risky = 1 / classes.hiding > above * (1 + 1e-12)
     return check_at_most(np.array([classes.sizes[risky].sum() / classes.sizes.sum()]), most)

@@ -209,7 +209,7 @@ class ReleasedRows:
             population = getattr(part, "population", None)
             if population is not None:
                 classes = replace(classes, people=self._get_people(population))
-            level, holds = COUNTED_MODELS[part.counted_as].check_release(classes, **parameters)
+            level, holds = COUNTED_MODELS[part.counted_as].check_classes(classes, **parameters)
         return Verdict(part.model, "", _write_limits(parameters), level, bool(holds), True)
 
     def _get_people(self, population: str) -> PopulationRows:

@@ -32,7 +32,8 @@ FILLERS = {"found", "each", "one", "done", "some"}
 NOUNS = {"measures", "privacy", "metrics"}  # rooms whose public functions are mathematical
 # Every part of a kind has these: they are what the kind is, and found by the name of the part.
 CONTRACTS = """
-add_arguments anonymise at check check_rows describe_axis describe_solution describe_task draw
+add_arguments anonymise at check check_classes check_rows compute_level describe_axis
+describe_solution describe_task draw
 drop each execute explain_lack fetch head holds_each keep levels levels_of losses make mark
 measures of_sum page recount refusal released release run_by_part solution table take to_json
 value write
