@@ -131,10 +131,13 @@ def every_k(
     ([1, 3], ['*', '*', '*'])
     """
     name, prepared = plan.algorithm.name, prepare(plan, table, folder)
-    if ks is None and not serves_every_k(name, prepared.task().outliers):
-        outliers = " with outliers" if prepared.task().outliers else ""
+    if ks is None and not serves_every_k(name, prepared.task().needs_run_per_k):
+        task = prepared.task()
+        why = (
+            " with level bounds" if task.level_bounds else " with outliers" if task.outliers else ""
+        )
         raise PlanError(
-            f"{quote(name)}{outliers} runs for one k at a time; name them with ks=, or use sweep "
+            f"{quote(name)}{why} runs for one k at a time; name them with ks=, or use sweep "
             "for figures."
         )
     metrics = measured_metrics(plan, [plan.metric.name])

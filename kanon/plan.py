@@ -20,7 +20,6 @@ from pydantic import (
     StrictInt,
     Tag,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -33,18 +32,18 @@ from kanon.base.checked_json import (
     read_json,
     write_json,
 )
-from kanon.base.kinds import ColumnKind
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, list_names, quote
 from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.hierarchy.intermediate_costs import COMPOSED
-from kanon.hierarchy.plans import HierarchyPlan
+from kanon.hierarchy.plans import HierarchyPlan, LevelBounds
 from kanon.metrics import METRICS, MULTIPLIERS, Metric, check_metric_name, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
+from kanon.sources.read_plan import ReadPlan
 from kanon.sources.repairs import Repair, check_repairs
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
@@ -69,40 +68,13 @@ def update_plan_version(content: Any) -> tuple[Any, str]:
 
 
 class ColumnPlan(Strict):
-    """The role of a column, its hierarchy and, if sensitive, the level to which it is coarsened."""
+    """The role of a column, its hierarchy, and the levels of it that are released."""
 
     role: Role
     hierarchy: HierarchyPlan | None = None
-    level: Annotated[StrictInt, Field(ge=1)] | None = None
+    level: Annotated[StrictInt, Field(ge=1)] | None = None  # to which a sensitive one is coarsened
+    levels: LevelBounds | None = None  # of a quasi-identifier
     pseudonym: StrictBool = False
-
-
-class ReadPlan(Strict):
-    """How the table is read; missing settings are detected."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    missing_markers: list[str] | None = None
-    sheet: str | None = None
-    header: StrictBool | None = None
-    footer: Annotated[StrictInt, Field(ge=0)] | None = None
-    missing: Literal["drop-records", "as-value"] | None = None
-    kinds: dict[str, str] | None = None
-
-    @field_validator("kinds")
-    @classmethod
-    def _check_kinds(cls, kinds: dict[str, str] | None) -> dict[str, str] | None:
-        for name, kind in (kinds or {}).items():
-            try:
-                ColumnKind.parse(kind)
-            except PlanError as error:
-                raise ValueError(f"column {quote(name)}: {str(error).rstrip('.')}") from None
-        return kinds
-
-    @property
-    def column_kinds(self) -> dict[str, ColumnKind]:
-        """How the texts of some columns are read; other kinds are detected."""
-        return {name: ColumnKind.parse(kind) for name, kind in (self.kinds or {}).items()}
 
 
 if TYPE_CHECKING:
@@ -311,6 +283,11 @@ class Plan(Strict):
         }
 
     @property
+    def level_bounds(self) -> dict[str, LevelBounds]:
+        """The levels that released values may have, of the columns where they are bounded."""
+        return {name: part.levels for name, part in self.columns.items() if part.levels}
+
+    @property
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
@@ -428,7 +405,13 @@ class Plan(Strict):
         )
 
     def _check_levels(self) -> None:
-        """Check that only sensitive columns with a hierarchy have a level."""
+        """Check that only columns of the right role have levels."""
+        for name in self.level_bounds:
+            if (role := self.columns[name].role) is not Role.QUASI_IDENTIFIER:
+                raise PlanError(
+                    f"Plan key columns.{name}.levels: {quote(name)} has the role {role}. Only a "
+                    "quasi-identifier can have level bounds."
+                )
         for name, column in self.columns.items():
             if column.level is None or (column.role is Role.SENSITIVE and column.hierarchy):
                 continue
@@ -494,6 +477,7 @@ def _join_place(place: Sequence[int | str]) -> str:
     if parts[:1] == ["repairs"]:
         del parts[3 if parts[2:3] == ["replace"] else len(parts) :]
     kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1, "outliers": 1}
-    if parts and len(parts) > kinds.get(parts[0], len(parts)):
+    has_kind = parts[2:3] != ["levels"]  # which has one form alone
+    if parts and has_kind and len(parts) > kinds.get(parts[0], len(parts)):
         del parts[kinds[parts[0]]]
     return ".".join(parts)

@@ -37,11 +37,12 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     check(task)
     assert task.node is not None
     lattice = begin_search(task, progress)
-    evaluation = lattice.evaluate(task.node)
+    node = lattice.find_node(task.node)
+    evaluation = lattice.evaluate(node)
     if evaluation.suppressed > lattice.limit:
         raise Unsatisfiable(
             f"At these levels {count_noun(evaluation.suppressed, 'record')} would have to be "
             f"suppressed, but the limit is {write_count(lattice.limit)}; choose higher levels, or "
             "raise the limit."
         )
-    return finish_search(lattice, task.node, [task.node])
+    return finish_search(lattice, node, [node])

@@ -54,6 +54,11 @@ class Task:
         The values of the algorithm's own parameters.
     node
         The node of the lattice that the user picked; None if none was.
+    level_bounds
+        Per quasi-identifier the lowest and the highest level that a released value may have; empty
+        where none is bounded (see :mod:`kanon.algorithms.level_bounds`).
+    attribute_weights
+        Per quasi-identifier its weight, already included in the potentials; empty if all are 1.
     """
 
     classes: EquivalenceClasses
@@ -70,6 +75,8 @@ class Task:
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
     node: tuple[int, ...] | None = None
+    level_bounds: tuple[tuple[int, int], ...] = ()
+    attribute_weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", convert_to_potentials(self.potentials))
@@ -78,6 +85,11 @@ class Task:
     def others(self) -> tuple[Model, ...]:
         """What has to hold beside k-anonymity."""
         return tuple(model for model in self.models if not isinstance(model, KAnonymity))
+
+    @property
+    def needs_run_per_k(self) -> bool:
+        """Whether greedy merging runs for each k, as one run does not serve them all."""
+        return bool(self.outliers or self.level_bounds)
 
     def option(self, parameter: Parameter) -> str:
         """The value of one of the algorithm's own parameters."""

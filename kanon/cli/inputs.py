@@ -13,11 +13,12 @@ import pandas as pd
 from kanon.cli.messages import build_notifier
 from kanon.errors import PlanError, quote
 from kanon.hierarchy.plans import get_hierarchy_file
-from kanon.plan import Plan, ReadPlan
+from kanon.plan import Plan
 from kanon.release.context import Context
 from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
+from kanon.sources.read_plan import ReadPlan
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.tables import Table
 from kanon.sources.writing import check_replaceable

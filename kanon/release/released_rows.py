@@ -15,6 +15,7 @@ import pyarrow as pa
 import kanon.privacy
 from kanon.base.formatting import write_number
 from kanon.cards import parts_of
+from kanon.classes import EquivalenceClasses
 from kanon.errors import ReleaseError, quote
 from kanon.plan import Plan
 from kanon.privacy.plans import MODELS, ModelPlan
@@ -52,6 +53,8 @@ class Verdict:
             return f"{quote(self.column)} has values that are not pseudonyms"
         if self.model == "coarsened":
             return f"{quote(self.column)} shows values finer than {self.asked} of its hierarchy"
+        if self.model == "level bounds":
+            return f"{quote(self.column)} shows values outside {self.asked} of its hierarchy"
         if self.model == "repaired":
             return f"{quote(self.column)} shows values that the repairs of the plan remove"
         if self.model == "suppressed":
@@ -75,7 +78,7 @@ class ReleasedRows:
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
             self.check_released_columns, self.check_pseudonyms, self.check_suppressed_rows,
-            self.check_coarsened_columns, self.check_repaired_columns,
+            self.check_coarsened_columns, self.check_level_bounds, self.check_repaired_columns,
         )  # fmt: skip
         for check in checks:
             if wrong := check():
@@ -148,12 +151,25 @@ class ReleasedRows:
 
     def check_coarsened_columns(self) -> Verdict | None:
         for column, labels in (self.coarse or {}).items():
+            if column in self.plan.level_bounds:
+                continue
             cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
             # A mark may stand before what a spreadsheet would take for a formula.
             allowed = {"", *map(normalise_value, labels), *(f"'{label}" for label in labels)}
             if not {normalise_value(cell) for (cell,) in cells.fetchall()} <= allowed:
                 level = f"level {self.plan.columns[column].level}"
                 return Verdict("coarsened", column, level, None, False)
+        return None
+
+    def check_level_bounds(self) -> Verdict | None:
+        for column, bounds in self.plan.level_bounds.items():
+            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
+            forbidden = {*map(normalise_value, (self.coarse or {}).get(column, ()))}
+            if forbidden & {normalise_value(cell) for (cell,) in cells.fetchall()}:
+                most = "the highest" if bounds.most is None else f"{bounds.most}"
+                return Verdict(
+                    "level bounds", column, f"levels {bounds.least} to {most}", None, False
+                )
         return None
 
     def check_repaired_columns(self) -> Verdict | None:
@@ -237,6 +253,23 @@ class ReleasedRows:
         (least,) = self.connection.sql(f"SELECT min(n) FROM ({persons})").fetchall()[0]
         enough = least is None or least >= self.plan.k
         yield Verdict("k-in-persons", person, f"k = {self.plan.k}", least, enough)
+
+
+def find_labels_out_of_bounds(plan: Plan, classes: EquivalenceClasses) -> dict[str, frozenset[str]]:
+    """Per column with level bounds the labels that it may not show, with levels counted anew."""
+    labels = {}
+    for column, bounds in plan.level_bounds.items():
+        tree = classes.hierarchies[classes.attributes.index(column)]
+        levels = [0] * tree.n_nodes
+        for node, parent in enumerate(tree.parent.tolist()):  # a child has the smaller number
+            if parent >= 0:
+                levels[parent] = max(levels[parent], levels[node] + 1)
+        most = max(levels) if bounds.most is None else bounds.most
+        inside: dict[bool, set[str]] = {True: set(), False: set()}
+        for label, level in zip(tree.labels, levels, strict=True):
+            inside[bounds.least <= level <= most].add(normalise_value(label))
+        labels[column] = frozenset(inside[False] - inside[True])
+    return labels
 
 
 def number_persons(persons: pd.Series) -> np.ndarray:

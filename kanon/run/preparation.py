@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 
 from kanon.algorithms.catalogue import check_task, needs_hierarchies, uses
+from kanon.algorithms.level_bounds import check_level_bounds
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun
 from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.plans import build_hierarchy
+from kanon.hierarchy.plans import LevelBounds, build_hierarchy
 from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric, metric_named
@@ -105,6 +106,8 @@ class PreparedRun:
             seed=settings.seed,
             options=settings.options,
             node=self._get_node(),
+            level_bounds=self.level_bounds,
+            attribute_weights=self.attribute_weights,
         )
 
     def task_of_bound(self) -> Task:
@@ -133,13 +136,43 @@ class PreparedRun:
         if levels is None:
             return None
         names, trees = self.classes.attributes, self.classes.hierarchies
-        for column, tree in zip(names, trees, strict=True):
-            if levels[column] > tree.height - 1:
+        bounds = self.level_bounds or [(0, tree.height - 1) for tree in trees]
+        for column, (least, most) in zip(names, bounds, strict=True):
+            if not least <= levels[column] <= most:
+                bounded = column in self.plan.level_bounds
+                where = "the plan allows" if bounded else "the hierarchy has"
                 raise PlanError(
-                    f"Plan key algorithm.node.{column}: level {levels[column]} is not allowed; the "
-                    f"hierarchy has levels 0 to {tree.height - 1}."
+                    f"Plan key algorithm.node.{column}: level {levels[column]} is not allowed; "
+                    f"{where} levels {least} to {most}."
                 )
         return tuple(levels[column] for column in names)
+
+    @property
+    def level_bounds(self) -> tuple[tuple[int, int], ...]:
+        """The lowest and the highest level of each quasi-identifier; empty without bounds.
+
+        Raises
+        ------
+        PlanError
+            A hierarchy has no such level, or a value no group between the two; or a column has
+            bounds and no hierarchy.
+        """
+        bounds_by_column = self.plan.level_bounds
+        for column in bounds_by_column:
+            if self.plan.columns[column].hierarchy is None:
+                raise PlanError(
+                    f"Plan key columns.{column}.levels: {quote(column)} has no hierarchy, so it "
+                    "has no levels."
+                )
+        if not bounds_by_column:
+            return ()
+        trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
+        bounds = tuple(
+            bounds_by_column.get(column, LevelBounds()).fit(column, tree) for column, tree in trees
+        )
+        if not self.classes.in_engine:  # which keeps no bounds: see check_task
+            check_level_bounds(self.classes, bounds)
+        return bounds
 
     def check(self) -> Task:
         """The task for the plan's algorithm, checked before it is run.

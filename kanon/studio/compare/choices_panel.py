@@ -298,7 +298,8 @@ def list_cards(cards: Iterable[Card]) -> str:
 
 def count_new_runs(status: ComparisonOutlook) -> str:
     every_k = all(
-        serves_every_k(line.configuration.algorithm, line.plan.outliers) for line in status.lines
+        serves_every_k(line.configuration.algorithm, line.plan.outliers or line.plan.level_bounds)
+        for line in status.lines
     )
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
     if status.lacking == status.runs:
@@ -321,6 +322,8 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
             uses(line.configuration.algorithm, "outliers") for line in status.lines
         ):
             frequency = "lines with outliers need a run for each k"
+        elif work.settings.level_bounds:
+            frequency = "with level bounds, each line needs a run for each k"
         elif not all(serves_every_k(name) for name in list_compared_algorithms(work)):
             frequency = "lines of GAA need one run for all k; other lines need a run for each k"
         nothing = "Nothing has been compared for this table yet."

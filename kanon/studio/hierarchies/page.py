@@ -27,7 +27,7 @@ from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
 from kanon.studio.session.parts import Message, SharedView
-from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.run_plan import build_plan, get_level_bounds
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, list_usable_metrics
@@ -276,7 +276,36 @@ def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: Hierarch
     )
 
 
+def choose_level_bounds(work: SessionState, column: str, top: int) -> None:
+    least, most = get_level_bounds(work, column)
+    place = work.table.hierarchy_columns.index(column)
+    st.slider(
+        "Levels that a release may show",
+        0,
+        top,
+        **attach_widget(
+            f"levels-bounds-{work.version}-{place}-{top}",
+            (least, top if most is None else most),
+            lambda chosen: take_level_bounds(column, chosen, top),
+        ),
+        help="Level 0 is the exact value. From level 1 on, a release never shows it. A highest "
+        "level below the root keeps every released value at least that fine; records that cannot "
+        "be are suppressed, if the algorithm may, or the run is refused.",
+        width=320,
+    )
+
+
+def take_level_bounds(column: str, chosen: tuple[int, int], top: int) -> None:
+    settings = state.get_session().settings
+    bounds = {name: pair for name, pair in settings.level_bounds.items() if name != column}
+    if chosen != (0, top):
+        bounds[column] = chosen[0], None if chosen[1] == top else chosen[1]
+    state.update_sections(replace(settings, level_bounds=bounds))
+
+
 def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
+    if column in work.table.quasi_identifiers and tree.height > 1:
+        choose_level_bounds(work, column, tree.height - 1)
     st.caption(
         "One line per value: its groups from fine to coarse. A cell that repeats its left "
         "neighbour skips that level. You can paste cells from a spreadsheet. Changes take effect "

@@ -85,6 +85,7 @@ class RunSettings(StateSection):
         "models": "Also require",
         "k": "k",
         "attribute_weights": "How much does losing a column hurt?",
+        "level_bounds": "Levels that a release may show",
         "composed": "Metrics of your own",
     }
 
@@ -107,6 +108,8 @@ class RunSettings(StateSection):
     models: tuple[SensitiveModel, ...] = ()  # What every class has to meet beside k
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)  # The user's own metrics
     attribute_weights: Mapping[str, float] = field(default_factory=dict)  # 1 where none is set
+    # The lowest and the highest released level of a column, where it is bounded; None: the root.
+    level_bounds: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
