@@ -131,11 +131,9 @@ def every_k(
     ([1, 3], ['*', '*', '*'])
     """
     name, prepared = plan.algorithm.name, prepare(plan, table, folder)
-    if ks is None and not serves_every_k(name, prepared.task().needs_run_per_k):
-        task = prepared.task()
-        why = (
-            " with level bounds" if task.level_bounds else " with outliers" if task.outliers else ""
-        )
+    bounds, outliers = prepared.level_bounds, prepared.task().outliers
+    if ks is None and not serves_every_k(name, outliers or bounds):
+        why = " with level bounds" if bounds else " with outliers" if outliers else ""
         raise PlanError(
             f"{quote(name)}{why} runs for one k at a time; name them with ks=, or use sweep "
             "for figures."

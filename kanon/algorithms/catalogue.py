@@ -76,17 +76,13 @@ def check_task(name: str, task: Task) -> None:
     module = algorithm_named(name)
     if task.classes.in_engine and not runs_stored(name):
         raise PlanError(needs_memory(name, task.classes.n_classes))
-    if task.classes.in_engine and task.level_bounds:
+    if task.classes.in_engine and (task.outliers or task.level_bounds):
+        what = "Outliers can only be suppressed" if task.outliers else "Levels can only be bounded"
         raise PlanError(
-            "Level bounds can only be kept where all classes fit in memory, but "
+            f"{what} where all classes fit in memory, but "
             f"{write_count(task.classes.n_classes)} are more than the limit 'classes' allows "
-            "(docs/operate/limits.md). Leave out the key 'levels' of the columns."
-        )
-    if task.classes.in_engine and task.outliers:
-        raise PlanError(
-            "Outliers can only be suppressed where all classes fit in memory, but "
-            f"{write_count(task.classes.n_classes)} are more than the limit 'classes' allows "
-            "(docs/operate/limits.md). Leave out the key 'outliers'."
+            "(docs/operate/limits.md). Leave out the key "
+            f"{'outliers' if task.outliers else 'levels'!r}."
         )
     check = getattr(module, "check", None)
     if check is not None:

@@ -24,7 +24,7 @@ from kanon.algorithms.lattice_size import (
     compute_nodes_by_level,
     sum_losses_per_level,
 )
-from kanon.algorithms.level_bounds import check_level_bounds, find_lowest_nodes
+from kanon.algorithms.level_bounds import find_lowest_nodes
 from kanon.algorithms.stored_counts import StoredCounts
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
@@ -57,7 +57,6 @@ class Lattice:
         self.raised = [compute_nodes_by_level(tree) for tree in self.trees]
         self.least: Node = (0,) * len(self.trees)
         if task.level_bounds:  # the lattice between them, whose levels are numbered from 0 too
-            check_level_bounds(classes, task.level_bounds)
             self.least = tuple(least for least, _ in task.level_bounds)
             self.raised = [
                 rows[least : most + 1, find_lowest_nodes(tree, least)]

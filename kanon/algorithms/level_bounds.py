@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
+from kanon.algorithms.lattice_size import compute_nodes_by_level
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -20,7 +21,7 @@ Anonymise = TypeVar("Anonymise", bound=Callable[..., Recoding])
 
 
 def find_lowest_nodes(tree: Hierarchy, least: int) -> np.ndarray:
-    """Per node the lowest one, itself or above it, with at least a level; else the root.
+    """Per node the lowest one, itself or above it, with at least a level of the tree.
 
     >>> tree = Hierarchy.from_entries(
     ...     [("*", None, None), ("A", "*", None), ("a", "A", None), ("f", "*", None)])
@@ -29,30 +30,12 @@ def find_lowest_nodes(tree: Hierarchy, least: int) -> np.ndarray:
     """
     nodes = np.arange(tree.n_nodes, dtype=np.int32)
     for _ in range(least):  # each step up raises the level by at least one
-        climbs = (tree.level[nodes] < least) & (nodes != tree.root)
-        nodes = np.where(climbs, tree.parent[nodes], nodes)
+        nodes = np.where(tree.level[nodes] < least, tree.parent[nodes], nodes)
     return nodes
 
 
-def find_highest_nodes(tree: Hierarchy, most: int) -> np.ndarray:
-    """Per node the highest one above it with at most a level; itself if there is none."""
-    nodes = np.arange(tree.n_nodes, dtype=np.int32)
-    while True:
-        above = np.where(nodes == tree.root, nodes, tree.parent[nodes])
-        climbs = (above != nodes) & (tree.level[above] <= most)
-        if not climbs.any():
-            return nodes
-        nodes = np.where(climbs, above, nodes)
-
-
 def check_level_bounds(classes: EquivalenceClasses, bounds: Sequence[tuple[int, int]]) -> None:
-    """Check that every value has a group between the bounds of its column.
-
-    Raises
-    ------
-    PlanError
-        A branch of the hierarchy jumps from below the lowest level to above the highest one.
-    """
+    """Check that no branch jumps from below the lowest level to above the highest one."""
     trees = zip(classes.attributes, classes.hierarchies, bounds, strict=True)
     for j, (column, tree, (least, most)) in enumerate(trees):
         nodes = np.unique(classes.nodes[:, j])
@@ -78,54 +61,48 @@ def keep_level_bounds(anonymise: Anonymise) -> Anonymise:
         if not task.level_bounds:
             return anonymise(task, progress)
         classes, trees = task.classes, task.classes.hierarchies
-        check_level_bounds(classes, task.level_bounds)
-        pairs = [*zip(trees, task.level_bounds, strict=True)]
-        lowest = np.column_stack(
-            [find_lowest_nodes(tree, least)[classes.nodes[:, j]]
-             for j, (tree, (least, _)) in enumerate(pairs)]
-        )  # fmt: skip
+        lowest, highest = np.empty_like(classes.nodes), np.empty_like(classes.nodes)
+        for j, (tree, (least, most)) in enumerate(zip(trees, task.level_bounds, strict=True)):
+            lowest[:, j] = find_lowest_nodes(tree, least)[classes.nodes[:, j]]
+            highest[:, j] = compute_nodes_by_level(tree)[most][lowest[:, j]]
         sizes = [tree.n_nodes for tree in trees]
-        nodes, counts, start = group_tuples(lowest, classes.counts, sizes)
-        histograms = (part.grouped(start, len(counts)) for part in classes.histograms)
-        raised = classes.regrouped(nodes, counts, histograms)
-        highest = np.column_stack(
-            [find_highest_nodes(tree, most)[nodes[:, j]] for j, (tree, (_, most)) in
-             enumerate(pairs)]
-        )  # fmt: skip
-        tops, _, part_of = group_tuples(highest, counts, sizes)
+        tops, records, part_of = group_tuples(highest, classes.counts, sizes)
+        ends = np.concatenate([[0], np.cumsum(records)]) / classes.n_records
         _check_parts(task, len(tops))
-        targets, releases, done = np.empty_like(highest), [], 0.0
-        for part in range(len(tops)):
+        targets, traces = np.empty_like(highest), []
+        for part, top in enumerate(tops):
             members = np.flatnonzero(part_of == part)
-            share = int(counts[members].sum()) / classes.n_records
-            own = replace(task, classes=raised.only(members), level_bounds=())
-            _check_part(own, [t.labels[v] for t, v in zip(trees, tops[part], strict=True)])
-            release = anonymise(own, scale_progress(progress, done, done + share))
-            _check_ranges(task, release, len(tops))
-            releases.append(release)
-            targets[members] = release.targets
-            done += share
+            nodes, counts, start = group_tuples(lowest[members], classes.counts[members], sizes)
+            histograms = classes.only(members).histograms
+            grouped = (histogram.grouped(start, len(counts)) for histogram in histograms)
+            own = replace(task, classes=classes.regrouped(nodes, counts, grouped), level_bounds=())
+            _check_part(own, [tree.labels[node] for tree, node in zip(trees, top, strict=True)])
+            release = anonymise(own, scale_progress(progress, *ends[part : part + 2].tolist()))
+            if release.ranged:
+                raise PlanError(
+                    "Level bounds are levels of a hierarchy, but this algorithm releases ranges. "
+                    "Let it release groups of the hierarchy, choose another one, or leave out the "
+                    "bounds."
+                )
+            targets[members] = release.targets[start]
+            traces.append(release.trace)
         # Where an algorithm went above what a part has in common, this is enough.
-        within = [tree.level for tree in releases[0].hierarchies]
-        for j, (_, most) in enumerate(task.level_bounds):
-            targets[:, j] = np.where(within[j][targets[:, j]] > most, highest[:, j], targets[:, j])
-        trace = _join_traces([release.trace for release in releases])
-        return Recoding.from_targets(
-            classes, targets[start], hierarchies=releases[0].ranged or None, trace=trace
-        )
+        for j, (tree, (_, most)) in enumerate(zip(trees, task.level_bounds, strict=True)):
+            is_above = tree.level[targets[:, j]] > most
+            targets[:, j] = np.where(is_above, highest[:, j], targets[:, j])
+        return Recoding.from_targets(classes, targets, trace=_join_traces(traces))
 
     return cast(Anonymise, anonymise_between)
 
 
 def _check_parts(task: Task, n_parts: int) -> None:
-    compared = [
-        model for model in task.others if isinstance(model, SensitiveModel) and model.of_table
-    ]
-    if n_parts > 1 and compared:
+    others = (model for model in task.others if isinstance(model, SensitiveModel))
+    titles = [model.title for model in others if model.of_table]
+    if n_parts > 1 and titles:
         raise PlanError(
             f"The highest levels of the plan divide the table into {n_parts} parts that are "
-            f"anonymised one by one, but {quote(compared[0].title)} compares classes with the "
-            "whole table. Use a full-domain algorithm, or leave out levels.most."
+            f"anonymised one by one, but {quote(titles[0])} compares classes with the whole table. "
+            "Use a full-domain algorithm, or leave out levels.most."
         )
 
 
@@ -142,23 +119,11 @@ def _check_part(task: Task, labels: list[str]) -> None:
         ) from None
 
 
-def _check_ranges(task: Task, release: Recoding, n_parts: int) -> None:
-    trees = zip(release.hierarchies, task.classes.hierarchies, task.level_bounds, strict=True)
-    for column, (tree, own, (least, most)) in zip(task.classes.attributes, trees, strict=True):
-        bounded = n_parts > 1 or least > 0 or most < own.height - 1
-        if tree is not own and bounded:
-            raise PlanError(
-                f"Levels are those of a hierarchy, but this algorithm releases {quote(column)} as "
-                "ranges. Choose groups of the hierarchy, another algorithm, or no level bounds."
-            )
-
-
 def _join_traces(traces: Sequence[Trace]) -> Trace:
-    """The work of all parts; what is proved holds for the part where it is least."""
-    if len(traces) == 1:
-        return traces[0]
+    """The work of all parts, and the least that is proved of one."""
     gaps = [trace.gap for trace in traces]
-    return Trace(
+    return replace(
+        traces[0],
         evaluated=sum(trace.evaluated for trace in traces),
         steps=sum(trace.steps for trace in traces),
         gap=None if None in gaps else max(gap or 0.0 for gap in gaps),

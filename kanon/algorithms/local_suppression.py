@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from kanon.algorithms import lattice_sweep
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice_size import MOST_NODES
@@ -25,17 +23,15 @@ CARD = AlgorithmCard(
     source="kanon 2026; suppression of single cells by importance: sdcMicro (Templ, Kowarik, "
     "Meindl 2015)",
     family="regions",
-    how="A blanked cell is raised to the root of its hierarchy; no value is generalised in any "
-    "other way. Records that are in no class of at least k are repaired by blanking a set of "
-    "columns. The sets are tried in the order of their importance, which is the sum of the weights "
-    "of their columns, so those come first that repair most records per weighted cell. At each "
-    "set, the remaining records that look the same in all other columns are released with these "
-    "cells blanked, if there are at least k of them and they meet every other required model. "
-    "Records left at the end join the released class for which the fewest weighted cells are "
-    "blanked. A blank is a value of its own: it only hides records among others that are blank in "
-    "the same columns. Other software, such as sdcMicro, lets a blank match every value, and so "
-    "blanks fewer cells. There, two equal records can be blanked in different cells; here records "
-    "that share all quasi-identifiers always stay together.",
+    how="A blanked cell is raised to the root of its hierarchy; no value is generalised otherwise. "
+    "Sets of columns are tried in the order of their importance, the sum of the weights of their "
+    "columns. So those come first that repair most records per weighted cell. At each set, the "
+    "remaining records that look the same in all other columns are released with these cells "
+    "blanked, if there are at least k of them and they meet every other required model. Records "
+    "left at the end join the released class for which the fewest weighted cells are blanked. A "
+    "blank is a value of its own: it only hides records among others that are blank in the same "
+    "columns. In sdcMicro a blank matches every value, so fewer are needed, and equal records can "
+    "be blanked in different cells; here equal records stay together.",
     guarantees="Every class holds at least k records and meets all models. Every cell has its "
     "original value or is blank, and no record is suppressed.",
     slow="With more than about 18 quasi-identifiers, as the number of sets doubles with each.",
@@ -46,22 +42,13 @@ MOST_COLUMNS = MOST_NODES.bit_length() - 1  # so that there are no more sets tha
 
 
 def check(task: Task) -> None:
-    """Check that the task can be run.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records, or no release can meet a model.
-    PlanError
-        There are more than :data:`MOST_COLUMNS` quasi-identifiers.
-    """
+    """Check that some release can meet k and the models, and that the columns are not too many."""
     task.check()
     n_columns = len(task.classes.attributes)
     if n_columns > MOST_COLUMNS:
         raise PlanError(
-            f"Local suppression tries all sets of columns, so it takes at most {MOST_COLUMNS} "
-            f"quasi-identifiers, but there are {write_count(n_columns)}. Use 'gaa' or 'mondrian', "
-            "or choose fewer quasi-identifiers."
+            f"Local suppression tries all sets of at most {MOST_COLUMNS} quasi-identifiers, but "
+            f"there are {write_count(n_columns)}. Choose fewer of them, or use 'gaa'."
         )
 
 
@@ -69,12 +56,10 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Blank cells until every class holds k records and meets all models.
 
-    This is the lattice sweep over trees of which only the values and the roots are left, where
-    blanking a cell costs the weight of its column. At the set S of columns, a group of r records
-    has ``r * |S|`` cells blanked, and r records are repaired for ``r * (sum of the weights of S)``:
-    the sets by rising sum, ties in canonical order, are the groups by falling number of records
-    repaired per weighted cell. What is left joins a released class, see
-    :mod:`kanon.algorithms.lattice_sweep`.
+    This is the lattice sweep over trees of which only values and roots are left, where a blank
+    costs the weight of its column. Blanking the columns S of r records repairs r records for
+    ``r * (sum of the weights of S)``, so the sets by rising sum are the groups by falling number of
+    records repaired per weighted cell; ties go to the canonical order.
 
     Raises
     ------
@@ -112,13 +97,5 @@ def flatten(tree: Hierarchy) -> Hierarchy:
     >>> flatten(tree).labels, flatten(tree).parent.tolist()
     (('a', 'A', '*'), [2, 2, -1])
     """
-    numbers = np.arange(tree.n_nodes, dtype=np.int32)
-    is_root = numbers == tree.root
-    return Hierarchy(
-        tree.labels,
-        parent=np.where(is_root, -1, tree.root).astype(np.int32),
-        first=np.where(is_root, 0, numbers).astype(np.int32),
-        last=np.where(is_root, max(tree.root, 1), numbers + 1).astype(np.int32),
-        level=(is_root & (tree.root > 0)).astype(np.int32),
-        weight=None,
-    )
+    *labels, root = tree.labels
+    return Hierarchy.from_entries([(root, None, None), *((label, root, None) for label in labels)])

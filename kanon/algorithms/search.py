@@ -245,7 +245,7 @@ def build_unsatisfiable(task: Task) -> Unsatisfiable:
     between = " between the levels that the plan allows" if task.level_bounds else ""
     return Unsatisfiable(
         f"Even with the suppression that is allowed, no node of the lattice{between} reaches "
-        f"k = {task.k}{' and meets all models' if between and task.others else ''}."
+        f"k = {task.k}{' and meets the models' if task.others else ''}."
     )
 
 

@@ -86,11 +86,6 @@ class Task:
         """What has to hold beside k-anonymity."""
         return tuple(model for model in self.models if not isinstance(model, KAnonymity))
 
-    @property
-    def needs_run_per_k(self) -> bool:
-        """Whether greedy merging runs for each k, as one run does not serve them all."""
-        return bool(self.outliers or self.level_bounds)
-
     def option(self, parameter: Parameter) -> str:
         """The value of one of the algorithm's own parameters."""
         return self.options.get(parameter.name, parameter.default)

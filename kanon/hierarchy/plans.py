@@ -177,14 +177,12 @@ class LevelBounds(Strict):
             )
         return self
 
-    def fit(self, column: str, tree: Hierarchy) -> tuple[int, int]:
-        """The two levels in a hierarchy.
+    @property
+    def highest(self) -> str:
+        return "the root" if self.most is None else f"level {self.most}"
 
-        Raises
-        ------
-        PlanError
-            The hierarchy does not have so many levels.
-        """
+    def fit(self, column: str, tree: Hierarchy) -> tuple[int, int]:
+        """The two levels in a hierarchy; PlanError if it does not have so many."""
         top = tree.height - 1
         for name, level in (("least", self.least), ("most", self.most or 0)):
             if level > top:

@@ -164,12 +164,10 @@ class ReleasedRows:
     def check_level_bounds(self) -> Verdict | None:
         for column, bounds in self.plan.level_bounds.items():
             cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
-            forbidden = {*map(normalise_value, (self.coarse or {}).get(column, ()))}
-            if forbidden & {normalise_value(cell) for (cell,) in cells.fetchall()}:
-                most = "the highest" if bounds.most is None else f"{bounds.most}"
-                return Verdict(
-                    "level bounds", column, f"levels {bounds.least} to {most}", None, False
-                )
+            shown = {normalise_value(cell) for (cell,) in cells.fetchall()}
+            if shown.intersection((self.coarse or {}).get(column, ())):
+                asked = f"level {bounds.least} to {bounds.highest}"
+                return Verdict("level bounds", column, asked, None, False)
         return None
 
     def check_repaired_columns(self) -> Verdict | None:
@@ -261,14 +259,12 @@ def find_labels_out_of_bounds(plan: Plan, classes: EquivalenceClasses) -> dict[s
     for column, bounds in plan.level_bounds.items():
         tree = classes.hierarchies[classes.attributes.index(column)]
         levels = [0] * tree.n_nodes
-        for node, parent in enumerate(tree.parent.tolist()):  # a child has the smaller number
-            if parent >= 0:
-                levels[parent] = max(levels[parent], levels[node] + 1)
-        most = max(levels) if bounds.most is None else bounds.most
-        inside: dict[bool, set[str]] = {True: set(), False: set()}
-        for label, level in zip(tree.labels, levels, strict=True):
-            inside[bounds.least <= level <= most].add(normalise_value(label))
-        labels[column] = frozenset(inside[False] - inside[True])
+        for node, parent in enumerate(tree.parent[:-1].tolist()):  # a child has the smaller number
+            levels[parent] = max(levels[parent], levels[node] + 1)
+        allowed = range(bounds.least, 1 + (max(levels) if bounds.most is None else bounds.most))
+        pairs = zip(tree.labels, levels, strict=True)
+        outside = (normalise_value(label) for label, at in pairs if at not in allowed)
+        labels[column] = frozenset(outside)
     return labels
 
 

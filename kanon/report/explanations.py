@@ -187,7 +187,7 @@ def describe_plan_algorithm(plan: Plan) -> dict[str, str]:
 
 def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
     """What was chosen, as pairs of a term and what it means here."""
-    plan, classes = run.prepared.plan, run.prepared.classes
+    plan = run.prepared.plan
     weights = plan.algorithm.attribute_weights
     text_of_term = {
         **describe_plan_algorithm(plan),
@@ -202,11 +202,8 @@ def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
             for part in run.prepared.coarsened
         ),
         "Level bounds": "; ".join(
-            f"{column} from level {least} to level {most} of {tree.height - 1}"
-            for column, tree, (least, most) in zip(
-                classes.attributes, classes.hierarchies, run.prepared.level_bounds, strict=False
-            )
-            if column in plan.level_bounds
+            f"{column} from level {bounds.least} to {bounds.highest}"
+            for column, bounds in plan.level_bounds.items()
         ),
         "Levels": _describe_levels(run),
         "Parts": run.about_parts,

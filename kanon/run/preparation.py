@@ -139,8 +139,7 @@ class PreparedRun:
         bounds = self.level_bounds or [(0, tree.height - 1) for tree in trees]
         for column, (least, most) in zip(names, bounds, strict=True):
             if not least <= levels[column] <= most:
-                bounded = column in self.plan.level_bounds
-                where = "the plan allows" if bounded else "the hierarchy has"
+                where = "the plan allows" if self.level_bounds else "the hierarchy has"
                 raise PlanError(
                     f"Plan key algorithm.node.{column}: level {levels[column]} is not allowed; "
                     f"{where} levels {least} to {most}."
@@ -151,28 +150,14 @@ class PreparedRun:
     def level_bounds(self) -> tuple[tuple[int, int], ...]:
         """The lowest and the highest level of each quasi-identifier; empty without bounds.
 
-        Raises
-        ------
-        PlanError
-            A hierarchy has no such level, or a value no group between the two; or a column has
-            bounds and no hierarchy.
+        PlanError says which bounds a column cannot have.
         """
-        bounds_by_column = self.plan.level_bounds
-        for column in bounds_by_column:
-            if self.plan.columns[column].hierarchy is None:
-                raise PlanError(
-                    f"Plan key columns.{column}.levels: {quote(column)} has no hierarchy, so it "
-                    "has no levels."
-                )
-        if not bounds_by_column:
-            return ()
+        chosen = self.plan.level_bounds
         trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
-        bounds = tuple(
-            bounds_by_column.get(column, LevelBounds()).fit(column, tree) for column, tree in trees
-        )
-        if not self.classes.in_engine:  # which keeps no bounds: see check_task
+        bounds = [chosen.get(column, LevelBounds()).fit(column, tree) for column, tree in trees]
+        if chosen and not self.classes.in_engine:  # which keeps no bounds: see check_task
             check_level_bounds(self.classes, bounds)
-        return bounds
+        return tuple(bounds) if chosen else ()
 
     def check(self) -> Task:
         """The task for the plan's algorithm, checked before it is run.
@@ -255,7 +240,8 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     trees = {}
     for column in columns:
         hierarchy = plan.columns[column].hierarchy
-        if hierarchy is None and not needs_hierarchies(plan.algorithm.name):
+        is_needed = needs_hierarchies(plan.algorithm.name) or column in plan.level_bounds
+        if hierarchy is None and not is_needed:
             values = complete.count_column_values(column)
             trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
             continue

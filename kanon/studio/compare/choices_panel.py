@@ -322,8 +322,6 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
             uses(line.configuration.algorithm, "outliers") for line in status.lines
         ):
             frequency = "lines with outliers need a run for each k"
-        elif work.settings.level_bounds:
-            frequency = "with level bounds, each line needs a run for each k"
         elif not all(serves_every_k(name) for name in list_compared_algorithms(work)):
             frequency = "lines of GAA need one run for all k; other lines need a run for each k"
         nothing = "Nothing has been compared for this table yet."

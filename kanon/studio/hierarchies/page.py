@@ -278,24 +278,19 @@ def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: Hierarch
 
 def choose_level_bounds(work: SessionState, column: str, top: int) -> None:
     least, most = get_level_bounds(work, column)
-    place = work.table.hierarchy_columns.index(column)
+    shown = least, top if most is None else most
     st.slider(
         "Levels that a release may show",
         0,
         top,
-        **attach_widget(
-            f"levels-bounds-{work.version}-{place}-{top}",
-            (least, top if most is None else most),
-            lambda chosen: take_level_bounds(column, chosen, top),
-        ),
-        help="Level 0 is the exact value. From level 1 on, a release never shows it. A highest "
-        "level below the root keeps every released value at least that fine; records that cannot "
-        "be are suppressed, if the algorithm may, or the run is refused.",
+        **attach_widget(f"levels-{column}-{top}-bounds", shown, take_level_bounds, column, top),
+        help="Level 0 is the exact value. If the requirements cannot be met between the two "
+        "levels, the run is refused, or records are suppressed if you allow that.",
         width=320,
     )
 
 
-def take_level_bounds(column: str, chosen: tuple[int, int], top: int) -> None:
+def take_level_bounds(column: str, top: int, chosen: tuple[int, int]) -> None:
     settings = state.get_session().settings
     bounds = {name: pair for name, pair in settings.level_bounds.items() if name != column}
     if chosen != (0, top):

@@ -138,9 +138,8 @@ def measure_run(work: SessionState, algorithm: str, n_ks: int) -> dict[str, floa
 
 def measure_anonymisation(work: SessionState) -> Effort:
     n_ks = 1
-    if serves_every_k(
-        work.settings.algorithm, work.settings.outliers or work.settings.level_bounds
-    ):
+    run_per_k = work.settings.outliers or work.settings.level_bounds
+    if serves_every_k(work.settings.algorithm, run_per_k):
         n_ks += sum(k <= work.table.highest_k for k in FINISHED_K)
     return measure_run(work, work.settings.algorithm, n_ks)
 
