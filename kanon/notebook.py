@@ -131,10 +131,11 @@ def every_k(
     ([1, 3], ['*', '*', '*'])
     """
     name, prepared = plan.algorithm.name, prepare(plan, table, folder)
-    if ks is None and not serves_every_k(name, prepared.task().outliers):
-        outliers = " with outliers" if prepared.task().outliers else ""
+    bounds, outliers = prepared.level_bounds, prepared.task().outliers
+    if ks is None and not serves_every_k(name, outliers or bounds):
+        why = " with level bounds" if bounds else " with outliers" if outliers else ""
         raise PlanError(
-            f"{quote(name)}{outliers} runs for one k at a time; name them with ks=, or use sweep "
+            f"{quote(name)}{why} runs for one k at a time; name them with ks=, or use sweep "
             "for figures."
         )
     metrics = measured_metrics(plan, [plan.metric.name])

@@ -29,7 +29,7 @@ from kanon.base.checked_json import (
 from kanon.cards import parts_of
 from kanon.errors import PlanError, PlanWarning, list_names, quote
 from kanon.hierarchy import LARGEST_WEIGHT
-from kanon.hierarchy.plans import HierarchyPlan
+from kanon.hierarchy.plans import HierarchyPlan, LevelBounds
 from kanon.metrics import METRICS, Metric, check_metric_name, metric_named
 from kanon.plan_parts import (
     AlgorithmPlan,
@@ -206,6 +206,11 @@ class Plan(Strict):
         return {name: column.written for name, column in self.columns.items() if column.written}
 
     @property
+    def level_bounds(self) -> dict[str, LevelBounds]:
+        """The levels that released values may have, of the columns where they are bounded."""
+        return {name: part.levels for name, part in self.columns.items() if part.levels}
+
+    @property
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
@@ -329,7 +334,13 @@ class Plan(Strict):
         )
 
     def _check_levels(self) -> None:
-        """Check that only sensitive columns with a hierarchy have a level."""
+        """Check that only columns of the right role have levels."""
+        for name in self.level_bounds:
+            if (role := self.columns[name].role) is not Role.QUASI_IDENTIFIER:
+                raise PlanError(
+                    f"Plan key columns.{name}.levels: {quote(name)} has the role {role}. Only a "
+                    "quasi-identifier can have level bounds."
+                )
         for name, column in self.columns.items():
             if column.level is None or (column.role is Role.SENSITIVE and column.hierarchy):
                 continue
@@ -395,6 +406,7 @@ def _join_place(place: Sequence[int | str]) -> str:
     if parts[:1] == ["repairs"]:
         del parts[3 if parts[2:3] == ["replace"] else len(parts) :]
     kinds = {"privacy": 2, "columns": 3, "suppression_limit": 1, "outliers": 1}
-    if parts and len(parts) > kinds.get(parts[0], len(parts)):
+    has_kind = parts[2:3] != ["levels"]  # which has one form alone
+    if parts and has_kind and len(parts) > kinds.get(parts[0], len(parts)):
         del parts[kinds[parts[0]]]
     return ".".join(parts)

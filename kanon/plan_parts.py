@@ -20,18 +20,19 @@ from kanon.base.checked_json import Number, Strict
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import quote
 from kanon.hierarchy.intermediate_costs import COMPOSED
-from kanon.hierarchy.plans import HierarchyPlan
+from kanon.hierarchy.plans import HierarchyPlan, LevelBounds
 from kanon.metrics import MULTIPLIERS, Metric
 from kanon.schema import Role
 
 
 class ColumnPlan(Strict):
-    """The role of a column, its hierarchy and, if sensitive, the level to which it is coarsened."""
+    """The role of a column, its hierarchy, and what of it is released."""
 
     role: Role
     hierarchy: HierarchyPlan | None = None
     written: Literal["range", "mean", "median", "mode"] | None = None
-    level: Annotated[StrictInt, Field(ge=1)] | None = None
+    level: Annotated[StrictInt, Field(ge=1)] | None = None  # to which a sensitive one is coarsened
+    levels: LevelBounds | None = None  # of a quasi-identifier
     pseudonym: StrictBool = False
 
 

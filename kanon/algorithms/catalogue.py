@@ -85,11 +85,13 @@ def check_task(name: str, task: Task) -> None:
     module = algorithm_named(name)
     if task.classes.in_engine and not runs_stored(name):
         raise PlanError(needs_memory(name, task.classes.n_classes))
-    if task.classes.in_engine and task.outliers:
+    if task.classes.in_engine and (task.outliers or task.level_bounds):
+        what = "Outliers can only be suppressed" if task.outliers else "Levels can only be bounded"
         raise PlanError(
-            "Outliers can only be suppressed where all classes fit in memory, but "
+            f"{what} where all classes fit in memory, but "
             f"{write_count(task.classes.n_classes)} are more than the limit 'classes' allows "
-            "(docs/operate/limits.md). Leave out the key 'outliers'."
+            "(docs/operate/limits.md). Leave out the key "
+            f"{'outliers' if task.outliers else 'levels'!r}."
         )
     check_written(task.classes, task.written)
     check = getattr(module, "check", None)
@@ -117,12 +119,13 @@ def runs_stored(name: str) -> bool:
     return module.CARD.family == "levels" or module.CARD.runs_in_engine
 
 
-def serves_every_k(name: str, outliers: object = None) -> bool:
+def serves_every_k(name: str, run_per_k: object = None) -> bool:
     """Whether one run of an algorithm yields the release for every k.
 
-    If outliers may be suppressed, none does, because they are chosen for each k.
+    ``run_per_k``: whether outliers may be suppressed or levels are bounded. Then none does, because
+    outliers are chosen for each k, and a path begins with the values as they came.
 
-    >>> serves_every_k("gaa"), serves_every_k("gaa", outliers=3), serves_every_k("optimal")
+    >>> serves_every_k("gaa"), serves_every_k("gaa", run_per_k=True), serves_every_k("optimal")
     (True, False, False)
     """
-    return hasattr(algorithm_named(name), "merge_path") and not outliers
+    return hasattr(algorithm_named(name), "merge_path") and not run_per_k

@@ -7,7 +7,7 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import Node, count_nodes_per_height
+from kanon.algorithms.lattice_size import Node, compute_node_heights
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
@@ -105,7 +105,7 @@ def node_order(lattice: Lattice) -> np.ndarray:
     order = lattice.sort_places_by_height()
     common = math.lcm(*(top for top in lattice.tops if top))
     end = 0
-    for size in count_nodes_per_height(lattice.trees):
+    for size in np.bincount(compute_node_heights(lattice.shape).ravel()).tolist():
         lattice.show_progress()
         start, end = end, end + size
         places = order[start:end]

@@ -1,6 +1,7 @@
 """GAA, the greedy anonymisation algorithm: merge a smallest class with its best partner."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.outliers import anonymise_without_outliers
 from kanon.algorithms.partitioned_merging import merge_apart, merge_in_engine
@@ -160,5 +161,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     return merge_in_engine(task, number_of_parts(task), progress)
 
 
+@keep_level_bounds
 def _merge_all(task: Task, progress: Progress) -> Recoding:
     return repair_for_models(merge_path(task, progress).at(task.k), task, progress)

@@ -1,6 +1,7 @@
 """The variant of GAA that merges only classes below k with each other."""
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.outliers import anonymise_without_outliers
 from kanon.algorithms.repair_models import repair_for_models
@@ -75,6 +76,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     return anonymise_without_outliers(_merge_all, task, progress)
 
 
+@keep_level_bounds
 def _merge_all(task: Task, progress: Progress) -> Recoding:
     path = merged(task, progress)
     return repair_for_models(path.after(len(path.parts)), task, progress)

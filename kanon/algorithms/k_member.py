@@ -11,6 +11,7 @@ from kanon.algorithms.clusters import (
     finish_clusters,
     join_nearest,
 )
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -112,6 +113,7 @@ def _grow_clusters(table: ClusteringInput, start: int, progress: Progress) -> Cl
     return Clusters(room.nodes[:n_clusters], room.records[:n_clusters], room.of)
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of k-member clustering for ``task.k`` and all the models of the task.
 

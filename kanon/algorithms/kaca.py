@@ -7,6 +7,7 @@ import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.clusters import finish_clusters
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.merging import begin_merging
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
@@ -84,6 +85,7 @@ def merged(task: Task, progress: Progress = ignore_progress) -> tuple[Merging, i
     return merging, merges
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of KACA for ``task.k`` and all the models of the task.
 

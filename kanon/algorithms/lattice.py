@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cached_property
 from itertools import product
-from operator import mul
+from operator import add, mul, sub
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from kanon.algorithms.lattice_size import (
     compute_node_heights,
     compute_node_losses,
     compute_nodes_by_level,
-    count_lattice_nodes,
     sum_losses_per_level,
 )
+from kanon.algorithms.level_bounds import find_lowest_nodes
 from kanon.algorithms.stored_counts import StoredCounts
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
@@ -55,9 +55,18 @@ class Lattice:
         self.limit = limit
         self.progress = progress
         self.trees = classes.hierarchies
-        self.tops: Node = tuple(int(tree.level[tree.root]) for tree in self.trees)
-        self.size = count_lattice_nodes(self.trees)
         self.raised = [compute_nodes_by_level(tree) for tree in self.trees]
+        self.least: Node = (0,) * len(self.trees)
+        if task.level_bounds:  # the lattice between them, whose levels are numbered from 0 too
+            self.least = tuple(least for least, _ in task.level_bounds)
+            self.raised = [
+                rows[least : most + 1, find_lowest_nodes(tree, least)]
+                for rows, tree, (least, most) in zip(
+                    self.raised, self.trees, task.level_bounds, strict=True
+                )
+            ]
+        self.tops: Node = tuple(len(rows) - 1 for rows in self.raised)
+        self.size = math.prod(self.shape)
         self._others: tuple[Model, ...] = task.others
         self._of_release = task.of_release
         self._records = classes.n_records
@@ -71,7 +80,7 @@ class Lattice:
         if isinstance(classes, StoredClasses):
             self._counts = StoredCounts(classes, task.potentials, task.k)
         else:
-            self._counts = CountsHere(classes, task.potentials, task.k)
+            self._counts = CountsHere(classes, task.potentials, task.k, self.raised)
 
     # --- the shape ------------------------------------------------------------------------------
     @property
@@ -82,6 +91,13 @@ class Lattice:
     def shape(self) -> tuple[int, ...]:
         """The number of levels of each quasi-identifier."""
         return tuple(top + 1 for top in self.tops)
+
+    def get_levels(self, node: Node) -> Node:
+        """The levels that a node stands for; others only where the lattice has lower bounds."""
+        return tuple(map(add, node, self.least))
+
+    def find_node(self, levels: Node) -> Node:
+        return tuple(map(sub, levels, self.least))
 
     def above(self, node: Node) -> list[Node]:
         """The nodes that raise one quasi-identifier by one level, in the plan's order."""
@@ -202,9 +218,10 @@ class Lattice:
     def release(self, node: Node, walk: Sequence[Node] = ()) -> Recoding:
         """The release at a node: classes that break the models are suppressed."""
         trace = Trace(
-            node=node,
-            walk=tuple(walk),
-            visited=np.array(self.visited, dtype=np.int32).reshape(-1, len(self.tops)),
+            node=self.get_levels(node),
+            walk=tuple(map(self.get_levels, walk)),
+            visited=np.array(self.visited, dtype=np.int32).reshape(-1, len(self.tops))
+            + np.array(self.least, dtype=np.int32),
             evaluated=len(self._value_starts),
             steps=len(walk),
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from kanon.algorithms.lattice_size import Node, compute_nodes_by_level
+from kanon.algorithms.lattice_size import Node
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.kernels.lattice import (
     ClassRuns,
@@ -81,11 +81,14 @@ class Half:
 
 class CountsHere:
     def __init__(
-        self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray], k: int
+        self,
+        classes: EquivalenceClasses,
+        potentials: Sequence[np.ndarray],
+        k: int,
+        raised: Sequence[np.ndarray],
     ) -> None:
-        self._classes, self._k = classes, k
+        self._classes, self._k, self._raised = classes, k, raised
         self._records = classes.n_records
-        self._raised = [compute_nodes_by_level(tree) for tree in classes.hierarchies]
         self._halves = self._split_columns(classes, potentials)
         self._whole = _build_runs(classes.counts, *self._halves)
         n_left, n_right = (len(half.tuples) for half in self._halves)

@@ -20,6 +20,7 @@ from kanon.algorithms.lattice_sweep_walk import (
     walk_lattice,
 )
 from kanon.algorithms.lattice_sweep_wide import EFFORTS, sweep_wide_lattice
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.prices import Prices, find_good_prices
 from kanon.algorithms.repair_release import repair_release
@@ -118,6 +119,7 @@ def is_wide(task: Task) -> bool:
     return not can_search_lattice(task.classes.hierarchies)
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Sweep the lattice.
 

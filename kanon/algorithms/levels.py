@@ -37,7 +37,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     check(task)
     assert task.node is not None
     lattice = begin_search(task, progress)
-    evaluation = lattice.evaluate(task.node)
+    node = lattice.find_node(task.node)
+    evaluation = lattice.evaluate(node)
     if task.of_release and evaluation.suppressed == task.classes.n_records:
         titles = " or ".join(model.title for model in task.of_release)
         raise Unsatisfiable(f"At these levels {titles} does not hold; choose higher levels.")
@@ -47,4 +48,4 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
             f"suppressed, but the limit is {write_count(lattice.limit)}; choose higher levels, or "
             "raise the limit."
         )
-    return finish_search(lattice, task.node, [task.node])
+    return finish_search(lattice, node, [node])

@@ -11,6 +11,7 @@ from math import ceil, lcm, log10
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
 from kanon.algorithms.repair_release import refuse_release_models
 from kanon.algorithms.task import Task
@@ -156,6 +157,7 @@ def check(task: Task) -> None:
     task.check()
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Group the records, and release per group and quasi-identifier its mean.
 

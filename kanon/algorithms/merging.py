@@ -9,6 +9,7 @@ from kanon.algorithms.task import Task, digits_of, in_one_width
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError
 from kanon.kernels.hashing import hash_tuples
 from kanon.kernels.merging import add_first_classes, merge_some
 from kanon.kernels.merging_state import (
@@ -60,6 +61,11 @@ def merge_greedily(
     task: Task, first_below_k: bool = False, progress: Progress = ignore_progress
 ) -> MergePath:
     task.check()
+    if task.level_bounds:  # they are kept by runs for one k
+        raise PlanError(
+            "One run of greedy merging serves every k only from the values as they came, so here "
+            "it cannot keep level bounds; leave out the key 'levels' of the columns."
+        )
     classes = task.classes
     size = classes.n_classes
     work, rules, view = begin_merging(task, classes, first_below_k)

@@ -83,8 +83,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     if not minimal:
         raise build_unsatisfiable(task)
     least_distorted_nodes = least_distorted(lattice, minimal)
-    if task.node in least_distorted_nodes:
-        best = task.node
+    wanted = None if task.node is None else lattice.find_node(task.node)
+    if wanted in least_distorted_nodes:
+        best = wanted
     else:
         best = choose_best_node(lattice, CellLoss(lattice, task.potentials), least_distorted_nodes)
     return finish_search(lattice, best, [best])

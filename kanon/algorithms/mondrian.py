@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
 from kanon.algorithms.repair_release import refuse_release_models
 from kanon.algorithms.task import Task
@@ -178,6 +179,7 @@ def check(task: Task) -> None:
     task.check()
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Cut the table into regions, and release each region as one class.
 

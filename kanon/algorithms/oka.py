@@ -11,6 +11,7 @@ from kanon.algorithms.clusters import (
     finish_clusters,
     join_nearest,
 )
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -131,6 +132,7 @@ def _merge_small(table: ClusteringInput, clusters: Clusters, progress: Progress)
     clusters.of[:] = find_merge_ends(merged_into)[clusters.of]
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of OKA for ``task.k`` and all the models of the task.
 

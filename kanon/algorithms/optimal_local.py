@@ -25,6 +25,7 @@ from kanon.algorithms.lattice_size import compute_nodes_by_level, count_lattice_
 from kanon.algorithms.lattice_sweep import by_least_k
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_walk import compute_place_targets
+from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.prices import Assignment, Prices, find_good_prices
 from kanon.algorithms.repair_release import refuse_release_models
 from kanon.algorithms.task import Task
@@ -140,6 +141,7 @@ class _Best:
         return 100 * (self.loss / self.bound - 1) if self.bound > 0 else np.inf
 
 
+@keep_level_bounds
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Find a release with the least loss.
 

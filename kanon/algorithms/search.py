@@ -250,9 +250,11 @@ def log_nothing(node: Node, between: Sequence[Node]) -> None:
 
 
 def build_unsatisfiable(task: Task) -> Unsatisfiable:
-    """The error that not even the top is good enough: cannot happen after the checks of a task."""
+    """The error that not even the top is good enough: only where the highest levels are bounded."""
+    between = " between the levels that the plan allows" if task.level_bounds else ""
     return Unsatisfiable(
-        f"Even with the suppression that is allowed, no node of the lattice reaches k = {task.k}."
+        f"Even with the suppression that is allowed, no node of the lattice{between} reaches "
+        f"k = {task.k}{' and meets the models' if task.others else ''}."
     )
 
 
@@ -327,6 +329,8 @@ def walk_upwards(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Rec
     walk = [lattice.bottom]
     while not lattice.satisfies(walk[-1]) and walk[-1] != lattice.tops:
         walk.append(step(lattice, walk[-1]))
+    if not lattice.satisfies(walk[-1]):
+        raise build_unsatisfiable(lattice.task)
     return finish_search(lattice, walk[-1], walk)
 
 
@@ -335,6 +339,8 @@ def run_search(
 ) -> Recoding:
     lattice = begin_search(task, progress)
     tags = NodeTags(lattice)
+    if task.level_bounds and not tags.check(lattice.tops):  # else it was checked with the task
+        raise build_unsatisfiable(task)
     search(lattice, tags)
     good = [node for node in lattice.visited if tags.satisfying[node]]
     best = find_least_loss_node(lattice, choose_loss(lattice, task), tags.satisfying, good)

@@ -54,7 +54,7 @@ class Solution:
 def run_algorithm(
     progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]
 ) -> Solution:
-    if task.classes.in_engine or not serves_every_k(algorithm, task.outliers):
+    if task.classes.in_engine or not serves_every_k(algorithm, task.outliers or task.level_bounds):
         return solve_one_k(progress, algorithm, task, task.k, metrics)
     module, start = algorithm_named(algorithm), time.perf_counter()
     task.check()
@@ -137,7 +137,7 @@ def run_for_every_k(
     ``refused`` takes every k that has no release, and why; without it, that is an error.
     """
     module = algorithm_named(algorithm)
-    if serves_every_k(algorithm, task.outliers):
+    if serves_every_k(algorithm, task.outliers or task.level_bounds):
         path = module.merge_path(task.for_k(max(ks)), progress)
         return finish_for_models(path, task, ks, progress) or {k: path.at(k) for k in ks}
 

@@ -105,7 +105,9 @@ class StoredCounts:
         self._sizes[node] = groups.sizes
         number = groups.sizes.n_classes
         if number <= _get_most_here():
-            self._here[node] = CountsHere(groups.read_classes(), self._potentials, self._k)
+            self._here[node] = CountsHere(
+                groups.read_classes(), self._potentials, self._k, self._raised
+            )
             if len(self._here) > _MOST_COUNTS_HERE:
                 del self._here[next(iter(self._here))]
         if self._last is not None:

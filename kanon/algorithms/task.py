@@ -59,6 +59,11 @@ class Task:
     written
         What the release shows for a class, for some quasi-identifiers
         (see :mod:`kanon.algorithms.written`).
+    level_bounds
+        Per quasi-identifier the lowest and the highest level that a released value may have; empty
+        where none is bounded (see :mod:`kanon.algorithms.level_bounds`).
+    attribute_weights
+        Per quasi-identifier its weight, already included in the potentials; empty if all are 1.
     """
 
     classes: EquivalenceClasses
@@ -76,6 +81,8 @@ class Task:
     options: Mapping[str, str] = field(default_factory=dict)
     node: tuple[int, ...] | None = None
     written: Mapping[str, str] = field(default_factory=dict)
+    level_bounds: tuple[tuple[int, int], ...] = ()
+    attribute_weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", convert_to_potentials(self.potentials))

@@ -70,6 +70,7 @@ ALGORITHM_COLOURS: Mapping[str, str] = {
     "mondrian": "#E69F00",
     "lattice-sweep": "#C00000",
     "optimal-local": "#7B3F00",
+    "local-suppression": "#B8860B",
     "k-member": "#44AA99",
     "kaca": "#117733",
     "oka": "#77AADD",

@@ -156,7 +156,7 @@ class Exploration:
 
 
 def measure_lattice(progress: Progress, task: Task) -> Exploration:
-    task = replace(task, options={}, node=None)
+    task = replace(task, options={}, node=None, level_bounds=())  # the whole lattice
     task.check()
     limit = task.suppression or 0
     check_models(task, "The lattice", limit)

@@ -85,7 +85,7 @@ def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
 def measure_searches(
     progress: Progress, task: Task, metric: Metric, ks: Sequence[int] = PAPER_K
 ) -> Searches:
-    task = replace(task, models=(), node=None, suppression=task.suppression or 0)
+    task = replace(task, models=(), node=None, level_bounds=(), suppression=task.suppression or 0)
     classes = task.classes
     check_searches(classes.hierarchies, classes.n_records)
     usable_ks = [k for k in ks if k <= classes.n_records]

@@ -332,7 +332,7 @@ def _measure_run(
             return recoding
         return convert_recoding(recoding, run.measuring_hierarchies)
 
-    if serves_every_k(run.algorithm, task.outliers):
+    if serves_every_k(run.algorithm, task.outliers or task.level_bounds):
         path = module.merge_path(
             task.for_k(max(ks)), lambda part, text: progress(_RUNNING_SHARE * part, text)
         )

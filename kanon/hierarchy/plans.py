@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, StrictInt, Tag, field_validator
+from pydantic import Discriminator, Field, StrictInt, Tag, field_validator, model_validator
 
 from kanon.base.checked_json import Number, Strict
 from kanon.base.formatting import choose_plural
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import MISSING_LABEL
-from kanon.errors import KanonError, list_names, quote
+from kanon.errors import KanonError, PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy, build
 from kanon.hierarchy.codes import (
     CodeRange,
@@ -161,6 +161,36 @@ HierarchyPlan = Annotated[
     | Annotated[str, Tag("file")],
     Discriminator(_get_hierarchy_kind),
 ]
+
+
+class LevelBounds(Strict):
+    """The lowest and the highest level that released values of a quasi-identifier may have."""
+
+    least: Annotated[StrictInt, Field(ge=0)] = 0
+    most: Annotated[StrictInt, Field(ge=0)] | None = None  # None: up to the root
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if self.most is not None and self.least > self.most:
+            raise ValueError(
+                f"least is {self.least} and most is {self.most}, but least has to be at most most"
+            )
+        return self
+
+    @property
+    def highest(self) -> str:
+        return "the root" if self.most is None else f"level {self.most}"
+
+    def fit(self, column: str, tree: Hierarchy) -> tuple[int, int]:
+        """The two levels in a hierarchy; PlanError if it does not have so many."""
+        top = tree.height - 1
+        for name, level in (("least", self.least), ("most", self.most or 0)):
+            if level > top:
+                raise PlanError(
+                    f"Plan key columns.{column}.levels.{name}: level {level} is not allowed; the "
+                    f"hierarchy has levels 0 to {top}."
+                )
+        return self.least, top if self.most is None else self.most
 
 
 def get_hierarchy_file(plan: HierarchyPlan | None) -> str | None:

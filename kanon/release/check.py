@@ -111,7 +111,8 @@ def check_release(
         Row by row whom the record is about, for a plan that counts k in persons. None if the
         release shows that itself, by pseudonyms.
     coarse
-        Per sensitive column that was coarsened all that it may show.
+        Per sensitive column that was coarsened all that it may show; per quasi-identifier with
+        level bounds the labels that it may not show.
     people
         The people of each population that the plan names, by its path.
 
@@ -121,7 +122,7 @@ def check_release(
         A verdict per model, in the order of the plan, and last k in persons; or a single one if an
         identifier was released, under its own name or where its pseudonyms belong, if a
         quasi-identifier or sensitive column is missing, if a row that is marked as suppressed
-        shows a value, or if a column that was coarsened shows a finer one.
+        shows a value, or if a column shows a value of a level that the plan does not allow.
 
     Raises
     ------

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kanon.base.formatting import write_number
+from kanon.classes import EquivalenceClasses
 from kanon.errors import ReleaseError, quote
 from kanon.plan import Plan
 from kanon.privacy.plans import COUNTED_MODELS, MODELS, OF_RELEASE, ModelPlan
@@ -51,6 +52,8 @@ class Verdict:
             return f"{quote(self.column)} has values that are not pseudonyms"
         if self.model == "coarsened":
             return f"{quote(self.column)} shows values finer than {self.asked} of its hierarchy"
+        if self.model == "level bounds":
+            return f"{quote(self.column)} shows values outside {self.asked} of its hierarchy"
         if self.model == "repaired":
             return f"{quote(self.column)} shows values that the repairs of the plan remove"
         if self.model == "suppressed":
@@ -76,7 +79,7 @@ class ReleasedRows:
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
             self.check_released_columns, self.check_pseudonyms, self.check_suppressed_rows,
-            self.check_coarsened_columns, self.check_repaired_columns,
+            self.check_coarsened_columns, self.check_level_bounds, self.check_repaired_columns,
         )  # fmt: skip
         for check in checks:
             if wrong := check():
@@ -149,12 +152,23 @@ class ReleasedRows:
 
     def check_coarsened_columns(self) -> Verdict | None:
         for column, labels in (self.coarse or {}).items():
+            if column in self.plan.level_bounds:
+                continue
             cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
             # A mark may stand before what a spreadsheet would take for a formula.
             allowed = {"", *map(normalise_value, labels), *(f"'{label}" for label in labels)}
             if not {normalise_value(cell) for (cell,) in cells.fetchall()} <= allowed:
                 level = f"level {self.plan.columns[column].level}"
                 return Verdict("coarsened", column, level, None, False)
+        return None
+
+    def check_level_bounds(self) -> Verdict | None:
+        for column, bounds in self.plan.level_bounds.items():
+            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
+            shown = {normalise_value(cell) for (cell,) in cells.fetchall()}
+            if shown.intersection((self.coarse or {}).get(column, ())):
+                asked = f"level {bounds.least} to {bounds.highest}"
+                return Verdict("level bounds", column, asked, None, False)
         return None
 
     def check_repaired_columns(self) -> Verdict | None:
@@ -285,6 +299,21 @@ class ReleasedRows:
 
 def _write_limits(parameters: Mapping[str, Any]) -> str:
     return ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in parameters.items())
+
+
+def find_labels_out_of_bounds(plan: Plan, classes: EquivalenceClasses) -> dict[str, frozenset[str]]:
+    """Per column with level bounds the labels that it may not show, with levels counted anew."""
+    labels = {}
+    for column, bounds in plan.level_bounds.items():
+        tree = classes.hierarchies[classes.attributes.index(column)]
+        levels = [0] * tree.n_nodes
+        for node, parent in enumerate(tree.parent[:-1].tolist()):  # a child has the smaller number
+            levels[parent] = max(levels[parent], levels[node] + 1)
+        allowed = range(bounds.least, 1 + (max(levels) if bounds.most is None else bounds.most))
+        pairs = zip(tree.labels, levels, strict=True)
+        outside = (normalise_value(label) for label, at in pairs if at not in allowed)
+        labels[column] = frozenset(outside)
+    return labels
 
 
 def number_persons(persons: pd.Series) -> np.ndarray:

@@ -236,7 +236,7 @@ def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
     name, module = plan.algorithm.name, algorithm_named(plan.algorithm.name)
     metrics = measured_metrics(plan, [plan.metric.name])
     started = time.perf_counter()
-    if serves_every_k(name, task.outliers):
+    if serves_every_k(name, task.outliers or task.level_bounds):
         path = module.merge_path(replace(task, k=prepared.classes.n_records), progress)
         ks = select_near_k(task.k, highest, _SEVERAL_K)
         recodings = finish_for_models(path, task, ks, progress)

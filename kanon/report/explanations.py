@@ -202,6 +202,10 @@ def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
             "before anything was counted"
             for part in run.prepared.coarsened
         ),
+        "Level bounds": "; ".join(
+            f"{column} from level {bounds.least} to {bounds.highest}"
+            for column, bounds in plan.level_bounds.items()
+        ),
         "Levels": _describe_levels(run),
         "Parts": run.about_parts,
         "Merging": run.about_models,

@@ -27,7 +27,7 @@ from kanon.privacy.row_checks import PopulationRows, list_people
 from kanon.recoding import Recoding
 from kanon.release.check import check_content, check_files, check_release, require_verdicts
 from kanon.release.record import Recorder, compute_path_fingerprint
-from kanon.release.released_rows import Verdict
+from kanon.release.released_rows import Verdict, find_labels_out_of_bounds
 from kanon.release.remark_kinds import Remark, list_sentences
 from kanon.release.remarks import (
     check_release_remarks,
@@ -128,7 +128,8 @@ class Run:
         gap = self.recoding.trace.gap
         if gap is None:
             return ""
-        among = "release that keeps equal records together and suppresses none"
+        within = " within the level bounds" if self.prepared.level_bounds else ""
+        among = f"release{within} that keeps equal records together and suppresses none"
         if gap == 0:
             return f"it is proved that no {among} loses less by the metric and weights of the run"
         if math.isinf(gap) and self.recoding.trace.node is not None:
@@ -278,7 +279,7 @@ class Run:
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
         return {
             coarsening.column: coarsening.group_labels for coarsening in self.prepared.coarsened
-        }
+        } | find_labels_out_of_bounds(self.prepared.plan, self.prepared.classes)
 
     def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
         """The released table as a file, checked as its readers will read it.
@@ -513,4 +514,9 @@ def finished(prepared: PreparedRun, recoding: Recoding, seconds: float) -> Run:
             )
         if not holds:
             raise AssertionError(f"the release does not meet {model}")
+    for (least, most), tree, nodes in zip(
+        prepared.level_bounds, recoding.hierarchies, recoding.nodes.T, strict=False
+    ):
+        if ((tree.level[nodes] < least) | (tree.level[nodes] > most)).any():
+            raise AssertionError("the release does not keep the level bounds")
     return Run(prepared, recoding, seconds)

@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 
 from kanon.algorithms.catalogue import check_task, needs_hierarchies, uses
+from kanon.algorithms.level_bounds import check_level_bounds
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun
 from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.plans import build_hierarchy
+from kanon.hierarchy.plans import LevelBounds, build_hierarchy
 from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric, metric_named
@@ -112,6 +113,8 @@ class PreparedRun:
             options=settings.options,
             node=self._get_node(),
             written=self.plan.written,
+            level_bounds=self.level_bounds,
+            attribute_weights=self.attribute_weights,
         )
 
     def task_of_bound(self) -> Task:
@@ -147,13 +150,28 @@ class PreparedRun:
         if levels is None:
             return None
         names, trees = self.classes.attributes, self.classes.hierarchies
-        for column, tree in zip(names, trees, strict=True):
-            if levels[column] > tree.height - 1:
+        bounds = self.level_bounds or [(0, tree.height - 1) for tree in trees]
+        for column, (least, most) in zip(names, bounds, strict=True):
+            if not least <= levels[column] <= most:
+                where = "the plan allows" if self.level_bounds else "the hierarchy has"
                 raise PlanError(
-                    f"Plan key algorithm.node.{column}: level {levels[column]} is not allowed; the "
-                    f"hierarchy has levels 0 to {tree.height - 1}."
+                    f"Plan key algorithm.node.{column}: level {levels[column]} is not allowed; "
+                    f"{where} levels {least} to {most}."
                 )
         return tuple(levels[column] for column in names)
+
+    @property
+    def level_bounds(self) -> tuple[tuple[int, int], ...]:
+        """The lowest and the highest level of each quasi-identifier; empty without bounds.
+
+        PlanError says which bounds a column cannot have.
+        """
+        chosen = self.plan.level_bounds
+        trees = zip(self.classes.attributes, self.classes.hierarchies, strict=True)
+        bounds = [chosen.get(column, LevelBounds()).fit(column, tree) for column, tree in trees]
+        if chosen and not self.classes.in_engine:  # which keeps no bounds: see check_task
+            check_level_bounds(self.classes, bounds)
+        return tuple(bounds) if chosen else ()
 
     def check(self) -> Task:
         """The task for the plan's algorithm, checked before it is run.
@@ -236,7 +254,8 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     trees = {}
     for column in columns:
         hierarchy = plan.columns[column].hierarchy
-        if hierarchy is None and not needs_hierarchies(plan.algorithm.name):
+        is_needed = needs_hierarchies(plan.algorithm.name) or column in plan.level_bounds
+        if hierarchy is None and not is_needed:
             values = complete.count_column_values(column)
             trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
             continue

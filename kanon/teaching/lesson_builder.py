@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 
@@ -36,6 +37,7 @@ def build_lesson(
             f"A lesson is for {FEWEST} to {MOST} records, so that every step can be followed; this "
             f"table has {write_count(records)}."
         )
+    task = replace(task, level_bounds=())  # no reference keeps any
     check = getattr(module, "check", None)
     if check is not None:
         check(task)

@@ -179,6 +179,7 @@ PAIRS = """
     lattice-sweep    ..  ..  ..
     mondrian         ..  ..  ..
     optimal-local    NN  NN  NN
+    local-suppression ..  ..  ..
     k-member         ..  ..  ..
     kaca             ..  ..  ..
     mdav             NN  NN  NN

@@ -505,7 +505,7 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     return problem, ill, task
 
 
-@pytest.mark.parametrize("name", [name for name in algorithms() if name != "optimal-local"])
+@pytest.mark.parametrize("name", sorted({*algorithms()} - {"optimal-local", "local-suppression"}))
 def test_the_reason_that_is_said_is_the_rule_that_decided(name):
     module = algorithms()[name]
 

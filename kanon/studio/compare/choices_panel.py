@@ -298,7 +298,8 @@ def list_cards(cards: Iterable[Card]) -> str:
 
 def count_new_runs(status: ComparisonOutlook) -> str:
     every_k = all(
-        serves_every_k(line.configuration.algorithm, line.plan.outliers) for line in status.lines
+        serves_every_k(line.configuration.algorithm, line.plan.outliers or line.plan.level_bounds)
+        for line in status.lines
     )
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
     if status.lacking == status.runs:

@@ -29,7 +29,7 @@ from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
 from kanon.studio.session.parts import Message, SharedView
-from kanon.studio.session.run_plan import build_plan
+from kanon.studio.session.run_plan import build_plan, get_level_bounds
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, list_usable_metrics
@@ -305,7 +305,31 @@ def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: Hierarch
     )
 
 
+def choose_level_bounds(work: SessionState, column: str, top: int) -> None:
+    least, most = get_level_bounds(work, column)
+    shown = least, top if most is None else most
+    st.slider(
+        "Levels that a release may show",
+        0,
+        top,
+        **attach_widget(f"levels-{column}-{top}-bounds", shown, take_level_bounds, column, top),
+        help="Level 0 is the exact value. If the requirements cannot be met between the two "
+        "levels, the run is refused, or records are suppressed if you allow that.",
+        width=320,
+    )
+
+
+def take_level_bounds(column: str, top: int, chosen: tuple[int, int]) -> None:
+    settings = state.get_session().settings
+    bounds = {name: pair for name, pair in settings.level_bounds.items() if name != column}
+    if chosen != (0, top):
+        bounds[column] = chosen[0], None if chosen[1] == top else chosen[1]
+    state.update_sections(replace(settings, level_bounds=bounds))
+
+
 def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
+    if column in work.table.quasi_identifiers and tree.height > 1:
+        choose_level_bounds(work, column, tree.height - 1)
     st.caption(
         "One line per value: its groups from fine to coarse. A cell that repeats its left "
         "neighbour skips that level. You can paste cells from a spreadsheet. Changes take effect "

@@ -455,7 +455,7 @@ def _is_usable(
 def _list_ks(work: SessionState, line: PlannedLine, highest: int, n_records: int) -> list[int]:
     """The k that a line is run for, and the highest where one run goes on to the end."""
     outliers = line.plan.suppression(n_records, outliers=True)  # a small share may be no record
-    if not serves_every_k(line.configuration.algorithm, outliers):
+    if not serves_every_k(line.configuration.algorithm, outliers or line.plan.level_bounds):
         return list_run_k(highest, work.settings.k)
     plan = line.ground.plan
     if list_models(plan) or plan.person is not None:  # each release is finished for them

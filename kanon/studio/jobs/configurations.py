@@ -64,6 +64,7 @@ class GroundInputs:
     person: str | None
     cost: str
     attribute_weights: tuple[float, ...]
+    level_bounds: Mapping[str, object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,6 +322,7 @@ def _get_run_inputs(
         plan.person,
         plan.algorithm.cost,
         tuple(weights.get(column, 1.0) for column in columns),
+        {column: bounds.model_dump() for column, bounds in plan.level_bounds.items()},
     )
     return RunInputs(own, trees, compute_fingerprint(inputs))
 

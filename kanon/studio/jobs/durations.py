@@ -37,6 +37,7 @@ SECONDS: Mapping[str, float] = {
     "lattice-sweep, wide": 0.6,
     "samarati": 0.004,
     "lattice-sweep": 0.0095,
+    "local-suppression": 0.002,
     "mondrian": 0.0035,
     "k-member": 0.005,
     "kaca": 0.0015,
@@ -120,7 +121,7 @@ def measure_run(work: SessionState, algorithm: str, n_ks: int) -> dict[str, floa
         return {}
     if work.settings.outliers and uses(algorithm, "outliers"):  # a dozen runs for each k
         return {f"{algorithm}, outliers": tuples * n_ks}
-    if serves_every_k(algorithm):
+    if serves_every_k(algorithm, work.settings.level_bounds):
         if others := _name_others(work):  # each release is finished for them
             return {f"{algorithm}, {others}": tuples * n_ks}
         return {algorithm: tuples}
@@ -137,7 +138,8 @@ def measure_run(work: SessionState, algorithm: str, n_ks: int) -> dict[str, floa
 
 def measure_anonymisation(work: SessionState) -> Effort:
     n_ks = 1
-    if serves_every_k(work.settings.algorithm, work.settings.outliers):
+    run_per_k = work.settings.outliers or work.settings.level_bounds
+    if serves_every_k(work.settings.algorithm, run_per_k):
         n_ks += sum(k <= work.table.highest_k for k in FINISHED_K)
     return measure_run(work, work.settings.algorithm, n_ks)
 

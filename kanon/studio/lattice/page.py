@@ -114,6 +114,8 @@ def show_lattice_choices(work: SessionState) -> None:
         width="content",
         help="The nodes that a search moved through, numbered in order.",
     )
+    if work.settings.level_bounds:
+        st.caption("This is the whole lattice, without the level bounds set on Hierarchies.")
 
 
 def show_left_out_columns(work: SessionState, lattice: Exploration) -> None:

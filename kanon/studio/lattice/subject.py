@@ -103,7 +103,7 @@ def build_lattice_inputs(
 
     def build_subject() -> LatticeInputs:
         prepared = prepare(plan, work.table.complete_records)
-        task = prepared.task()
+        task = replace(prepared.task(), level_bounds=())
         task.check()
         return LatticeInputs(prepared, task, settings, create_outline(task))
 

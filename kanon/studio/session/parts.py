@@ -89,6 +89,7 @@ class RunSettings(StateSection):
         "release_models": "Also require of the whole release",
         "k": "k",
         "attribute_weights": "How much does losing a column hurt?",
+        "level_bounds": "Levels that a release may show",
         "composed": "Metrics of your own",
     }
 
@@ -112,6 +113,8 @@ class RunSettings(StateSection):
     release_models: tuple[ReleaseModel, ...] = ()  # What the release has to meet as a whole
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)  # The user's own metrics
     attribute_weights: Mapping[str, float] = field(default_factory=dict)  # 1 where none is set
+    # The lowest and the highest released level of a column, where it is bounded; None: the root.
+    level_bounds: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
 
     @property
     def required(self) -> tuple[Model, ...]:

@@ -130,6 +130,9 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
                 entry["level"] = coarsened[column].level
         if role is Role.QUASI_IDENTIFIER and column in work.table.written:
             entry["written"] = work.table.written[column]
+        least, most = get_level_bounds(work, column)
+        if role is Role.QUASI_IDENTIFIER and (least or most is not None):
+            entry["levels"] = {"least": least, "most": most}
         columns[column] = entry
     settings = work.table.file.settings
     markers = settings.missing_markers
@@ -183,6 +186,16 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
         "repairs": [step.model_dump(mode="json", exclude_none=True) for step in work.table.repairs]
         or None,
     }
+
+
+def get_level_bounds(work: SessionState, column: str) -> tuple[int, int | None]:
+    """The levels that a release may show, in the column's present hierarchy; None: up to it all."""
+    least, most = work.settings.level_bounds.get(column, (0, None))
+    tree = work.table.trees.get(column)
+    if tree is None:
+        return least, most
+    top = tree.height - 1
+    return min(least, top), None if most is None or most >= top else most
 
 
 def get_suppression_limit(work: SessionState, algorithm: str) -> float | None:
@@ -373,6 +386,7 @@ def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
         options={**work.settings.options, algorithm.name: algorithm.options},
         node=algorithm.node,
         attribute_weights=dict(algorithm.attribute_weights),
+        level_bounds={name: (part.least, part.most) for name, part in plan.level_bounds.items()},
         k=min(max(2, plan.k), max(2, work.table.records.n_records)),
         models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
         release_models=_list_release_models(plan),

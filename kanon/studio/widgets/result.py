@@ -116,7 +116,7 @@ def list_script_k(result: AnonymisationResult, k: int) -> list[int] | None:
     if result.solution.known is not None:
         return list(result.solution.known)
     plan = result.prepared.plan
-    return None if serves_every_k(plan.algorithm.name, plan.outliers) else [k]
+    return None if serves_every_k(plan.algorithm.name, plan.outliers or plan.level_bounds) else [k]
 
 
 def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: str) -> None:
@@ -147,7 +147,8 @@ def _explain_known_k(result: AnonymisationResult, offered: Sequence[int]) -> str
     why += ", the release for each k is completed separately"
     if result.solution.path is None:
         title = escape_markdown(algorithm_named(plan.algorithm.name).CARD.title)
-        why = f"{'With outliers, ' if plan.outliers else ''}{title} runs separately for each k"
+        bounds = "With level bounds, " if plan.level_bounds else ""
+        why = f"{'With outliers, ' if plan.outliers else bounds}{title} runs separately for each k"
     known = len(result.known or ())
     more = "" if known == len(offered) else " Choose another one, and it is computed."
     return f"{why}: {known} of {len(offered)} values of k are computed.{more}"

@@ -10,6 +10,8 @@ from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.graphs import write_graphml, write_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
+from kanon.studio.session.hierarchy_choices import set_builder
+from kanon.studio.session.run_plan import apply_plan, build_plan
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets import tree_edits
 from support import dashboard as ui
@@ -276,3 +278,23 @@ def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     ui.choose(ui.go(page, ui.ANONYMISE), "run-metric", "custom")
     ui.anonymised(page)
     assert ui.work(page).findings.result.prepared.plan.metric.name == "custom"
+
+
+def test_level_bounds_are_set_beside_the_levels_and_reach_the_plan(page):
+    column = ui.work(page).looked_at
+    assert not page.slider
+    ui.enter(page, page.button_group(key="tree-view"), "levels")
+    (slider,) = page.slider
+    top = ui.work(page).table.trees[column].height - 1
+    assert slider.value == (0, top) and build_plan(ui.work(page)).level_bounds == {}
+    ui.enter(page, slider, (1, top))
+    bounds = build_plan(ui.work(page)).level_bounds[column]
+    assert (bounds.least, bounds.most) == (1, None)
+    ui.enter(page, page.slider[0], (1, top - 1))
+    bounds = build_plan(ui.work(page)).level_bounds[column]
+    assert (bounds.least, bounds.most) == (1, top - 1)
+    opened = apply_plan(open_sample("hospital"), build_plan(ui.work(page)))
+    assert opened.settings.level_bounds == {column: (1, top - 1)}
+    # A tree of fewer levels takes the bounds that fit.
+    lower = set_builder(ui.work(page), column, "suppression", {})
+    assert build_plan(lower).level_bounds[column].model_dump() == {"least": 1, "most": None}
