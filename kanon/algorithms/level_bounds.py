@@ -15,6 +15,7 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import PlanError, Unsatisfiable, quote
 from kanon.hierarchy import Hierarchy
 from kanon.privacy.model import SensitiveModel
+from kanon.privacy.release_model import PopulationModel
 from kanon.recoding import Recoding, Trace
 
 Anonymise = TypeVar("Anonymise", bound=Callable[..., Recoding])
@@ -96,6 +97,12 @@ def keep_level_bounds(anonymise: Anonymise) -> Anonymise:
 
 
 def _check_parts(task: Task, n_parts: int) -> None:
+    for model in task.of_release:
+        if isinstance(model, PopulationModel):
+            raise PlanError(
+                f"{model.title} compares the whole release with a population, but level bounds "
+                "divide it into parts. Use a full-domain algorithm, or leave out the bounds."
+            )
     others = (model for model in task.others if isinstance(model, SensitiveModel))
     titles = [model.title for model in others if model.of_table]
     if n_parts > 1 and titles:
