@@ -23,7 +23,6 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, mask, suppression
 from kanon.hierarchy.ranges import build_flat_hierarchy, covers, is_flat, list_covered_leaves
 from kanon.measures import general_loss, query_error
-from kanon.measures.linkage import count_people_below
 from kanon.measures.spread import estimate_leaf_counts
 from kanon.measures.summary import measure_release
 from kanon.metrics import metric_named
@@ -32,6 +31,7 @@ from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
 from kanon.privacy.conjunction import find_broken
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.population_matches import count_people_below
 from kanon.privacy.t_closeness import TCloseness
 from kanon.recoding import Recoding
 from kanon.reference.mondrian import Mondrian, compute_node_positions, list_leaves
