@@ -310,14 +310,14 @@ def build_column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     A missing cell counts as the lowest number, to be given no weight.
     """
     line, nodes = ValueOrder.from_hierarchy(classes.hierarchies[j]), classes.nodes[:, j]
-    ends = line.lowest, line.highest
+    highest = np.minimum(line.highest, line.last_value)
     by_rank = {
         int(line.rank[leaf]): _parse_number(line.tree.labels[leaf])
         for leaf in line.by_rank[::-1]
         if line.tree.labels[leaf] != MISSING_LABEL
     }
     middle = {
-        int(node): sum(by_rank[min(int(end[node]), line.last_value)] for end in ends) / 2
+        int(node): (by_rank[int(line.lowest[node])] + by_rank[int(highest[node])]) / 2
         for node in np.unique(nodes)
         if line.lowest[node] <= line.last_value
     }

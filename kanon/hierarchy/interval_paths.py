@@ -28,9 +28,7 @@ def build_interval_paths(
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
-    if not widths and ends == (None, None):
-        raise HierarchyError("Intervals need at least one width, or a lowest or highest bound.")
-    steps, start = _read_widths(widths), _read_decimal(origin)
+    steps, start = _read_widths(widths, ends != (None, None)), _read_decimal(origin)
     farthest = max(map(abs, numbers), default=Fraction(0))
     if steps and farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
@@ -67,10 +65,10 @@ def _write_decimal(number: Fraction) -> str:
     return f"{exact:f}" if -16 < exact.adjusted() < 16 else str(exact.normalize(_EXACT))
 
 
-def _read_widths(widths: Sequence[float]) -> list[Fraction]:
+def _read_widths(widths: Sequence[float], may_lack: bool) -> list[Fraction]:
     """Check that each width is a multiple of the one before, and read them exactly."""
-    if any(not 0 < width < math.inf for width in widths):
-        raise HierarchyError("The widths of intervals have to be numbers above 0.")
+    if not (widths or may_lack) or any(not 0 < width < math.inf for width in widths):
+        raise HierarchyError("Intervals need at least one width, each a number above 0.")
     for narrow, wide in itertools.pairwise(widths):
         if wide <= narrow:
             raise HierarchyError(

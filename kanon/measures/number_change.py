@@ -2,7 +2,7 @@
 
 import math
 import re
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,7 +33,7 @@ class Moment(NamedTuple):
     """A number about one column, or about two."""
 
     column: str
-    number: Literal["mean", "variance", "correlation"]
+    number: str  # mean, variance or correlation
     other: str  # the column that it is correlated with; "" for a mean or a variance
     before: float
     after: float | None  # None if nothing is released, or it is too large for a float
@@ -124,7 +124,8 @@ def _measure_moments(classes: EquivalenceClasses) -> dict[tuple[str, ...], float
         for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True))
         if (numbers := read_node_numbers(tree)) is not None
     }
-    moments, later = {}, [*columns]
+    moments: dict[tuple[str, ...], float] = {}
+    later = [*columns]
     for name, values in columns.items():
         later.remove(name)
         mean, variance, _ = _measure_pair(values, values, classes.counts)

@@ -429,7 +429,7 @@ NUMBERS = [
          'metrics.mine.intermediate leafs harmonic-levels levels'),
     Case("A second phase that nobody knows", changed(("metrics", {"mine": {"intermediate": "leaves", "multiplier": "w3"}})), 'metrics.mine.multiplier w3 none w1'),
     Case("Half a metric", changed(("metrics", {"mine": {"intermediate": "leaves"}})), 'metrics.mine.multiplier'),
-    Case("No widths", tree({"build": "intervals", "widths": []}, "age", app=built("age", "intervals", widths=" ")), 'columns.age.hierarchy.widths', app='5 10 20'),
+    Case("No widths", tree({"build": "intervals", "widths": []}, "age", app=built("age", "intervals", widths=" ")), 'age 0', app='5 10 20'),
     Case("Widths further apart than numbers reach", tree({"build": "intervals", "widths": [1e-320, 1]}, "age", app=built("age", "intervals", widths="1e-320, 1")),
          'age 9.99989e'),
     Case("Widths beyond all numbers", tree({"build": "intervals", "widths": [1e307, 1e308]}, "age", app=built("age", "intervals", widths="1e307, 1e308")), 'age 1e+308'),
