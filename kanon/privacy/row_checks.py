@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+PlainTree = dict[str, tuple[str, int]]  # per value or group the group above it, and its level
 TOLERANCE = 1e-12  # the relative difference up to which levels count as equal, as both are rounded
 
 

@@ -29,6 +29,7 @@ import pyarrow as pa
 
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
+from kanon.privacy.row_checks import PlainTree
 from kanon.release.released_rows import (
     ReleasedRows,
     Verdict,
@@ -91,6 +92,7 @@ def check_release(
     roots: Mapping[str, str] | None = None,
     persons: pd.Series | None = None,
     coarse: Mapping[str, Collection[str]] | None = None,
+    trees: Mapping[str, PlainTree] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
@@ -110,6 +112,9 @@ def check_release(
         release shows that itself, by pseudonyms.
     coarse
         Per sensitive column that was coarsened all that it may show.
+    trees
+        Per sensitive column with a hierarchical distance, for each value and group, the group
+        above it (empty for the root) and its level.
 
     Returns
     -------
@@ -122,8 +127,8 @@ def check_release(
     Raises
     ------
     ReleaseError
-        The plan counts k in persons, and nothing says whom the records are about; or there is no
-        memory for the check.
+        The plan counts k in persons, and nothing says whom the records are about; it asks for a
+        hierarchical distance, and its tree is not given; or there is no memory for the check.
     """
     with _open_connection() as connection:
         names = [str(name) for name in released.columns]
@@ -138,7 +143,7 @@ def check_release(
                 raise _build_check_error()
             numbered = numbered.assign(person=number_persons(persons))
         connection.register("release", build_arrow_table(numbered))
-        return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
+        return ReleasedRows(connection, names, plan, roots, coarse, trees).verdicts()
 
 
 def check_content(
@@ -150,6 +155,7 @@ def check_content(
     persons: pd.Series | None = None,
     coarse: Mapping[str, Collection[str]] | None = None,
     form: tuple[str, str] = (",", "utf-8"),
+    trees: Mapping[str, PlainTree] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check the file of a release as its recipient reads it; see :func:`check_release`.
 
@@ -159,7 +165,7 @@ def check_content(
         See :func:`kanon.sources.formats.read_back`.
     released
         The table in the file, whose columns and number of records the file has to have.
-    plan, roots, persons, coarse
+    plan, roots, persons, coarse, trees
         See :func:`check_release`.
     form
         The separator and the encoding of a text file.
@@ -190,7 +196,7 @@ def check_content(
         raise _build_check_error()
     with _open_connection() as connection:
         connection.register("release", pa.table(numbered))
-        return ReleasedRows(connection, names, plan, roots, coarse).verdicts()
+        return ReleasedRows(connection, names, plan, roots, coarse, trees).verdicts()
 
 
 def check_files(

@@ -22,6 +22,7 @@ from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import rounded
+from kanon.privacy.row_checks import PlainTree
 from kanon.recoding import Recoding
 from kanon.release.check import check_content, check_files, check_release, require_verdicts
 from kanon.release.record import Recorder, compute_path_fingerprint
@@ -239,7 +240,19 @@ class Run:
         """What an independent check finds in the released table, of a table in memory."""
         released, roots = self.released(index=True), _get_root_labels(self.recoding)
         persons, coarse = self.persons_released(), self._coarse_labels
-        return check_release(released, self.prepared.plan, roots, persons, coarse)
+        return check_release(released, self.prepared.plan, roots, persons, coarse, self.plain_trees)
+
+    @property
+    def plain_trees(self) -> dict[str, PlainTree]:
+        """The hierarchies of hierarchical distances by their labels, for checks of the release."""
+        plain_trees: dict[str, PlainTree] = {}
+        for column, tree in self.prepared.distances.items():
+            above = ["" if place < 0 else tree.labels[place] for place in tree.parent]
+            levels = [*tree.level[:-1].tolist(), max(int(tree.level[-1]), 1)]
+            plain_trees[column] = dict(
+                zip(tree.labels, zip(above, levels, strict=True), strict=True)
+            )
+        return plain_trees
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
@@ -284,8 +297,9 @@ class Run:
         persons, plan = self.persons_released(), self.prepared.plan
         coarse = self._coarse_labels
         verdicts = check_content(
-            content, kind, rows, plan, roots, persons, coarse, (form.separator, form.encoding)
-        )
+            content, kind, rows, plan, roots, persons, coarse,
+            (form.separator, form.encoding), self.plain_trees,
+        )  # fmt: skip
         if not all(verdict.holds for verdict in verdicts):
             require_verdicts(self.verdicts)
         require_verdicts(verdicts, kind)

@@ -17,6 +17,7 @@ from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
 from kanon.privacy.plans import MODELS
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
 from kanon.sources.histograms import build_table_histogram
+from kanon.sources.memory import MemoryTable, count_for_models
 from kanon.studio.session.work import SessionState
 
 DISTANCES = {
@@ -24,6 +25,7 @@ DISTANCES = {
     "norm1": "norm 1 (twice the total variation), 0 to 2",
     "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
     "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
+    "hierarchical": "earth mover's, by the hierarchy of the column, 0 to 1",
 }
 
 KINDS: Mapping[str, type[SensitiveModel]] = {
@@ -44,8 +46,12 @@ def build_table_class(work: SessionState) -> EquivalenceClasses:
         values = records.count_column_values(name)
         released_values = coarsened[name].counts(values) if name in coarsened else values
         counted.append(build_table_histogram(name, released_values))
-    nodes = np.zeros((1, 0), dtype=np.int32)
-    return EquivalenceClasses((), (), nodes, np.array([records.n_records]), tuple(counted))
+    nodes, n_records = np.zeros((1, 0), dtype=np.int32), records.n_records
+    classes = EquivalenceClasses((), (), nodes, np.array([n_records]), tuple(counted))
+    table = work.table.released_level_records if work.looks_at_several else None
+    table = table if isinstance(table, MemoryTable) else None
+    one_class = np.zeros(n_records, dtype=np.int64)
+    return count_for_models(classes, work.table.distance_trees, table, one_class)
 
 
 def explain_refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
@@ -116,8 +122,8 @@ def format_model(model: SensitiveModel) -> str:
     wanted += f"{getattr(model, model.symbol):.12g}"
     others = [
         f"{part.name} = {getattr(model, part.name)}"
-        for part in fields(model)  # type: ignore[arg-type]
-        if part.name not in (model.symbol, "column", "distance", "k")
+        for part in fields(model)
+        if part.name not in (model.symbol, "column", "columns", "others", "distance", "k")
     ]
     if isinstance(model, TCloseness):
         return f"{wanted} ({SPOKEN[model.distance]})"
@@ -206,7 +212,7 @@ def change_model(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
         scale = HIGHEST[typed["distance"]] / HIGHEST[model.distance]
         typed["t"] = round(model.t * scale, 6)
     try:
-        return replace(model, **typed)  # type: ignore[type-var]
+        return replace(model, **typed)
     except KanonError:
         return None
 
