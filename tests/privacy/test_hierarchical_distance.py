@@ -89,7 +89,7 @@ def plain_tree(tree):
     return dict(zip(tree.labels, zip(above, levels, strict=True), strict=True))
 
 
-@examples(60)
+@examples(40)
 @given(cases())
 def test_the_distance_is_the_least_work_and_the_checks_agree(case):
     tree, rows = case
@@ -106,7 +106,7 @@ def test_the_distance_is_the_least_work_and_the_checks_agree(case):
     assert holds == (found.max() <= 0.5 + 1e-12)
 
 
-@examples(60)
+@examples(40)
 @given(cases(), st.randoms())
 def test_merging_classes_never_makes_the_worst_one_worse(case, random):
     ill = sensitive_of(*case)
