@@ -14,7 +14,7 @@ import kanon.privacy
 from kanon.base.checked_json import Number, Strict
 from kanon.cards import parts_of
 from kanon.errors import PlanError
-from kanon.privacy.model import Model, Range, SeveralColumns, ranges
+from kanon.privacy.model import Model, Range, ranges
 
 
 class ModelPlan(Strict):
@@ -56,9 +56,7 @@ def _build_parameter(limits: Range) -> Any:
 def _build_model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
     hints, numbers = get_type_hints(model), ranges(model)
     parts: dict[str, Any] = {"model": (Literal[name], ...)}
-    of_several = {part.name for part in fields(SeveralColumns)}
-    own_first = sorted(fields(model), key=lambda part: part.name in of_several)  # type: ignore[arg-type]
-    for part in own_first:
+    for part in fields(model):  # type: ignore[arg-type]
         if part.name == "column":
             parts["column"] = (str | None, None)
         elif part.name == "columns":

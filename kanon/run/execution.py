@@ -247,11 +247,11 @@ class Run:
         """The hierarchies of hierarchical distances by their labels, for checks of the release."""
         plain_trees: dict[str, PlainTree] = {}
         for column, tree in self.prepared.distances.items():
-            above = ["" if place < 0 else tree.labels[place] for place in tree.parent]
-            levels = [*tree.level[:-1].tolist(), max(int(tree.level[-1]), 1)]
-            plain_trees[column] = dict(
-                zip(tree.labels, zip(above, levels, strict=True), strict=True)
-            )
+            level = dict(zip(tree.labels, tree.level.tolist(), strict=True))
+            plain_trees[column] = {
+                label: (above or "", level[label] if above else max(level[label], 1))
+                for label, above, _ in tree.entries()
+            }
         return plain_trees
 
     @property

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon.cli.main import main
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.measures.privacy import privacy_summary
 from kanon.privacy.conjunction import check_reachable, find_broken
@@ -79,7 +80,7 @@ def plain_holds(model, table):
     return all(meets(model, {model.column: mix}, {model.column: whole}) for mix in groups.values())
 
 
-@examples(25)
+@examples(10)
 @given(tables())
 def test_every_model_is_what_its_definition_says_and_the_checks_agree(table):
     plan = plan_of(*ALL)
@@ -222,7 +223,7 @@ def test_an_engine_counts_one_column_alone(tmp_path):
         )
 
 
-@examples(15)
+@examples(8)
 @given(tables())
 def test_suppression_leaves_parts_that_hold(table):
     plan = make_plan(
@@ -236,3 +237,17 @@ def test_suppression_leaves_parts_that_hold(table):
         return
     assert all(verdict.holds for verdict in done.verdicts)
     pd.testing.assert_frame_equal(table, before)
+
+
+def test_the_command_measures_columns_together(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    path.write_text("age,ill,pay\n1,flu,10\n1,gout,20\n1,flu,10\n1,gout,20\n", "utf-8")
+    command = ["measure", "--table", str(path), "--qi", "age", "--sensitive", "ill,pay"]
+    assert main([*command, "--combine", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["others_known"]["ill"]["distinct_l"] == 1 and found["combined"]["alpha"] == 0.5
+    assert main([*command, "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out)
+    assert alone == {key: found[key] for key in found if key not in ("others_known", "combined")}
+    assert main([*command[:-1], "ill", "--combine"]) == 2
+    assert "--combine needs several sensitive columns" in capsys.readouterr().err
