@@ -12,7 +12,7 @@ import numpy as np
 from kanon.base.formatting import CountedUnit
 from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.sensitive import Sensitive
+from kanon.sensitive import Sensitive, SensitiveValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,9 @@ class EquivalenceClasses:
     persons : Sensitive, optional
         How many records each person has in each class, where a plan names the column that
         identifies the person; persons are numbered. Else None.
+    combined : Sensitive, optional
+        The combinations of the values of all sensitive columns, where a model looks at several.
+        Else None.
     """
 
     attributes: tuple[str, ...]
@@ -43,6 +46,7 @@ class EquivalenceClasses:
     counts: np.ndarray
     sensitive: tuple[Sensitive, ...] = ()
     persons: Sensitive | None = None
+    combined: Sensitive | None = None
     in_engine: ClassVar[bool] = False  # whether an engine keeps the classes, as they are many
 
     def __post_init__(self) -> None:
@@ -177,8 +181,9 @@ class EquivalenceClasses:
 
     @property
     def histograms(self) -> tuple[Sensitive, ...]:
-        """The histograms of the sensitive columns, and last that of the persons if known."""
-        return self.sensitive if self.persons is None else (*self.sensitive, self.persons)
+        """The histograms of the sensitive columns, of the persons and of combinations, if known."""
+        further = (self.persons, self.combined)
+        return (*self.sensitive, *(histogram for histogram in further if histogram is not None))
 
     def regrouped(
         self, nodes: np.ndarray, counts: np.ndarray, histograms: Iterable[Sensitive]
@@ -192,10 +197,15 @@ class EquivalenceClasses:
         histograms
             Each of :attr:`histograms` by these classes, in that order.
         """
-        parts = tuple(histograms)
-        persons = None if self.persons is None else parts[-1]
-        sensitive = parts[: len(self.sensitive)]
-        return replace(self, nodes=nodes, counts=counts, sensitive=sensitive, persons=persons)
+        parts = iter(histograms)
+        return replace(
+            self,
+            nodes=nodes,
+            counts=counts,
+            sensitive=tuple(next(parts) for _ in self.sensitive),
+            persons=None if self.persons is None else next(parts),
+            combined=None if self.combined is None else next(parts),
+        )
 
     def sensitive_named(self, column: str) -> Sensitive:
         """The histograms of a sensitive column.
@@ -213,6 +223,57 @@ class EquivalenceClasses:
             f"The column {quote(column)} is not sensitive; "
             + (f"choose from {names}." if names else "no column is.")
         )
+
+    def split_sensitive(
+        self, columns: Sequence[str], others_known: bool
+    ) -> tuple[Sensitive, np.ndarray]:
+        """The histograms of sensitive columns whose values count together, and their classes.
+
+        Parameters
+        ----------
+        others_known
+            Whether a class is split into the parts that agree in all other sensitive columns.
+        """
+        combined = self.combined
+        if combined is None or combined.codes is None:
+            raise PlanError(
+                "Sensitive columns are counted together only where a plan that asks for it is run."
+            )
+        sizes = [len(part.values) for part in self.sensitive]
+        own = [place for place, part in enumerate(self.sensitive) if part.name in columns]
+        others = [place for place in range(len(sizes)) if others_known and place not in own]
+        parts, _, part_of_entry = group_tuples(
+            np.column_stack([combined.of_entry, combined.codes[combined.value][:, others]]),
+            combined.count,
+            [self.n_classes, *(sizes[place] for place in others)],
+        )
+        column, code = self.sensitive[own[0]], combined.codes[:, own[0]]
+        if len(own) > 1:
+            column, code = _combine(
+                [self.sensitive[place] for place in own], combined.codes[:, own]
+            )
+        entries = replace(
+            column, start=np.arange(len(combined.value) + 1), value=code[combined.value],
+            count=combined.count,
+        )  # fmt: skip
+        total = np.bincount(code, combined.total, len(column.values)).astype(np.int64)
+        return replace(entries.grouped(part_of_entry, len(parts)), total=total), parts[:, 0]
+
+
+def _combine(columns: Sequence[Sensitive], codes: np.ndarray) -> tuple[Sensitive, np.ndarray]:
+    """A column of the combinations of values, and which one each row of places in columns is."""
+    sizes = [len(column.values) for column in columns]
+    _, first, code = np.unique(number_tuples(codes, sizes), return_index=True, return_inverse=True)
+    # Combinations are counted, never shown; they read alike where their values do.
+    values = SensitiveValues(map(str, range(len(first))))
+    read = []
+    for column, places in zip(columns, codes[first].T, strict=True):
+        assert isinstance(column.values, SensitiveValues)
+        read_as = column.values.read_as
+        read.append(places if read_as is None else read_as[places])
+    values.read_as = np.unique(number_tuples(np.stack(read, axis=1), sizes), return_inverse=True)[1]
+    name = " × ".join(column.name for column in columns)
+    return replace(columns[0], name=name, values=values, numeric=False, tree=None), code
 
 
 def count_cells_at(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:

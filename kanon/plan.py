@@ -260,11 +260,11 @@ class Plan(Strict):
 
     def _build_model(self, place: int, part: ModelPlan) -> Model:
         key = f"privacy.{place}"
-        column = None
-        if "column" in type(part).model_fields:
-            column = self._find_sensitive_column(f"{key}.column", getattr(part, "column", None))
+        columns = part.choose_columns(
+            lambda end, column: self._find_sensitive_column(key + end, column)
+        )
         try:
-            return part.build_model(column)
+            return part.build_model(columns, self.roles.columns(Role.SENSITIVE))
         except PlanError as error:
             raise error.add_place(f"Plan key {key}") from None
 

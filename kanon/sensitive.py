@@ -52,6 +52,15 @@ class SensitiveValues(tuple[str, ...]):
 
 
 @dataclass(frozen=True, eq=False)
+class ValueTree:
+    """The groups of a hierarchy above each value of a sensitive column."""
+
+    # per value its own number and those of its groups up to the root, which fills the rest
+    chain: np.ndarray
+    rise: np.ndarray  # per such number the levels up to the next group
+
+
+@dataclass(frozen=True, eq=False)
 class Sensitive:
     """The histograms of one sensitive column, one per class, with only the values that occur.
 
@@ -79,6 +88,10 @@ class Sensitive:
     total : numpy.ndarray, shape (v,), int64
         The number of records of the whole table with each value, also for some of its classes:
         p(s, T) is ``total / total.sum()``.
+    tree : ValueTree, optional
+        How far the values are apart, where a model asks for it.
+    codes : numpy.ndarray, optional
+        For combinations of columns the position of the value of each column. Shape (v, columns).
     """
 
     name: str
@@ -88,6 +101,8 @@ class Sensitive:
     value: np.ndarray
     count: np.ndarray
     total: np.ndarray
+    tree: ValueTree | None = None
+    codes: np.ndarray | None = None
 
     @classmethod
     def from_records(
@@ -187,10 +202,11 @@ class Sensitive:
         """
         target = np.asarray(group)[self.of_entry]
         stays = target >= 0
-        return _count_entries(
+        merged = _count_entries(
             self.name, self.values, self.numeric,
             target[stays], self.value[stays], self.count[stays], n_groups,
         )  # fmt: skip
+        return replace(merged, tree=self.tree, codes=self.codes)
 
     def only(self, classes: np.ndarray) -> Sensitive:
         """Some classes, in that order; the total stays that of the whole table."""

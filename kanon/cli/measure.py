@@ -15,7 +15,7 @@ from kanon.errors import PlanError, quote
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.schema import SUPPRESSED
 from kanon.sources.exposure import describe_suppressed, find_suppressed
-from kanon.sources.memory import MemoryTable
+from kanon.sources.memory import MemoryTable, build_column_classes
 from kanon.sources.opening import open_table
 from kanon.sources.population import count_people_in_classes
 
@@ -29,6 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sensitive", action="append", default=[], metavar="s,t",
         help="the sensitive columns, in the same form",
+    )  # fmt: skip
+    parser.add_argument(
+        "--combine", action="store_true",
+        help="also measure each sensitive column where the others are known, and all together",
     )  # fmt: skip
     parser.add_argument("--person", metavar="COLUMN", help="the column that identifies the person")
     parser.add_argument(
@@ -57,7 +61,14 @@ def execute(args: argparse.Namespace) -> None:
     suppressed = 0
     if SUPPRESSED not in (*columns, *sensitive):
         table, suppressed = table.remove_suppressed()
-    classes = table.build_classes(columns, sensitive, args.person)
+    if not args.combine:
+        classes = table.build_classes(columns, sensitive, args.person)
+    elif len(sensitive) < 2 or not isinstance(table, MemoryTable):
+        raise PlanError("--combine needs several sensitive columns, and a table in memory.")
+    else:
+        classes = build_column_classes(
+            table.frame, columns, sensitive, args.person, table.kinds, combines=True
+        )
     suppressed_classes = find_suppressed(table, classes)
     if suppressed_classes.any():
         rows = int(classes.counts[suppressed_classes].sum())

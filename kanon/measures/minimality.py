@@ -108,7 +108,8 @@ def measure_minimality(
         tellers += [] if holds else parts
         telling += [] if holds or len(parts) > 1 else [(parts[0], class_splits)]
     one_column = len({model.column for model in models}) == 1
-    known = list(_draw_conclusions(recoding, models, telling if one_column else []))
+    one_column &= not any(model.looks_at_several for model in models)
+    known = list(_draw_conclusions(recoding, models, telling)) if one_column else []
     records, unreckoned = (int(recoding.counts[tellers].sum()), untried + len(tellers) - len(known))
     conclusions = tuple(chain.from_iterable(known))
     return Minimality(len(tellers), records, needless, unreckoned, conclusions)

@@ -44,7 +44,8 @@ def privacy_summary(
     -------
     dict
         The measures of the only sensitive column; with several, under ``sensitive``, those of
-        each; empty without any.
+        each; empty without any. Where combinations are counted, also ``others_known``: of each
+        column where its classes are split by all others, and ``combined``: of all as one value.
     """
     summaries = {
         sensitive.name: {**sensitive_measures(sensitive), **(more or {}).get(sensitive.name, {})}
@@ -52,7 +53,17 @@ def privacy_summary(
     }
     if len(summaries) == 1:
         return next(iter(summaries.values()))
-    return {"sensitive": summaries} if summaries else {}
+    if classes.combined is None:
+        return {"sensitive": summaries} if summaries else {}
+    values, _ = classes.split_sensitive([*summaries], others_known=False)
+    return {
+        "sensitive": summaries,
+        "others_known": {
+            name: sensitive_measures(classes.split_sensitive([name], others_known=True)[0])
+            for name in summaries
+        },
+        "combined": sensitive_measures(values),
+    }
 
 
 def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
@@ -77,7 +88,7 @@ def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
     return {
         measure.name: _find_worst_level(measure, measure.each(sensitive))
         for measure in class_measures()
-        if sensitive.numeric or not measure.for_numbers
+        if measure.fits(sensitive)
     }
 
 

@@ -22,11 +22,7 @@ LEVELS: Mapping[str, ClassMeasure] = {
 def list_class_measures(sensitive: Sensitive) -> list[str]:
     """The measures by which classes of a sensitive column can be sorted, the usual ones first."""
     first = ["entropy_l", "t_variational", "alpha"]
-    return [
-        name
-        for name in dict.fromkeys([*first, *LEVELS])
-        if sensitive.numeric or not LEVELS[name].for_numbers
-    ]
+    return [name for name in dict.fromkeys([*first, *LEVELS]) if LEVELS[name].fits(sensitive)]
 
 
 def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:

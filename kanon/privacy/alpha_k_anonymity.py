@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.k_anonymity import KAnonymity
@@ -80,14 +81,21 @@ class AlphaKAnonymity(SensitiveModel):
         """The largest share of each class. Shape (R,)."""
         return each(sensitive)
 
-    def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
-        """Which classes meet the model and have k records. Shape (R,), bool."""
-        return super().holds_each(classes) & KAnonymity(self.k).holds_each(classes)
+    def accepts_values(self, values: Sensitive) -> np.ndarray:
+        """Which histograms meet the model and have k records. Shape (R,), bool."""
+        return super().accepts_values(values) & (values.sizes >= self.k)
 
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model: too few records, or a value is too frequent."""
-        size = KAnonymity(self.k)
-        return super().refusal(whole) if size.holds(whole) else size.refusal(whole)
+        size, least = KAnonymity(self.k), int(self.find_values(whole)[0].sizes.min())
+        if least >= self.k:
+            return super().refusal(whole)
+        if not size.holds(whole):
+            return size.refusal(whole)
+        return self._write_refusal(
+            f"only {count_noun(least, 'record agrees', 'records agree')} in all other sensitive "
+            "columns"
+        )
 
 
 def check_rows(mix: ClassMix, alpha: float, k: int) -> tuple[float, bool]:

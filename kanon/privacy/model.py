@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
 
@@ -140,20 +140,34 @@ class Model(ABC):
         values = {
             part.name: getattr(self, part.name)
             for part in fields(self)  # type: ignore[arg-type]
-            if part.name != "column" and part.repr
+            if part.name not in ("column", "columns", "others") and part.repr
         }
         return " and ".join(f"{name} = {_write_value(value)}" for name, value in values.items())
 
     @property
+    def subject(self) -> str:
+        """The column that the model is about, for a sentence; empty without one."""
+        column = getattr(self, "column", None)
+        return quote(column) if column else ""
+
+    @property
     def sentence(self) -> str:
         """The model with its parameters, for a sentence."""
-        column = getattr(self, "column", None)
-        suffix = f" for {quote(column)}" if column else ""
+        suffix = f" for {self.subject}" if self.subject else ""
         return f"{self.title} with {self.parameters}{suffix}"
 
 
-class SensitiveModel(Model):
-    """A model of one sensitive column."""
+@dataclass(frozen=True, kw_only=True)
+class SeveralColumns:
+    """What a model of a sensitive column makes of further sensitive columns."""
+
+    # known: each part of a class whose records agree in all others has to meet the model
+    others: Literal["known"] | None = None
+    columns: tuple[str, ...] | None = None  # whose values count together as one
+
+
+class SensitiveModel(Model, SeveralColumns):
+    """A model of a sensitive column, or of the combination of several."""
 
     column: str
     symbol: ClassVar[str]
@@ -173,9 +187,40 @@ class SensitiveModel(Model):
     def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The number that the model limits, for each class of a sensitive column. Shape (R,)."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.columns is not None and len({*self.columns}) < max(2, len(self.columns)):
+            raise PlanError("'columns' has to name at least two columns, each of them once.")
+
+    @property
+    def looks_at_several(self) -> bool:
+        """Whether the values of one column, class by class, are not enough to count the model."""
+        return self.others is not None or self.columns is not None
+
+    def describe_for_plan(self) -> dict[str, Any]:
+        """The model as a part of a plan."""
+        about = "column" if self.columns else ""  # made of their names
+        keys = {name: value for name, value in vars(self).items() if name != about}
+        return {"model": self.card.name, **keys}
+
+    @property
+    def subject(self) -> str:
+        """The column that the model is about, for a sentence."""
+        subject = " and ".join(map(quote, self.columns or [self.column]))
+        subject += " together" if self.columns else ""
+        return f"{subject} where all other sensitive columns are known" if self.others else subject
+
+    def find_values(self, classes: EquivalenceClasses) -> tuple[Sensitive, np.ndarray]:
+        """The histograms that have to meet the model, and the class of each, rising."""
+        if not self.looks_at_several:
+            return classes.sensitive_named(self.column), np.arange(classes.n_classes)
+        return classes.split_sensitive(self.columns or [self.column], self.others is not None)
+
     def levels(self, classes: EquivalenceClasses) -> np.ndarray:
-        """The number that the model limits, for each class. Shape (R,)."""
-        return self.levels_of(classes.sensitive_named(self.column))
+        """The number that the model limits, for each class that of its worst part. Shape (R,)."""
+        values, owner = self.find_values(classes)
+        worst = np.minimum if self.card.direction == "higher" else np.maximum
+        return _reduce_parts(worst, self.levels_of(values), owner)
 
     def accepts(self, levels: np.ndarray) -> np.ndarray:
         """Which levels meet the model. Shape (R,), bool."""
@@ -184,9 +229,14 @@ class SensitiveModel(Model):
             return levels >= limit
         return levels < limit if self.strict else levels <= limit
 
+    def accepts_values(self, values: Sensitive) -> np.ndarray:
+        """Which histograms meet the model. Shape (R,), bool."""
+        return self.accepts(self.levels_of(values))
+
     def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
-        """Which classes meet the model. Shape (R,), bool."""
-        return self.accepts(self.levels(classes))
+        """Which classes meet the model, each part of them. Shape (R,), bool."""
+        values, owner = self.find_values(classes)
+        return _reduce_parts(np.logical_and, self.accepts_values(values), owner)
 
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model, with the best possible value.
@@ -223,6 +273,13 @@ class ClassMeasure:
     meaning: str = ""
     whole: bool = False  # a whole number
     for_numbers: bool = False  # only columns of numbers have it
+    for_trees: bool = False  # only columns with a hierarchy have it
+
+    def fits(self, sensitive: Sensitive) -> bool:
+        """Whether a column has this number."""
+        return (sensitive.numeric or not self.for_numbers) and (
+            sensitive.tree is not None or not self.for_trees
+        )
 
 
 def largest(sensitive: Sensitive, per_entry: np.ndarray) -> np.ndarray:
@@ -233,6 +290,12 @@ def largest(sensitive: Sensitive, per_entry: np.ndarray) -> np.ndarray:
     [5, 4]
     """
     return np.maximum.reduceat(per_entry, sensitive.start[:-1]) if len(per_entry) else per_entry
+
+
+def _reduce_parts(worst: np.ufunc, per_part: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """The worst of the parts of each class; every class has one."""
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    return np.asarray(worst.reduceat(per_part, first)) if len(first) else per_part
 
 
 def _write_value(value: Any) -> str:

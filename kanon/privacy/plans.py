@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import reduce
 from operator import or_
@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, StrictInt, create_model
 import kanon.privacy
 from kanon.base.checked_json import Number, Strict
 from kanon.cards import parts_of
+from kanon.errors import PlanError
 from kanon.privacy import known_columns
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.known_columns import KNOWN, KAmongKnown
@@ -25,13 +26,28 @@ class ModelPlan(Strict):
 
     model: str
 
-    def build_model(self, column: str | None) -> Model:
+    def choose_columns(self, find: Callable[[str, str | None], str]) -> list[str]:
+        """The columns that the model is about, each found by the key that names it."""
+        names = self.model_dump(include={"column", "columns"})
+        if not names:
+            return []
+        if names["columns"] is not None:
+            return [find(".columns", name) for name in names["columns"]]
+        return [find(".column", names["column"])]
+
+    def build_model(self, columns: list[str], sensitive: Iterable[str]) -> Model:
+        """Build the model about some of the sensitive columns."""
         values = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
-        if "column" in values:
-            values["column"] = column
         known = values.pop("known", None)
         if known is not None:
             return KAmongKnown(values["k"], known)
+        if columns:
+            if values["column"] is not None and values["columns"] is not None:
+                raise PlanError("'column' and 'columns' exclude each other; remove one.")
+            if values["others"] and {*columns} == {*sensitive}:
+                raise PlanError("'others' has no meaning, as there is no other sensitive column.")
+            values["column"] = " × ".join(columns)
+            values["columns"] = None if values["columns"] is None else tuple(columns)
         model: Model = MODELS[self.model](**values)
         return model
 
@@ -56,6 +72,8 @@ def _build_model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
         default = ... if part.default is MISSING else part.default
         if part.name == "column":
             parts["column"] = (str | None, None)
+        elif part.name == "columns":
+            parts["columns"] = (list[str] | None, None)
         elif part.name in numbers:
             parts[part.name] = (_build_parameter(numbers[part.name]), default)
         elif part.init and part.name != "people":

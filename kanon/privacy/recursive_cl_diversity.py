@@ -101,7 +101,7 @@ class RecursiveCLDiversity(SensitiveModel):
         ratio = self.level(whole)
         assert ratio is not None
         if np.isinf(ratio):
-            most = int(distinct_l_diversity.each(whole.sensitive_named(self.column))[0])
+            most = int(distinct_l_diversity.each(self.find_values(whole)[0]).min())
             verb = "is" if most == 1 else "are"
             return self._write_refusal(
                 f"there {verb} only {count_noun(most, 'different value')}, and l cannot be greater"

@@ -9,6 +9,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 
+PlainTree = dict[str, tuple[str, int]]  # per value or group the group above it, and its level
 TOLERANCE = 1e-12  # the relative difference up to which levels count as equal, as both are rounded
 
 

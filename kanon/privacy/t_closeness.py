@@ -1,7 +1,7 @@
 """t-closeness: the sensitive values of every class are mixed as in the whole table, up to t."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Any, ClassVar, Literal, get_args
@@ -11,7 +11,7 @@ import numpy as np
 from kanon.cards import Card
 from kanon.errors import PlanError, list_names, quote
 from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
-from kanon.privacy.row_checks import ClassMix, check_at_most
+from kanon.privacy.row_checks import ClassMix, PlainTree, check_at_most
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -26,7 +26,7 @@ CARD = Card(
     highest="nearly 2 by norm 1, otherwise 1: a class has values that hardly occur elsewhere",
 )
 
-Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered"]
+Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered", "hierarchical"]
 """The distances between two mixes; the second and third are the same number."""
 
 HIGHEST: Mapping[str, float] = {
@@ -34,6 +34,7 @@ HIGHEST: Mapping[str, float] = {
     "variational": 1.0,
     "emd-equal": 1.0,
     "emd-ordered": 1.0,
+    "hierarchical": 1.0,
 }
 """The largest distance between two mixes."""
 
@@ -42,6 +43,7 @@ SPOKEN: Mapping[str, str] = {
     "variational": "total variation",
     "emd-equal": "earth mover's, unordered",
     "emd-ordered": "earth mover's, ordered",
+    "hierarchical": "earth mover's, by the hierarchy",
 }
 """The names of the distances in sentences."""
 
@@ -56,6 +58,9 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
       size: 1 / (v - 1) times the sum over i < v of abs(sum over j <= i of (p_j - q_j)), in [0, 1];
       0 if v = 1. Neighbours are one step apart whatever their difference. Missing cells are the
       last value.
+    - ``hierarchical``: the earth mover's distance where two values are as far apart as the level
+      of their lowest common group, as a share of the level of the root; levels are longest paths.
+      A missing cell is a value below the root alone. In [0, 1].
 
     All are counted in whole numbers and divided once, so equal mixes have equal distances.
 
@@ -78,16 +83,24 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     Raises
     ------
     PlanError
-        The distance is unknown, or is the ordered one and the column is not numeric.
+        The distance is unknown, or is the ordered one and the column is not numeric, or is the
+        hierarchical one and the column has no hierarchy.
 
     Notes
     -----
     Source: Li, Li, Venkatasubramanian 2007, section 5; ``norm1``: Mauger, Le Mahec, Dequen 2023.
+
+    Half of the way between two values leads up to their lowest common group. So the hierarchical
+    distance is the length of a path in a tree, however long its branches are, and the least work
+    is half of the sum over values and groups g of rise(g) / level(root) times abs(p(g) - q(g)):
+    rise(g) are the levels from g to the next group, p(g) and q(g) the shares of all values in g.
     """
     if distance not in HIGHEST:
         raise PlanError(f"The distance {quote(distance)} is unknown; choose from {_DISTANCES}.")
     if distance == "emd-ordered":
         return _compute_ordered_distance(sensitive)
+    if distance == "hierarchical":
+        return _compute_hierarchical_distance(sensitive)
     n, sizes = int(sensitive.total.sum()), sensitive.sizes
     # The surplus of some values of a class equals the deficit of others.
     due = sensitive.total[sensitive.value] * sizes[sensitive.of_entry]
@@ -136,6 +149,30 @@ def _compute_ordered_distance(sensitive: Sensitive) -> np.ndarray:
     return np.asarray(sums / ((v - 1.0) * n * sizes))
 
 
+def _compute_hierarchical_distance(sensitive: Sensitive) -> np.ndarray:
+    tree = sensitive.tree
+    if tree is None:
+        raise PlanError(
+            f"The hierarchical distance of {quote(sensitive.name)} is counted only where a plan is "
+            "run that has a hierarchy for it."
+        )
+    n, sizes, depth = int(sensitive.total.sum()), sensitive.sizes, tree.chain.shape[1]
+    height = int(tree.rise[tree.chain[0]].sum())
+    # Each record counts for its value and for every group above it.
+    below = Sensitive.from_counts(
+        sensitive.name, ("",) * len(tree.rise), False, np.repeat(sensitive.of_entry, depth),
+        tree.chain[sensitive.value].ravel(), np.repeat(sensitive.count, depth), sensitive.n_classes,
+    )  # fmt: skip
+    # Whole numbers unless a sum could overflow, which no table of a million records does.
+    kind = np.int64 if 2 * height * n * n < 2**62 else np.float64
+    rise, total = tree.rise.astype(kind), np.zeros(len(tree.rise), dtype=kind)
+    np.add.at(total, tree.chain.ravel(), np.repeat(sensitive.total, depth))
+    due = total[below.value] * sizes[below.of_entry]
+    # Groups that a class lacks add what is due there.
+    more = below.summed(rise[below.value] * (np.abs(below.count * n - due) - due))
+    return np.asarray((more + (rise @ total) * sizes) / (2.0 * height * n * sizes))
+
+
 @dataclass(frozen=True)
 class TCloseness(SensitiveModel):
     """The model "the mix of every class is at most t away from that of the table".
@@ -145,7 +182,8 @@ class TCloseness(SensitiveModel):
     t
         A number in [0, 2] for ``norm1``, in [0, 1] for the other distances.
     distance
-        See :func:`each`; ``emd-ordered`` is for columns of numbers.
+        See :func:`each`; ``emd-ordered`` is for columns of numbers, ``hierarchical`` for those
+        with a hierarchy.
 
     Raises
     ------
@@ -174,21 +212,38 @@ class TCloseness(SensitiveModel):
                 f"t has to be a number of at least 0 and at most 1 where distance is "
                 f"{self.distance}, not {self.t}."
             )
+        if self.columns and self.distance in ("emd-ordered", "hierarchical"):
+            raise PlanError(
+                f"The distance {quote(self.distance)} is for one column, not for a combination."
+            )
 
     @property
     def sentence(self) -> str:
         """The model with its parameters, for a sentence."""
-        return f"{self.title} with t = {self.t:.12g} ({SPOKEN[self.distance]}) for " + quote(
-            self.column
-        )
+        return f"{self.title} with t = {self.t:.12g} ({SPOKEN[self.distance]}) for {self.subject}"
 
     def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The distance of each class from the table. Shape (R,)."""
         return each(sensitive, self.distance)
 
 
-def check_rows(mix: ClassMix, t: float, distance: str) -> tuple[float, bool]:
-    """The largest distance of a class from the table, for the check of a release."""
+def check_rows(
+    mix: ClassMix,
+    t: float,
+    distance: str,
+    texts: Sequence[str] = (),
+    tree: PlainTree | None = None,
+) -> tuple[float, bool]:
+    """The largest distance of a class from the table, for the check of a release.
+
+    ``texts`` are the values in the order of their numbers.
+    """
+    if tree is not None:  # value by value, as the recipient does
+        classes: list[Counter[str]] = [Counter() for _ in mix.sizes]
+        for place, value, count in zip(mix.of, mix.value, mix.count, strict=True):
+            classes[place][texts[value]] += int(count)
+        shares = mix.total / mix.total.sum()
+        return recount(classes, dict(zip(texts, shares.tolist(), strict=True)), t, distance, tree)
     if distance == "emd-ordered":
         return check_at_most(_sum_carried_shares(mix), t)
     # A missing value of a class adds its share in the table.
@@ -212,13 +267,33 @@ def _sum_carried_shares(mix: ClassMix) -> np.ndarray:
 
 
 def recount(
-    classes: list[Counter[str]], usual: dict[str, float], t: float, distance: str
+    classes: list[Counter[str]],
+    usual: dict[str, float],
+    t: float,
+    distance: str,
+    tree: dict[str, tuple[str, int]] | None = None,
 ) -> tuple[float, bool]:
-    """The largest distance of a class from the table, with the shares in their order."""
+    """The largest distance of a class from the table, with the shares in their order.
+
+    ``tree`` has, per value and group of a hierarchy, the group above it and its level.
+    """
     level = 0.0
     for mix in classes:
         apart = [mix[value] / mix.total() - q for value, q in usual.items()]
-        if distance == "emd-ordered":  # how far shares are carried from value to value
+        if tree:  # within a group the smaller of what its branches have too much or lack moves
+            root = next(name for name, (group, _) in tree.items() if not group)
+            branches: dict[str, list[float]] = {name: [] for name in tree}
+            for value, more in zip(usual, apart, strict=True):
+                name = value if value in tree else value.removeprefix("'")  # before a formula
+                group, height = tree.get(name, (root, 0))
+                branches[name if height else group].append(more)
+            moved = 0.0
+            for name, (group, height) in sorted(tree.items(), key=lambda item: item[1][1]):
+                up = sum(more for more in branches[name] if more > 0)
+                moved += height * min(up, up - sum(branches[name]))
+                branches[group or root].append(sum(branches[name]))
+            level = max(level, moved / tree[root][1])
+        elif distance == "emd-ordered":  # how far shares are carried from value to value
             distance_sum = sum(abs(so_far) for so_far in accumulate(apart))
             level = max(level, distance_sum / max(len(apart) - 1, 1))
         else:
@@ -249,6 +324,14 @@ MEASURES = (
         unit="0 to 1",
         meaning="The same, but values that are closer in order count as less different.",
         for_numbers=True,
+    ),
+    ClassMeasure(
+        "t_hierarchical", CARD, _measure_by("hierarchical"), 5,
+        heading="t, by hierarchy ↓",
+        title="t-closeness, earth mover's distance by the hierarchy",
+        unit="0 to 1",
+        meaning="The same, but values that are closer in the hierarchy count as less different.",
+        for_trees=True,
     ),
 )  # fmt: skip
 

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
-from kanon.privacy.row_checks import PopulationRows
+from kanon.privacy.row_checks import PlainTree, PopulationRows
 from kanon.release.released_rows import (
     ReleasedRows,
     Verdict,
@@ -93,6 +93,7 @@ def check_release(
     persons: pd.Series | None = None,
     coarse: Mapping[str, Collection[str]] | None = None,
     people: Mapping[str, PopulationRows] | None = None,
+    trees: Mapping[str, PlainTree] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
@@ -115,6 +116,9 @@ def check_release(
         level bounds the labels that it may not show.
     people
         The people of each population that the plan names, by its path.
+    trees
+        Per sensitive column with a hierarchical distance, for each value and group, the group
+        above it (empty for the root) and its level.
 
     Returns
     -------
@@ -127,8 +131,8 @@ def check_release(
     Raises
     ------
     ReleaseError
-        The plan counts k in persons, and nothing says whom the records are about; or there is no
-        memory for the check.
+        The plan counts k in persons, and nothing says whom the records are about; it asks for a
+        hierarchical distance, and its tree is not given; or there is no memory for the check.
     """
     with _open_connection() as connection:
         names = [str(name) for name in released.columns]
@@ -143,7 +147,7 @@ def check_release(
                 raise _build_check_error()
             numbered = numbered.assign(person=number_persons(persons))
         connection.register("release", build_arrow_table(numbered))
-        return ReleasedRows(connection, names, plan, roots, coarse, people).verdicts()
+        return ReleasedRows(connection, names, plan, roots, coarse, people, trees).verdicts()
 
 
 def check_content(
@@ -156,6 +160,7 @@ def check_content(
     coarse: Mapping[str, Collection[str]] | None = None,
     form: tuple[str, str] = (",", "utf-8"),
     people: Mapping[str, PopulationRows] | None = None,
+    trees: Mapping[str, PlainTree] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check the file of a release as its recipient reads it; see :func:`check_release`.
 
@@ -165,7 +170,7 @@ def check_content(
         See :func:`kanon.sources.formats.read_back`.
     released
         The table in the file, whose columns and number of records the file has to have.
-    plan, roots, persons, coarse, people
+    plan, roots, persons, coarse, people, trees
         See :func:`check_release`.
     form
         The separator and the encoding of a text file.
@@ -196,7 +201,7 @@ def check_content(
         raise _build_check_error()
     with _open_connection() as connection:
         connection.register("release", pa.table(numbered))
-        return ReleasedRows(connection, names, plan, roots, coarse, people).verdicts()
+        return ReleasedRows(connection, names, plan, roots, coarse, people, trees).verdicts()
 
 
 def check_files(

@@ -318,6 +318,12 @@ def _combine_models(
     groups = {None: together}
     for model, numbers in wanted.items():
         column = getattr(model, "column", None)
+        several = getattr(model, "others", None) or getattr(model, "columns", None)
+        if several or getattr(model, "distance", "") == "hierarchical":
+            raise PlanError(
+                f"{model.sentence} is not counted for combined releases; remove this model from "
+                "the plans to combine."
+            )
         if column not in groups:
             groups[column], _ = join_releases(views, ground, column)
         whole = groups[column]

@@ -17,7 +17,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import ReleaseError, quote
 from kanon.plan import Plan
 from kanon.privacy.plans import COUNTED_MODELS, MODELS, OF_RELEASE, ModelPlan
-from kanon.privacy.row_checks import CheckedClasses, ClassMix, PopulationRows
+from kanon.privacy.row_checks import CheckedClasses, ClassMix, PlainTree, PopulationRows
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.release.cell_values import fold_reading, normalise_value, order_values
 from kanon.schema import Role
@@ -75,6 +75,7 @@ class ReleasedRows:
     roots: Mapping[str, str] | None
     coarse: Mapping[str, Collection[str]] | None
     people: Mapping[str, PopulationRows] | None = None  # by the path of their population
+    trees: Mapping[str, PlainTree] | None = None
 
     def verdicts(self) -> tuple[Verdict, ...]:
         checks = (
@@ -191,17 +192,28 @@ class ReleasedRows:
         return None
 
     def check_model(self, part: ModelPlan) -> Verdict:
-        parameters = {
-            name: value
-            for name in type(part).model_fields
-            if name not in ("model", "population") and (value := getattr(part, name)) is not None
-        }
+        parameters = part.model_dump(
+            exclude={"model", "column", "columns", "others", "population"}, exclude_none=True
+        )
         if part.counted_as in OF_RELEASE:
             return self.check_release_model(part, parameters)
+        limits = [SPOKEN.get(value, f"{name} = {value}") for name, value in parameters.items()]
         column = ""
         if "column" in type(part).model_fields:
-            column = parameters.pop("column", None) or self.plan.roles.columns(Role.SENSITIVE)[0]
-            groups = self.count_values(column, MODELS[part.model].folds)
+            sensitive = self.plan.roles.columns(Role.SENSITIVE)
+            about = part.model_dump(include={"column", "columns", "others"})
+            columns = about["columns"] or [about["column"] or sensitive[0]]
+            known = [name for name in sensitive if about["others"] and name not in columns]
+            limits += [f"others = {about['others']}"] if known else []
+            column = " × ".join(columns)
+            groups, texts = self.count_values(columns, known, MODELS[part.model].folds)
+            if parameters.get("distance") == "hierarchical":
+                if self.trees is None or column not in self.trees:
+                    raise ReleaseError(
+                        "The release does not show the hierarchy of "
+                        f"{quote(column)}, by which its distance is counted; pass its tree too."
+                    )
+                parameters |= {"texts": texts, "tree": self.trees[column]}
         else:
             groups = self.connection.sql(
                 f"SELECT row_number() OVER () AS class, 0 AS number, n FROM "
@@ -214,7 +226,7 @@ class ReleasedRows:
                 classes, np.asarray(groups["number"]), np.asarray(groups["n"])
             )
             level, holds = COUNTED_MODELS[part.model].check_rows(mix, **parameters)
-        return Verdict(part.model, column, _write_limits(parameters), level, bool(holds))
+        return Verdict(part.model, column, ", ".join(limits), level, bool(holds))
 
     def check_release_model(self, part: ModelPlan, parameters: dict[str, Any]) -> Verdict:
         level, holds = None, True
@@ -264,28 +276,43 @@ class ReleasedRows:
             )
         return "person" if "person" in self.kinds else self.text(person)
 
-    def count_values(self, column: str, folds: bool) -> dict[str, np.ndarray]:
-        """How many records of each class have each value of a column, the values numbered."""
-        texts = self.connection.sql(
-            f"SELECT DISTINCT {self.cell(column)} AS text {self.kept}"
-        ).to_arrow_table()
-        written = texts["text"].to_pylist()
-        if folds:
-            place: dict[Hashable, int] = {}
-            read = [fold_reading(normalise_value(text or "")) for text in written]
-            numbers = pa.array([place.setdefault(value, len(place)) for value in read])
-        else:
-            kinds = self.plan.read.kinds or {}
-            # The groups of a coarsened column are called in a way of their own.
-            kind = "" if column in self.plan.coarsened else kinds.get(column, "")
-            numbers = pa.array(_number_values(written, kind))
-        self.connection.register("known", texts.append_column("number", numbers))
+    def count_values(
+        self, columns: Sequence[str], known: Sequence[str], folds: bool
+    ) -> tuple[dict[str, np.ndarray], list[str]]:
+        """How many records of each class have each value of columns together, the values numbered.
+
+        Records of a class also agree in the columns that are known. Returns also the values of the
+        last column in the order of their numbers.
+        """
+        sources, numbers, values = f"(SELECT * {self.kept})", [], []
+        for place, column in enumerate([*known, *columns]):
+            texts = self.connection.sql(
+                f"SELECT DISTINCT {self.cell(column)} AS text {self.kept}"
+            ).to_arrow_table()
+            written = texts["text"].to_pylist()
+            if folds and column in columns:
+                place_of: dict[Hashable, int] = {}
+                read = [fold_reading(normalise_value(text or "")) for text in written]
+                codes = np.array([place_of.setdefault(value, len(place_of)) for value in read])
+            else:
+                kinds = self.plan.read.kinds or {}
+                # The groups of a coarsened column are called in a way of their own.
+                kind = "" if column in self.plan.coarsened else kinds.get(column, "")
+                codes = _number_values(written, kind)
+                values = [normalise_value(written[n] or "") for n in np.unique(codes, True)[1]]
+            self.connection.register(f"t{place}", texts.append_column("number", pa.array(codes)))
+            sources += f" JOIN t{place} ON {self.cell(column)} IS NOT DISTINCT FROM t{place}.text"
+            numbers.append(f"t{place}.number")
+        own = ", ".join(numbers[len(known) :])
+        number = own if len(columns) == 1 else f"hash({own})"
         # A number of 64 bits for a class: two of ten million classes share one in 1e-5 cases.
-        return self.connection.sql(
-            f"SELECT hash({self.classes()}) AS class, number, count(*) AS n FROM "
-            f"(SELECT * {self.kept}) JOIN known ON {self.cell(column)} IS NOT DISTINCT FROM text "
-            "GROUP BY ALL"
+        groups = self.connection.sql(
+            f"SELECT hash({', '.join([self.classes(), *numbers[: len(known)]])}) AS class, "
+            f"{number} AS number, count(*) AS n FROM {sources} GROUP BY ALL"
         ).fetchnumpy()
+        if len(columns) > 1:
+            _, groups["number"] = np.unique(groups["number"], return_inverse=True)
+        return groups, values
 
     def check_k_in_persons(self) -> Iterator[Verdict]:
         person, person_cell = self.plan.person, self._get_person_cell()

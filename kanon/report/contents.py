@@ -139,7 +139,7 @@ class Report:
     repairs: tuple[RepairResult, ...]  # the steps on the table before anything was counted
     persons: int | None
     profile: tuple[ColumnProfile, ...]  # the columns of the original table
-    # the hierarchies of the quasi-identifiers, and of what was coarsened
+    # the hierarchies of the quasi-identifiers, of what was coarsened and of distances
     hierarchies: tuple[HierarchyDrawing, ...]
     plan_terms: tuple[tuple[str, str], ...]  # the plan in words
     plan: str  # the plan as JSON
@@ -301,8 +301,11 @@ def _describe_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
 
 def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
     classes = run.prepared.classes
-    trees = [*zip(classes.attributes, classes.hierarchies, strict=True)]
-    trees += [(coarsening.column, coarsening.tree) for coarsening in run.prepared.coarsened]
+    coarsened = {coarsening.column: coarsening.tree for coarsening in run.prepared.coarsened}
+    trees = [
+        *zip(classes.attributes, classes.hierarchies, strict=True),
+        *{**run.prepared.distances, **coarsened}.items(),
+    ]
     return tuple(
         HierarchyDrawing(
             column, tree.n_nodes, tree.height, tuple(np.bincount(tree.level).tolist()),
@@ -416,9 +419,10 @@ def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[st
     yield "k", f"{k} {'persons' if plan.get('person') else 'records'}"
     required: dict[str, list[str]] = {}
     for part in plan["privacy"]:
-        keys = [key for key in part if key not in ("model", "column")]
+        keys = [key for key in part if key not in ("model", "column", "columns")]
         if part["model"] != k_anonymity.CARD.name:
-            of = f" of {quote(part['column'])}" if part.get("column") else ""
+            columns = part.get("columns") or [part.get("column")]
+            of = f" of {' and '.join(map(quote, columns))}" if any(columns) else ""
             title = f"{MODELS[part['model']].card.title}{of}"
             required.setdefault(title, []).append(", ".join(f"{key} = {part[key]}" for key in keys))
     yield from ((title, "; ".join(parameters)) for title, parameters in required.items())

@@ -141,8 +141,7 @@ def describe_coarsening_effect(prepared: PreparedRun) -> str:
 
 def _describe_model(model: Model) -> str:
     text = f"{model.title} with {model.parameters}"
-    column = getattr(model, "column", None)
-    return f"{text} for {quote(column)}" if column else text
+    return f"{text} for {model.subject}" if model.subject else text
 
 
 # --- the plan -------------------------------------------------------------------------------

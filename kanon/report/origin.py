@@ -20,6 +20,7 @@ from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
 from kanon.release.record import Recorder, compute_path_fingerprint, get_record_file
 from kanon.run import Run
+from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.formats import FORMATS, find_format, read_back
@@ -132,7 +133,7 @@ def collect_fingerprints(
         ("Plan: as kanon writes it", compute_plan_fingerprint(run.prepared.plan)),
         (
             "Hierarchies: their nodes as JSON",
-            compute_hierarchies_fingerprint({**dict(trees), **coarsened}),
+            compute_hierarchies_fingerprint({**dict(trees), **run.prepared.distances, **coarsened}),
         ),
         release.fingerprint,
     )
@@ -167,7 +168,8 @@ def write_canonical_plan(plan: Plan) -> str:
     """A plan as kanon writes it, however its file was laid out."""
     columns = {
         name: column
-        if column.role is Role.QUASI_IDENTIFIER or name in plan.coarsened
+        if column.role is Role.QUASI_IDENTIFIER
+        or name in (*plan.coarsened, *list_distance_columns(plan))
         else column.model_copy(update={"hierarchy": None})
         for name, column in plan.columns.items()
     }

@@ -103,7 +103,13 @@ def build_public_report(
     plan_to_check = plan.model_copy(update={"person": None})
     form = (file.form.separator, file.form.encoding)
     verdicts = check_content(
-        file.content, file.kind, file.rows, plan_to_check, form=form, people=run.population_rows
+        file.content,
+        file.kind,
+        file.rows,
+        plan_to_check,
+        form=form,
+        people=run.population_rows,
+        trees=run.plain_trees,
     )
     require_verdicts(verdicts, file.kind)
     least = recoding.min_k
@@ -166,6 +172,14 @@ def _describe_plan_for_recipients(run: Run) -> dict[str, Any]:
         elif chosen is not None:
             nodes = np.unique(nodes[nodes <= tree.root])  # a range says itself what it stands for
             column["hierarchy"] = {"nodes": list_nodes_above(tree, nodes)}
+    for name, plain_tree in run.plain_trees.items():
+        values, nodes_above = recoding.released.sensitive_named(name), {}
+        for label in [values.values[place] for place in np.flatnonzero(values.total)]:
+            while label in plain_tree and label not in nodes_above:
+                above, level = plain_tree[label]
+                nodes_above[label] = {"name": label, "parent": above or None, "level": level}
+                label = above
+        content["columns"][name]["hierarchy"] = {"nodes": [*nodes_above.values()]}
     sensitive = plan.roles.columns(Role.SENSITIVE)
     kinds = content["read"].get("kinds", {})
     read = {"kinds": {column: kind for column, kind in kinds.items() if column in sensitive}}

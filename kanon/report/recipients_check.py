@@ -18,7 +18,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Container, Hashable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -78,7 +78,7 @@ def read_table(
 
 
 def find_worst_class(
-    model: dict[str, Any], classes: list[Counter[str]], kind: str
+    model: dict[str, Any], classes: list[Counter[str]], kind: str, hierarchy: Mapping[str, Any]
 ) -> tuple[float | None, bool]:
     """The level of the worst class for a model, and whether that is enough."""
     if not classes:
@@ -88,23 +88,34 @@ def find_worst_class(
         whole.update(mix)
     shares = {value: whole[value] / whole.total() for value in order_values(whole, kind)}
     recount, _ = RECOUNTS[model["model"]]
-    limits = {name: model[name] for name in model if name not in ("model", "column")}
+    about = ("model", "column", "columns", "others")
+    limits = {name: model[name] for name in model if name not in about}
+    if model.get("distance") == "hierarchical":
+        nodes = hierarchy["nodes"]
+        limits["tree"] = {node["name"]: (node["parent"] or "", node["level"]) for node in nodes}
     return recount(classes, shares, **limits)
 
 
 def count_classes_by(
-    rows: list[Row], quasi: list[str], column: str | None, folds: bool = False
-) -> list[Counter[str]]:
-    """Per class, its rows for each value of a column, or all; ``folds``: alike values are one."""
+    rows: list[Row], quasi: list[str], columns: list[str], folds: bool = False,
+    known: Sequence[str] = (),
+) -> list[Counter[str]]:  # fmt: skip
+    """Per class, its rows for each value of columns together; ``folds``: alike values are one.
+
+    Rows of a class also agree in the columns that are known.
+    """
     classes: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     first: dict[Hashable, str] = {}
     usual_value: dict[str, str] = {}  # per value the first that reads like it
     for row in rows:
-        value = normalise_value(row[column]) if column else ""
-        if folds and value not in usual_value:
-            usual_value[value] = first.setdefault(fold_reading(value), value)
-        value = usual_value[value] if folds else value
-        classes[tuple(row[name] for name in quasi)][value] += 1
+        values = [normalise_value(row[column]) for column in columns]
+        for place, value in enumerate(values if folds else []):
+            if value not in usual_value:
+                usual_value[value] = first.setdefault(fold_reading(value), value)
+            values[place] = usual_value[value]
+        shared = [normalise_value(row[name]) for name in known]
+        mix = classes[*(row[name] for name in quasi), *shared]
+        mix[repr(values) if len(values) > 1 else "".join(values)] += 1
     return list(classes.values())
 
 
@@ -154,27 +165,31 @@ def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list
         n_telling += len({tuple(row[name] for name in quasi) for row in suppressed_rows}) > 1
         findings.append(("suppressed rows with values", "0", n_telling, not n_telling))
     for model in plan["privacy"]:
-        column = None
+        own: list[str] = []
         name = "k-known" if model.get("known") else model["model"]
         of_release = name not in RECOUNTS or RECOUNTS[name][1] is None
         if name != "k-anonymity" and not of_release:
-            column = model.get("column") or sensitive[0]
-        subject = f"{model['model']} of {column}" if column else model["model"]
-        keys = [key for key in model if key not in ("model", "column")]
+            own = model.get("columns") or [model.get("column") or sensitive[0]]
+        subject = f"{model['model']} of {' × '.join(own)}" if own else model["model"]
+        keys = [key for key in model if key not in ("model", "column", "columns")]
         limits = ", ".join(f"{key} = {model[key]}" for key in keys)
         if of_release:
-            level = check_whole_release(model, name, rows, quasi, plan.get("person"))
-            findings.append((subject, limits, *level))
+            whole = check_whole_release(model, name, rows, quasi, plan.get("person"))
+            findings.append((subject, limits, *whole))
             continue
-        kind = (plan.get("read", {}).get("kinds") or {}).get(column, "")
-        if column and columns[column].get("level") is not None:  # groups have names of their own
+        column = columns[own[0]] if own else {}
+        kind = (plan.get("read", {}).get("kinds") or {}).get(" × ".join(own), "")
+        if column.get("level") is not None:  # groups have names of their own
             kind = ""
-        classes = count_classes_by(rows, quasi, column, bool(RECOUNTS[name][1]))
-        findings.append((subject, limits, *find_worst_class(model, classes, kind)))
+        known = [name for name in sensitive if model.get("others") and name not in own]
+        folds = bool(RECOUNTS[model["model"]][1])
+        classes = count_classes_by(rows, quasi, own, folds, known)
+        level = find_worst_class(model, classes, kind, column.get("hierarchy", {}))
+        findings.append((subject, limits, *level))
     if person := plan.get("person"):
-        own = [part for part in plan["privacy"] if "population" not in part]
-        k = max((part.get("k", 1) for part in own if not part.get("known")), default=1)
-        classes = count_classes_by(rows, quasi, person) if person in names else []
+        parts = [part for part in plan["privacy"] if "population" not in part]
+        k = max((part.get("k", 1) for part in parts if not part.get("known")), default=1)
+        classes = count_classes_by(rows, quasi, [person]) if person in names else []
         least = min(map(len, classes), default=None)
         enough = (least is None or least >= k) if person in names else None
         findings.append((f"persons per class, by {person}", f"k = {k}", least, enough))

@@ -23,7 +23,7 @@ from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import rounded
 from kanon.privacy.release_model import PopulationModel
-from kanon.privacy.row_checks import PopulationRows, list_people
+from kanon.privacy.row_checks import PlainTree, PopulationRows, list_people
 from kanon.recoding import Recoding
 from kanon.release.check import check_content, check_files, check_release, require_verdicts
 from kanon.release.record import Recorder, compute_path_fingerprint
@@ -268,12 +268,24 @@ class Run:
         released, roots = self.released(index=True), _get_root_labels(self.recoding)
         persons, coarse = self.persons_released(), self._coarse_labels
         plan, people = self.prepared.plan, self.population_rows
-        return check_release(released, plan, roots, persons, coarse, people)
+        return check_release(released, plan, roots, persons, coarse, people, self.plain_trees)
 
     @cached_property
     def population_rows(self) -> dict[str, PopulationRows]:
         """The people of each population that a model names, by the labels of the hierarchies."""
         return {path: list_people(people) for path, people in self.prepared.people.items()}
+
+    @property
+    def plain_trees(self) -> dict[str, PlainTree]:
+        """The hierarchies of hierarchical distances by their labels, for checks of the release."""
+        plain_trees: dict[str, PlainTree] = {}
+        for column, tree in self.prepared.distances.items():
+            level = dict(zip(tree.labels, tree.level.tolist(), strict=True))
+            plain_trees[column] = {
+                label: (above or "", level[label] if above else max(level[label], 1))
+                for label, above, _ in tree.entries()
+            }
+        return plain_trees
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
@@ -319,7 +331,7 @@ class Run:
         coarse = self._coarse_labels
         verdicts = check_content(
             content, kind, rows, plan, roots, persons, coarse,
-            (form.separator, form.encoding), self.population_rows,
+            (form.separator, form.encoding), self.population_rows, self.plain_trees,
         )  # fmt: skip
         if not all(verdict.holds for verdict in verdicts):
             require_verdicts(self.verdicts)

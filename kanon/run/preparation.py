@@ -22,13 +22,19 @@ from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
-from kanon.privacy.model import Model
+from kanon.privacy.model import Model, SensitiveModel
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.release_model import PopulationModel
 from kanon.schema import Role, check_columns
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
-from kanon.sources.memory import convert_to_table, require_records
+from kanon.sources.coverage import check_coverage
+from kanon.sources.memory import (
+    MemorySource,
+    convert_to_table,
+    count_for_models,
+    require_records,
+)
 from kanon.sources.opening import open_address, open_source
 from kanon.sources.population import count_stored_population
 from kanon.sources.repairs import RepairResult
@@ -52,6 +58,8 @@ class PreparedRun:
         The sensitive columns that were coarsened before anything was counted, and how.
     people
         The people of each population that a model names, by its path.
+    distances
+        Per sensitive column the hierarchy by which a model measures how far its values are apart.
     """
 
     plan: Plan
@@ -59,6 +67,7 @@ class PreparedRun:
     dropped: int
     coarsened: tuple[Coarsening, ...] = ()
     people: Mapping[str, EquivalenceClasses] = field(default_factory=dict)
+    distances: Mapping[str, Hierarchy] = field(default_factory=dict)
 
     @property
     def classes(self) -> EquivalenceClasses:
@@ -250,6 +259,12 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         coarsening_of(plan, column, complete.count_column_values(column), folder)
         for column in plan.coarsened
     )
+    distances = {}
+    for column in list_distance_columns(plan):
+        values = complete.count_column_values(column)
+        coarsening = coarsening_of(plan, column, values, folder)
+        check_coverage(column, values.counts, coarsening.tree)
+        distances[column] = coarsening.group_tree
     complete = complete.replace_by_groups(coarsened)
     trees = {}
     for column in columns:
@@ -272,6 +287,16 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     ]
     keeps = plan.suppressed == "keep"
     source = open_source(complete, schema, trees, pseudonyms, keeps, plan.person)
+    combines = any(isinstance(m, SensitiveModel) and m.looks_at_several for m in plan.models)
+    if distances or combines:
+        if not isinstance(source, MemorySource):
+            raise PlanError(
+                "A hierarchical distance, and a model of several sensitive columns, can be counted "
+                "only for a table in memory; add --engine memory, or load the table as a file."
+            )
+        source.classes = count_for_models(
+            source.classes, distances, source.table if combines else None, source.row_class
+        )
     people = {
         model.population: count_stored_population(
             source.classes, open_address(_resolve_place(model.population, folder)), plan.repairs
@@ -279,11 +304,18 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         for model in plan.models
         if isinstance(model, PopulationModel)
     }
-    prepared = PreparedRun(plan, source, incomplete if drops else 0, coarsened, people)
+    n_dropped = incomplete if drops else 0
+    prepared = PreparedRun(plan, source, n_dropped, coarsened, people, distances)
     for model in prepared.models:
         if isinstance(model, PopulationModel):
             model.check_table(source.classes)
     return prepared
+
+
+def list_distance_columns(plan: Plan) -> list[str]:
+    """The sensitive columns whose hierarchy says how far their values are apart."""
+    models = [model for model in plan.models if getattr(model, "distance", "") == "hierarchical"]
+    return [getattr(model, "column", "") for model in models]
 
 
 def _resolve_place(place: str, folder: Path) -> Address:
@@ -297,16 +329,23 @@ def _resolve_place(place: str, folder: Path) -> Address:
 def coarsening_of(plan: Plan, column: str, values: ValueCounts, folder: Path) -> Coarsening:
     """How a plan coarsens a sensitive column, whose values builders take their leaves from.
 
+    A column without a level is as if coarsened to level 0.
+
     Raises
     ------
     PlanError
-        The hierarchy has no such level.
+        There is no hierarchy, or it has no such level.
     HierarchyError
         It is no tree, or its builder does not fit the values.
     """
-    hierarchy, level = plan.coarsened[column]
+    hierarchy, level = plan.columns[column].hierarchy, plan.columns[column].level
+    if hierarchy is None:
+        raise PlanError(
+            f"Plan key columns.{column}.hierarchy: the hierarchical distance of {quote(column)} "
+            "needs a hierarchy; add one, or choose another distance."
+        )
     tree = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
-    return Coarsening(column, tree, level)
+    return Coarsening(column, tree, level or 0)
 
 
 def as_kinds(plan: Plan, table: Table) -> Table:

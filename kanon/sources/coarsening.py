@@ -48,6 +48,16 @@ class Coarsening:
         return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._is_group_root))
 
     @property
+    def group_tree(self) -> Hierarchy:
+        """The hierarchy of the groups themselves, which are its leaves."""
+        nodes = np.flatnonzero(self._is_group_root).tolist()
+        labels, root = self.tree.labels, self.tree.root
+        return Hierarchy.from_entries(
+            (labels[node], None if node == root else labels[self.tree.parent[node]], None)
+            for node in nodes
+        )
+
+    @property
     def n_groups(self) -> int:
         return int((self._is_group_root & (self.tree.level <= self.level)).sum())
 

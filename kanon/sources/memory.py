@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -33,7 +34,12 @@ from kanon.sources.coverage import (
     count_records_per_value,
     count_texts,
 )
-from kanon.sources.histograms import build_histogram, build_person_histogram
+from kanon.sources.histograms import (
+    build_combined_histogram,
+    build_histogram,
+    build_person_histogram,
+    build_value_tree,
+)
 from kanon.sources.limits import check_classes, check_days
 from kanon.sources.missing import mark_blanks_missing
 from kanon.sources.repairs import RepairableTable, Targets, convert_target
@@ -48,6 +54,7 @@ def build_column_classes(
     sensitive: Sequence[str] = (),
     person: str | None = None,
     kinds: Mapping[str, ColumnKind] | None = None,
+    combines: bool = False,
 ) -> EquivalenceClasses:
     """The classes of a table by unchanged columns; a missing cell counts as a value.
 
@@ -68,14 +75,15 @@ def build_column_classes(
         sizes.append(len(texts) + 1)
     once = np.ones(len(table), dtype=np.int64)
     nodes, counts, group = group_tuples(np.stack(places, axis=1), once, sizes)
+    histograms = tuple(
+        build_histogram(column, table[column], group, len(counts), (kinds or {}).get(column))
+        for column in sensitive
+    )
     return EquivalenceClasses(
-        tuple(columns), (), nodes, counts,
-        tuple(
-            build_histogram(column, table[column], group, len(counts), (kinds or {}).get(column))
-            for column in sensitive
-        ),
+        tuple(columns), (), nodes, counts, histograms,
         None if person is None
         else build_person_histogram(person, table[person], group, len(counts)),
+        build_combined_histogram(table, histograms, group, kinds or {}) if combines else None,
     )  # fmt: skip
 
 
@@ -263,6 +271,24 @@ def convert_to_table(table: Table | pd.DataFrame) -> Table:
     for name, column in table.items():
         check_days(column, str(name))
     return MemoryTable(mark_blanks_missing(table))
+
+
+def count_for_models(
+    classes: EquivalenceClasses,
+    trees: Mapping[str, Hierarchy],
+    table: MemoryTable | None,
+    row_class: np.ndarray,
+) -> EquivalenceClasses:
+    """Classes with the trees of sensitive values and, given the table, their combinations."""
+    sensitive = list(classes.sensitive)
+    for place, column in enumerate(sensitive):
+        if column.name in trees:
+            tree = build_value_tree(column.values, trees[column.name])
+            sensitive[place] = replace(column, tree=tree)
+    combined = None
+    if table is not None:
+        combined = build_combined_histogram(table.frame, sensitive, row_class, table.kinds)
+    return replace(classes, sensitive=tuple(sensitive), combined=combined)
 
 
 class MemorySource:

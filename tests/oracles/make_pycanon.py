@@ -27,6 +27,12 @@ WHAT = [
     ("census", ["occupation"], "age"),
 ]
 NUMBERS = ("age", "household-size")
+SEVERAL = [
+    ("hospital", ["sex"], ["disease", "age"]),
+    ("census", ["sex"], ["health", "marital-status"]),
+    ("census", ["education"], ["health", "household-size"]),
+]
+"""Several sensitive columns: each is measured where the values of the others are known."""
 
 
 def measured(name: str, quasi_identifiers: list[str], sensitive: str) -> dict[str, Any]:
@@ -57,6 +63,27 @@ def measured(name: str, quasi_identifiers: list[str], sensitive: str) -> dict[st
     }
 
 
+def measured_together(name: str, quasi_identifiers: list[str], sensitive: list[str]) -> Any:
+    """The worst levels of several columns, the others counting as quasi-identifiers (gen=False)."""
+    from pycanon import anonymity
+
+    path = ROOT / "sample_data" / f"{name}.csv"
+    table = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
+    given = (table, quasi_identifiers, sensitive, False)
+    levels = {
+        "distinct_l": int(anonymity.l_diversity(*given)),
+        "alpha": float(anonymity.alpha_k_anonymity(*given)[0]),
+        "t_emd_equal": float(anonymity.t_closeness(*given)),
+        "basic_beta": float(anonymity.basic_beta_likeness(*given)),
+    }
+    return {
+        "table": path.relative_to(ROOT).as_posix(),
+        "quasi_identifiers": quasi_identifiers,
+        "sensitive": sensitive,
+        "levels": levels,
+    }
+
+
 def main() -> None:
     """Write the file."""
     found = {
@@ -68,6 +95,7 @@ def main() -> None:
         "command": "python tests/oracles/make_pycanon.py",
         "date": date.today().isoformat(),
         "results": [measured(*each) for each in WHAT],
+        "several": [measured_together(*each) for each in SEVERAL],
     }
     text = json.dumps(found, indent=2) + "\n"
     Path(__file__).with_name("pycanon.json").write_text(text, "utf-8")

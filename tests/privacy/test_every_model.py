@@ -5,7 +5,7 @@ nothing of kanon: groups of equal quasi-identifiers, shares, comparisons.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -27,7 +27,10 @@ BUILDERS: Mapping[str, Any] = {
     "children": {"build": "suppression"},
 }
 QUASI = list(BUILDERS)
+TWO = ["disease", "income"]
 K = 3
+DISEASES = {"*": None, "infection": "*", "flu": "infection", "cold": "infection", "angina": "*"}
+"""The parents in the hierarchy of diseases; a missing one lies below the root."""
 SEEDS = (3, 20)
 """Tables on which no algorithm meets any of the models by chance."""
 
@@ -51,12 +54,12 @@ Histograms = pd.DataFrame
 """A row per class, a column per sensitive value, how many records have it."""
 
 
-def histograms(released: pd.DataFrame, column: str) -> Histograms:
+def histograms(released: pd.DataFrame, column: str, known: Sequence[str] = ()) -> Histograms:
     """The sensitive values of each class; a missing cell is a value like any other."""
     values = released[column]
     if not pd.api.types.is_numeric_dtype(values):
         values = values.fillna("(missing)")
-    group = released.groupby(QUASI).ngroup()
+    group = released.groupby([*QUASI, *known], dropna=False).ngroup()
     return values.groupby([group, values]).size().unstack(fill_value=0)
 
 
@@ -99,6 +102,15 @@ def in_a_row(found: Histograms, t: float) -> bool:
     return bool((steps.sum(axis=1) / steps.shape[1] <= t + 1e-12).all())
 
 
+def by_hierarchy(found: Histograms, t: float) -> bool:
+    """Half of what crosses the edges of the tree, each as long as the levels that it rises."""
+    rest = apart(found)
+    infection = rest["flu"] + rest["cold"]
+    edges = rest["flu"].abs() + rest["cold"].abs() + infection.abs()
+    edges += 2 * (rest["angina"].abs() + rest["(missing)"].abs())
+    return bool((edges / 4 <= t + 1e-12).all())
+
+
 def alpha_k(found: Histograms, alpha: float, k: int) -> bool:
     largest = in_classes(found).max(axis=1)
     return bool((largest <= alpha).all() and (found.sum(axis=1) >= k).all())
@@ -134,9 +146,12 @@ MODELS: Mapping[str, tuple[dict[str, Any], Check]] = {
     "variation": ({"model": "t-closeness", "t": 0.25, "distance": "variational"}, variation),
     "emd-equal": ({"model": "t-closeness", "t": 0.3, "distance": "emd-equal"}, variation),
     "emd-ordered": ({"model": "t-closeness", "t": 0.12, "distance": "emd-ordered"}, in_a_row),
+    "hierarchical": ({"model": "t-closeness", "t": 0.2, "distance": "hierarchical"}, by_hierarchy),
     "delta": ({"model": "delta-disclosure", "delta": 1.1}, delta_disclosure),
     "basic": ({"model": "basic-beta-likeness", "beta": 0.8}, basic_beta),
     "enhanced": ({"model": "enhanced-beta-likeness", "beta": 0.9}, enhanced_beta),
+    "others known": ({"model": "distinct-l-diversity", "l": 2, "others": "known"}, distinct),
+    "together": ({"model": "entropy-l-diversity", "l": 4.5, "columns": [*TWO]}, entropy),
 }
 """Per model its part of a plan, and the check. What is asked for is more than k = 3 gives."""
 
@@ -145,6 +160,8 @@ OF_A_CLASS = (
     "entropy",
     "recursive",
     "alpha-k",
+    "others known",
+    "together",
 )
 """The models that look at a class alone."""
 
@@ -155,8 +172,13 @@ def column_of(model: str) -> str:
 
 def meets(released: pd.DataFrame, model: str) -> bool:
     part, check = MODELS[model]
-    asked = {key: value for key, value in part.items() if key not in ("model", "distance")}
-    return check(histograms(released, column_of(model)), **asked)
+    about = ("model", "distance", "others", "columns")
+    asked = {key: value for key, value in part.items() if key not in about}
+    if "columns" in part:
+        pair = released[TWO].astype(object).fillna("").astype(str).agg("|".join, axis=1)
+        return check(histograms(released.assign(pair=pair), "pair"), **asked)
+    known = ["income"] if "others" in part else []
+    return check(histograms(released, column_of(model), known), **asked)
 
 
 def smallest(released: pd.DataFrame) -> int:
@@ -261,8 +283,11 @@ def plan(algorithm: str, model: str | None, limit: str, bare: bool = False, **ow
     if not bare:
         for name, chosen in BUILDERS.items():
             columns[name]["hierarchy"] = chosen
-    columns |= {name: {"role": "sensitive"} for name in ("disease", "income")}
-    asked = [{**MODELS[model][0], "column": column_of(model)}] if model else []
+    columns |= {name: {"role": "sensitive"} for name in TWO}
+    nodes = [{"name": name, "parent": above} for name, above in DISEASES.items()]
+    columns["disease"]["hierarchy"] = {"nodes": nodes}  # for distances alone, as it has no level
+    about = {} if model == "together" else {"column": column_of(model or "")}
+    asked = [{**MODELS[model][0], **about}] if model else []
     content = plan_content(columns, K, {"name": algorithm, **own}, models=asked) | LIMITS[limit]
     return Plan.from_content(content)
 

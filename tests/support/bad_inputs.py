@@ -498,6 +498,8 @@ UNFIT = [
     Case("A strategy that the algorithm does not take", algorithm("mondrian", strategy="s2"), 'mondrian s2 gaa'),
     Case("An ordered distance of texts", model("t-closeness", t=0.4, distance="emd-ordered"),
          'disease norm1 variational', app=Never("an ordered distance is offered for numbers only")),
+    Case("A hierarchical distance without a hierarchy", model("t-closeness", t=0.4, distance="hierarchical"),
+         'columns.disease.hierarchy disease', app=Never("a hierarchical distance is offered for columns with a hierarchy only")),
     Case("Means of texts", algorithm("mdav", app=at("settings", algorithm="mdav")), 'sex'),
     Case("MDAV with a model about a sensitive column", algorithm("mdav", ("columns.sex.role", "insensitive"), ("columns.sex.hierarchy", ...), ("privacy", [{"model": "k-anonymity", "k": 2}, {"model": "distinct-l-diversity", "l": 2}]), app=at("settings", roles={"sex": "insensitive"}, algorithm="mdav", models=[("distinct-l-diversity", {"l": 2, "column": "disease"})])),
          'disease 2'),

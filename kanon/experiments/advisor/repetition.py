@@ -19,7 +19,6 @@ from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
 from kanon.experiments.sweep import Configuration, PlannedRun, run_sweep
 from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import rank_configurations, round_to_digits
-from kanon.sensitive import Sensitive
 
 RESAMPLES = 10  # so many tables are drawn
 
@@ -49,14 +48,14 @@ def sample_classes(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses
     of_record = np.repeat(np.arange(classes.n_classes), classes.counts)[records]
     drawn_classes, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
     histograms = (
-        Sensitive.from_records(
-            histogram.name,
-            histogram.values,
-            histogram.numeric,
-            group,
-            codes if histogram is persons else np.repeat(histogram.value, histogram.count)[records],
-            len(drawn_classes),
-        )
+        replace(
+            histogram,
+            start=np.arange(len(records) + 1),
+            value=codes
+            if histogram is persons
+            else np.repeat(histogram.value, histogram.count)[records],
+            count=np.ones(len(records), dtype=np.int64),
+        ).grouped(group, len(drawn_classes))
         for histogram in classes.histograms
     )
     return classes.regrouped(classes.nodes[drawn_classes], counts, histograms)

@@ -13,6 +13,7 @@ from kanon.base.formatting import choose_plural, count_noun, write_count
 from kanon.base.kinds import AND_ALSO, CODE, TEXT, ColumnKind, find_fitting_kinds, find_other_kinds
 from kanon.errors import TableError
 from kanon.schema import Role
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemoryTable
 from kanon.studio.data.reading_panel import is_replaced
 from kanon.studio.data.repairs_panel import show_repairs
@@ -263,20 +264,27 @@ def choose_coarsening(
     )
     if not coarse:
         return
-    choice, coarsened = work.table.choices[name], work.table.coarsened.get(name)
+    choice, level = work.table.choices[name], work.table.levels[name]
     show_choice(work, name, choice, prefix, rest, details)
-    if coarsened is None:
+    if choice.plan is None or choice.tree is None or choice.tree.height < 2:
         return
     with rest:
+        tree = choice.tree
         values = {
-            level: count_noun(replace(coarsened, level=level).n_groups, "value")
-            for level in range(1, coarsened.tree.height)
+            level: count_noun(Coarsening(name, tree, level).n_groups, "value")
+            for level in range(1, tree.height)
         }
         st.selectbox(
             "Level in the release and in every model",
-            list(values),
-            **attach_widget(f"{prefix}-level", coarsened.level, take_level, version, name),
-            format_func=lambda level: f"level {level} of {len(values)}: {values[level]}",
+            [*values, 0],
+            **attach_widget(
+                f"{prefix}-level", min(level, tree.height - 1), take_level, version, name
+            ),
+            format_func=lambda level: (
+                f"level {level} of {len(values)}: {values[level]}"
+                if level
+                else "unchanged; the hierarchy is for distances"
+            ),
         )
 
 

@@ -76,15 +76,15 @@ def set_coarsening(
 ) -> SessionState:
     """Coarsen a sensitive column by a builder's hierarchy; without a builder, not at all."""
     if not builder:
-        return set_coarsening_level(work, column, 0)
+        return set_coarsening_level(work, column, None)
     work = set_coarsening_level(work, column, work.table.levels.get(column, 1))
     return set_builder(work, column, builder, typed)
 
 
-def set_coarsening_level(work: SessionState, column: str, level: int) -> SessionState:
-    """Set the level that a sensitive column is coarsened to; 0 releases it unchanged."""
+def set_coarsening_level(work: SessionState, column: str, level: int | None) -> SessionState:
+    """Set the level that a sensitive column is coarsened to; None drops its hierarchy."""
     levels = {name: old for name, old in work.table.levels.items() if name != column}
-    if level:
+    if level is not None:
         levels[column] = level
     return update_hierarchies(work.replace_sections(replace(work.table, levels=levels), Message()))
 

@@ -34,6 +34,7 @@ from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
 from kanon.privacy.release_model import PopulationModel, ReleaseModel
+from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.choices import (
@@ -67,7 +68,7 @@ def build_plan(work: SessionState, in_engine: bool = False) -> Plan:
         )
     coarsened = work.table.coarsened
     for column in work.table.columns_to_coarsen:
-        if column not in coarsened:
+        if column not in coarsened and work.table.levels[column]:
             raise PlanError(
                 f"{quote(column)} should be coarsened, but its hierarchy cannot be used. Fix it "
                 "on the Data page, or release the column as it is."
@@ -123,7 +124,7 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
         entry: dict[str, object] = {"role": role.value}
         choice = work.table.choices.get(column)
         plan = choice.plan if trees and choice is not None else None
-        if plan is not None and (role is Role.QUASI_IDENTIFIER or column in coarsened):
+        if plan is not None and column in work.table.hierarchy_columns:
             # Nodes and builders are models already; a path would be text.
             entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
             if column in coarsened:
@@ -168,9 +169,10 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
         },
         "privacy": [
             {"model": "k-anonymity", "k": work.settings.k, "known": work.settings.known},
+            *(model.describe_for_plan() for model in work.settings.models),
             *(
                 {"model": model.card.name, **vars(model)}
-                for model in work.settings.required
+                for model in work.settings.release_models
                 if not isinstance(model, KAmongKnown)
             ),
         ],
@@ -347,7 +349,10 @@ def apply_plan(work: SessionState, plan: Plan) -> SessionState:
             column: "From the plan." if column in roles else "The plan does not name it."
             for column in work.table.roles
         },
-        levels={column: level for column, (_, level) in plan.coarsened.items()},
+        levels={
+            **dict.fromkeys(list_distance_columns(plan), 0),
+            **{column: level for column, (_, level) in plan.coarsened.items()},
+        },
         written=plan.written,
         undecided=frozenset(work.table.roles).difference(roles),
         missing=plan.read.missing or work.table.missing,

@@ -93,7 +93,8 @@ class TableState(StateSection):
     histories: Mapping[str, History] = field(default_factory=dict)
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)  # Not in use yet
     imports: tuple[FileReview, ...] = ()  # Hierarchy files to review
-    levels: Mapping[str, int] = field(default_factory=dict)  # Of coarsened sensitive columns
+    # Of sensitive columns with a hierarchy; 0 for one that only says how far values are apart
+    levels: Mapping[str, int] = field(default_factory=dict)
     # What is released for a class, of columns that are or were quasi-identifiers; see a plan's key.
     written: Mapping[str, str] = field(default_factory=dict)
     missing: Missing | None = None  # What happens to incomplete records; None until it is chosen
@@ -157,7 +158,7 @@ class TableState(StateSection):
 
     @property
     def columns_to_coarsen(self) -> list[str]:
-        """The sensitive columns to coarsen, whether or not their hierarchies allow it."""
+        """The sensitive columns with a hierarchy, whether or not it can be used."""
         return [name for name in self.sensitive_columns if name in self.levels]
 
     @property
@@ -167,6 +168,15 @@ class TableState(StateSection):
 
     @property
     def coarsened(self) -> dict[str, Coarsening]:
+        return {name: part for name, part in self._coarsenings.items() if part.level}
+
+    @property
+    def distance_trees(self) -> dict[str, Hierarchy]:
+        """The hierarchies by which models can say how far sensitive values are apart."""
+        return {name: part.group_tree for name, part in self._coarsenings.items()}
+
+    @property
+    def _coarsenings(self) -> dict[str, Coarsening]:
         coarsenings = {}
         for name in self.columns_to_coarsen:
             choice = self.choices.get(name)

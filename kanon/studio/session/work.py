@@ -98,7 +98,16 @@ class SessionState:
     def unmeetable_models(self) -> list[SensitiveModel]:
         """The models about columns that are no longer sensitive: no run meets them."""
         sensitive = self.table.sensitive_columns
-        return [model for model in self.settings.models if model.column not in sensitive]
+        return [
+            model
+            for model in self.settings.models
+            if not {*(model.columns or [model.column])} <= {*sensitive}
+        ]
+
+    @property
+    def looks_at_several(self) -> bool:
+        """Whether a model looks at several sensitive columns at once."""
+        return any(model.looks_at_several for model in self.settings.models)
 
     @property
     def looked_at(self) -> str | None:

@@ -205,10 +205,10 @@ def _parse_comparisons(
 
 def _parse_levels(levels: Any) -> dict[str, int]:
     if not isinstance(levels, dict) or not all(
-        type(level) is int and level >= 1 for level in levels.values()
+        type(level) is int and level >= 0 for level in levels.values()
     ):
         raise PlanError(
-            "The project file: the key 'levels' has to be an object of whole numbers above 0."
+            "The project file: the key 'levels' has to be an object of whole numbers from 0."
         )
     return levels
 

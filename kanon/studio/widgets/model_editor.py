@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.classes import EquivalenceClasses
-from kanon.errors import KanonError, quote
+from kanon.errors import KanonError
 from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import Model, Range, SensitiveModel, ranges
 from kanon.privacy.release_model import ReleaseModel
@@ -30,14 +30,17 @@ from kanon.studio.widgets.requirements import (
     suggest_model,
 )
 
-_UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
+_FOR_ALL = [name for name in DISTANCES if name not in ("emd-ordered", "hierarchical")]
 
 _WIDTH = 520  # pixels of the popover: room for two numbers and a choice side by side
 
 
 def get_table_class(work: SessionState) -> EquivalenceClasses | None:
     """The table as one class, cached until the table or its roles change; None if it has none."""
-    key = work.table.digest, work.version, work.table.missing, tuple(work.table.roles.items())
+    key = (
+        *(work.table.digest, work.version, work.table.missing, tuple(work.table.roles.items())),
+        *(tuple(work.table.distance_trees.items()), work.looks_at_several),
+    )
 
     def count_table() -> EquivalenceClasses | None:
         try:
@@ -57,7 +60,7 @@ def get_model_key(work: SessionState, model: Model, part: str) -> str:
     place = (
         f"lost-{work.settings.models.index(model)}"
         if lost
-        else list(work.table.roles).index(model.column)
+        else "+".join(str([*work.table.roles].index(c)) for c in model.columns or [model.column])
     )
     return f"model-{work.version}-{model.card.name}-{place}-{part}-{value}"
 
@@ -110,7 +113,7 @@ def _draw_model(
     _draw_heading(work, model)
     if model in work.unmeetable_models:
         st.error(
-            f"{escape_markdown(quote(model.column))} is no longer sensitive. "
+            f"{escape_markdown(model.subject)} is no longer sensitive. "
             "Make it sensitive again on the Data page, or remove this model.",
             icon=":material/error:",
         )
@@ -123,6 +126,14 @@ def _draw_model(
         if isinstance(model, TCloseness):
             _draw_distance(work, model, table_class)
         _draw_column(work, model)
+    if len(work.table.sensitive_columns) > len(model.columns or [""]):
+        st.checkbox(
+            "Attackers know the other sensitive columns",
+            **attach_widget(
+                get_model_key(work, model, "others"), model.others is not None, _set_known, model
+            ),
+            help="Then the model has to hold among the records of a class that agree in them too.",
+        )
     _show_unused_entries(work, model)
     if table_class is None:
         return
@@ -187,10 +198,14 @@ def _draw_parameter_field(work: SessionState, model: Model, name: str, allowed: 
 def _draw_distance(
     work: SessionState, model: TCloseness, table_class: EquivalenceClasses | None
 ) -> None:
-    numeric = table_class is not None and table_class.sensitive_named(model.column).numeric
+    names = {model.distance, *_FOR_ALL}
+    if table_class is not None and model.columns is None:
+        column = table_class.sensitive_named(model.column)
+        names |= {"emd-ordered"} if column.numeric else set()
+        names |= {"hierarchical"} if column.tree is not None else set()
     st.selectbox(
         "Distance",
-        [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
+        [name for name in DISTANCES if name in names],
         **attach_widget(
             get_model_key(work, model, "distance"), model.distance, _apply_value, model, "distance"
         ),
@@ -202,7 +217,9 @@ def _draw_distance(
 
 
 def _draw_column(work: SessionState, model: SensitiveModel) -> None:
-    if len(work.table.sensitive_columns) < 2:
+    if model.columns is not None:
+        st.caption(escape_markdown(model.subject))
+    if len(work.table.sensitive_columns) < 2 or model.columns is not None:
         return
     taken_columns = {other.column for other in work.settings.models if other.card == model.card} - {
         model.column
@@ -250,6 +267,10 @@ def _remove_model(model: Model) -> None:
     _replace_model(model)
 
 
+def _set_known(model: SensitiveModel, known: bool) -> None:
+    _apply_value(model, "others", "known" if known else "")
+
+
 def _replace_model(model: Model, new: Model | None = None) -> None:
     settings = state.get_session().settings
 
@@ -269,7 +290,8 @@ def _replace_model(model: Model, new: Model | None = None) -> None:
 
 def _apply_value(model: Model, part: str, typed: Any) -> None:
     """Use a typed value; keep one that cannot be used for its field alone."""
-    new = None if typed is None else change_model(model, **{part: typed})
+    value = None if typed == "" else typed  # of others
+    new = None if typed is None else change_model(model, **{part: value})
     if new is None:
         if part in ranges(type(model)):
             _get_unused_values(state.get_session())[model, part] = typed

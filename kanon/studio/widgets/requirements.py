@@ -21,6 +21,7 @@ from kanon.privacy.records_at_risk import RecordsAtRisk
 from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
 from kanon.sources.histograms import build_table_histogram
+from kanon.sources.memory import MemoryTable, count_for_models
 from kanon.studio.session.work import SessionState
 
 _AnyModel = TypeVar("_AnyModel", bound=Model)
@@ -30,6 +31,7 @@ DISTANCES = {
     "norm1": "norm 1 (twice the total variation), 0 to 2",
     "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
     "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
+    "hierarchical": "earth mover's, by the hierarchy of the column, 0 to 1",
 }
 
 KINDS: Mapping[str, type[SensitiveModel]] = {
@@ -56,8 +58,12 @@ def build_table_class(work: SessionState) -> EquivalenceClasses:
         values = records.count_column_values(name)
         released_values = coarsened[name].counts(values) if name in coarsened else values
         counted.append(build_table_histogram(name, released_values))
-    nodes = np.zeros((1, 0), dtype=np.int32)
-    return EquivalenceClasses((), (), nodes, np.array([records.n_records]), tuple(counted))
+    nodes, n_records = np.zeros((1, 0), dtype=np.int32), records.n_records
+    classes = EquivalenceClasses((), (), nodes, np.array([n_records]), tuple(counted))
+    table = work.table.released_level_records if work.looks_at_several else None
+    table = table if isinstance(table, MemoryTable) else None
+    one_class = np.zeros(n_records, dtype=np.int64)
+    return count_for_models(classes, work.table.distance_trees, table, one_class)
 
 
 def explain_refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
@@ -132,8 +138,8 @@ def format_model(model: Model) -> str:
     wanted += f"{getattr(model, model.symbol):.12g}"
     others = [
         f"{part.name} = {getattr(model, part.name)}"
-        for part in fields(model)  # type: ignore[arg-type]
-        if part.name not in (model.symbol, "column", "distance", "k")
+        for part in fields(model)
+        if part.name not in (model.symbol, "column", "columns", "others", "distance", "k")
     ]
     if isinstance(model, TCloseness):
         return f"{wanted} ({SPOKEN[model.distance]})"

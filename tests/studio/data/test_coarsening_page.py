@@ -92,6 +92,7 @@ def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(da
     assert build_plan(ui.work(at)).columns["income"].level == 2
     assert at.selectbox(key=field(at, "level")).options == [
         "level 1 of 3: 5 values", "level 2 of 3: 3 values", "level 3 of 3: 1 value",
+        "unchanged; the hierarchy is for distances",
     ]  # fmt: skip
 
     before = ui.work(at)

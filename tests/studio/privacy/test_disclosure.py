@@ -63,7 +63,7 @@ def test_worst_classes_come_first():
     assert table["l ↑"].tolist() == [1, 1, 1.75, 4], "1.754765, rounded down"
 
 
-@pytest.mark.parametrize("by", [name for name in LEVELS if name != "t_emd_ordered"])
+@pytest.mark.parametrize("by", [name for name in LEVELS if LEVELS[name].fits(FOUR.sensitive[0])])
 def test_every_level_puts_its_worst_first(by):
     order, table = find_worst_classes(FOUR, "ill", by, ("distinct_l",))
     found = LEVELS[by].each(FOUR.sensitive[0])[order]
@@ -75,6 +75,7 @@ def test_every_level_puts_its_worst_first(by):
 
 def test_the_ordered_distance_is_for_numbers():
     assert "t_emd_ordered" not in list_class_measures(FOUR.sensitive[0])
+    assert "t_hierarchical" not in list_class_measures(FOUR.sensitive[0])
     numbers = release("112", "3333")
     assert "t_emd_ordered" in list_class_measures(numbers.sensitive[0])
     assert find_worst_classes(numbers, "ill", "t_emd_ordered", ())[0].tolist() == [0, 1]
@@ -110,7 +111,7 @@ def test_a_class_of_ranges_is_found_again_though_its_ranges_have_other_numbers()
     assert find_class_position(other, chosen, np.array([0, 1])) == 1
 
 
-@pytest.mark.parametrize("by", [name for name in LEVELS if name != "t_emd_ordered"])
+@pytest.mark.parametrize("by", [name for name in LEVELS if LEVELS[name].fits(FOUR.sensitive[0])])
 def test_no_level_is_rounded_to_the_better_side(by):
     level, sensitive = LEVELS[by], release("aaab", "aab", "abcd", "abbbbbb").sensitive[0]
     exact, shown = level.each(sensitive), round_levels(level, sensitive)
