@@ -71,6 +71,7 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Two records ax, two ay and one bx, with k = 2. To hide bx, one of the classes has to be blanked
     with it: with ax that costs 3 cells, all in the first column, with ay 6.
 
+    >>> import numpy as np
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
     >>> trees = suppression(["a", "b"]), suppression(["x", "y"])

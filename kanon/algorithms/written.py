@@ -83,10 +83,12 @@ def write_values(recoding: Recoding, written: Mapping[str, str]) -> Recoding:
     ['50', '4']
     ['50', '4']
     """
+    if not written:  # nor is anything asked of classes that stay in an engine
+        return recoding
     classes = recoding.classes
     order = np.argsort(recoding.assigned, kind="stable")
     order = order[recoding.assigned[order] >= 0]  # suppressed records show no value
-    if not written or not len(order):
+    if not len(order):
         return recoding
     group = recoding.assigned[order]
     trees, keys = list(recoding.hierarchies), recoding.nodes.astype(np.int64)

@@ -208,7 +208,7 @@ def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
         "Levels": _describe_levels(run),
         "Parts": run.about_parts,
         "Merging": run.about_models,
-        "Population": run.about_population,
+        "Population": run.prepared.about_population,
         "Proof": run.about_gap,
     }
     return tuple((term, text) for term, text in text_of_term.items() if text)

@@ -108,8 +108,8 @@ def build_public_report(
         file.rows,
         plan_to_check,
         form=form,
-        people=run.population_rows,
-        trees=run.plain_trees,
+        people=run.prepared.population_rows,
+        trees=run.prepared.plain_trees,
     )
     require_verdicts(verdicts, file.kind)
     least = recoding.min_k
@@ -172,7 +172,7 @@ def _describe_plan_for_recipients(run: Run) -> dict[str, Any]:
         elif chosen is not None:
             nodes = np.unique(nodes[nodes <= tree.root])  # a range says itself what it stands for
             column["hierarchy"] = {"nodes": list_nodes_above(tree, nodes)}
-    for name, plain_tree in run.plain_trees.items():
+    for name, plain_tree in run.prepared.plain_trees.items():
         values, nodes_above = recoding.released.sensitive_named(name), {}
         for label in [values.values[place] for place in np.flatnonzero(values.total)]:
             while label in plain_tree and label not in nodes_above:

@@ -22,8 +22,6 @@ from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import rounded
-from kanon.privacy.release_model import PopulationModel
-from kanon.privacy.row_checks import PlainTree, PopulationRows, list_people
 from kanon.recoding import Recoding
 from kanon.release.check import check_content, check_files, check_release, require_verdicts
 from kanon.release.record import Recorder, compute_path_fingerprint
@@ -246,46 +244,15 @@ class Run:
             "Under such models the algorithm 'lattice-sweep' usually loses less."
         )
 
-    @property
-    def about_population(self) -> str:
-        """How many records fit nobody in a population, in a sentence; nothing if all do."""
-        classes = self.prepared.classes
-        numbers = {
-            model.population: model.count_strangers(classes)
-            for model in self.prepared.models
-            if isinstance(model, PopulationModel)
-        }
-        return " ".join(
-            f"The table is no part of the population {quote(population)}: it has "
-            f"{count_noun(number, classes.of.removesuffix('s'))} more than people like them."
-            for population, number in numbers.items()
-            if number
-        )
-
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
         released, roots = self.released(index=True), _get_root_labels(self.recoding)
         persons, coarse = self.persons_released(), self._coarse_labels
-        plan, people = self.prepared.plan, self.population_rows
-        return check_release(released, plan, roots, persons, coarse, people, self.plain_trees)
-
-    @cached_property
-    def population_rows(self) -> dict[str, PopulationRows]:
-        """The people of each population that a model names, by the labels of the hierarchies."""
-        return {path: list_people(people) for path, people in self.prepared.people.items()}
-
-    @property
-    def plain_trees(self) -> dict[str, PlainTree]:
-        """The hierarchies of hierarchical distances by their labels, for checks of the release."""
-        plain_trees: dict[str, PlainTree] = {}
-        for column, tree in self.prepared.distances.items():
-            level = dict(zip(tree.labels, tree.level.tolist(), strict=True))
-            plain_trees[column] = {
-                label: (above or "", level[label] if above else max(level[label], 1))
-                for label, above, _ in tree.entries()
-            }
-        return plain_trees
+        plan, people = self.prepared.plan, self.prepared.population_rows
+        return check_release(
+            released, plan, roots, persons, coarse, people, self.prepared.plain_trees
+        )
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:
@@ -331,7 +298,8 @@ class Run:
         coarse = self._coarse_labels
         verdicts = check_content(
             content, kind, rows, plan, roots, persons, coarse,
-            (form.separator, form.encoding), self.population_rows, self.plain_trees,
+            (form.separator, form.encoding),
+            self.prepared.population_rows, self.prepared.plain_trees,
         )  # fmt: skip
         if not all(verdict.holds for verdict in verdicts):
             require_verdicts(self.verdicts)
@@ -472,8 +440,8 @@ def run(
     finished_run = run_prepared(prepare(plan, table, folder), progress)
     if finished_run.about_unnamed:
         warnings.warn(finished_run.about_unnamed, PrivacyWarning, stacklevel=2)
-    if finished_run.about_population:
-        warnings.warn(finished_run.about_population, PrivacyWarning, stacklevel=2)
+    if finished_run.prepared.about_population:
+        warnings.warn(finished_run.prepared.about_population, PrivacyWarning, stacklevel=2)
     if finished_run.about_models:
         warnings.warn(finished_run.about_models, UtilityWarning, stacklevel=2)
     for sentence in list_sentences(finished_run.remarks):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from kanon.plan import Plan
 from kanon.privacy.model import Model, SensitiveModel
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.release_model import PopulationModel
+from kanon.privacy.row_checks import PlainTree, PopulationRows, list_people
 from kanon.schema import Role, check_columns
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
@@ -152,6 +154,39 @@ class PreparedRun:
     def models(self) -> tuple[Model, ...]:
         """The models of the plan, with their populations."""
         return tuple(self._list_models())
+
+    @cached_property
+    def population_rows(self) -> dict[str, PopulationRows]:
+        """The people of each population that a model names, by the labels of the hierarchies."""
+        return {path: list_people(people) for path, people in self.people.items()}
+
+    @property
+    def plain_trees(self) -> dict[str, PlainTree]:
+        """The hierarchies of hierarchical distances by their labels, for checks of the release."""
+        plain_trees: dict[str, PlainTree] = {}
+        for column, tree in self.distances.items():
+            level = dict(zip(tree.labels, tree.level.tolist(), strict=True))
+            plain_trees[column] = {
+                label: (above or "", level[label] if above else max(level[label], 1))
+                for label, above, _ in tree.entries()
+            }
+        return plain_trees
+
+    @property
+    def about_population(self) -> str:
+        """How many records fit nobody in a population, in a sentence; nothing if all do."""
+        classes = self.classes
+        numbers = {
+            model.population: model.count_strangers(classes)
+            for model in self.models
+            if isinstance(model, PopulationModel)
+        }
+        return " ".join(
+            f"The table is no part of the population {quote(population)}: it has "
+            f"{count_noun(number, classes.of.removesuffix('s'))} more than people like them."
+            for population, number in numbers.items()
+            if number
+        )
 
     def _get_node(self) -> tuple[int, ...] | None:
         """The node of the lattice that the plan names, in the order of the quasi-identifiers."""

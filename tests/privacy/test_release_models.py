@@ -451,10 +451,10 @@ def test_the_check_finds_a_release_that_is_spoiled(model, folder):
     plan = build({"name": "gaa"}, MODELS[model][0])
     done = run(plan, people(), folder)
     released = done.released()
-    (verdict,) = check_release(released, plan, people=done.population_rows)
+    (verdict,) = check_release(released, plan, people=done.prepared.population_rows)
     assert verdict.holds and verdict.level == pytest.approx(done.verdicts[0].level)
     spoiled = people().astype(str)
-    (verdict,) = check_release(spoiled, plan, people=done.population_rows)
+    (verdict,) = check_release(spoiled, plan, people=done.prepared.population_rows)
     assert verdict.holds == meets(spoiled, model, folder)
     assert not verdict.holds
 

@@ -28,7 +28,7 @@ def check_covered(counts: Counts, most: int) -> None:
 
 @pytest.mark.parametrize("most", [100, pytest.param(500, marks=pytest.mark.nightly)])
 def test_many_releases_are_what_was_asked_for(most):
-    check_covered(release_many(most, seed=2), most)
+    check_covered(release_many(most, seed=1), most)
 
 
 @pytest.mark.nightly

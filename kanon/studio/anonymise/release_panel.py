@@ -147,7 +147,7 @@ def _show_numbers(
     )
     paragraphs = [
         *(explain_levels(run), format_parts(run.about_parts), format_proof(run.about_gap)),
-        *map(escape_markdown, (run.about_models, run.about_population)),
+        *map(escape_markdown, (run.about_models, run.prepared.about_population)),
     ]
     for paragraph in filter(None, paragraphs):
         text.markdown(paragraph)
