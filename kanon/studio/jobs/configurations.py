@@ -21,6 +21,7 @@ from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan, build_composed_metrics
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
+from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
@@ -314,7 +315,10 @@ def _get_run_inputs(
         {column: TreeInputs.from_tree(trees[column]) for column in columns},
         tuple(columns),
         tuple(plan.roles.columns(Role.SENSITIVE)),
-        plan.coarsened,
+        {
+            **{name: plan.columns[name].hierarchy for name in list_distance_columns(own)},
+            **plan.coarsened,
+        },
         plan.read.missing,
         plan.person,
         plan.algorithm.cost,
