@@ -31,6 +31,7 @@ from kanon.hierarchy.plans import AgesPlan, DatesPlan, HierarchyPlan, IntervalsP
 from kanon.plan import Plan
 from kanon.plan_parts import AlgorithmPlan, RecordsPlan
 from kanon.run import PreparedRun, Run, prepare
+from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role, check_columns
 from kanon.sources.coverage import find_uncovered_values
 from kanon.sources.memory import convert_to_table, require_records
@@ -97,7 +98,12 @@ def find_changes(
             sentence = f"The earlier table cannot be compared: {error}"
             findings.append(DriftFinding("unfit", "", False, sentence))
     coarse = [column for column in plan.coarsened if column in table.columns]
-    for column in (*quasi, *coarse):
+    apart = [
+        column
+        for column in list_distance_columns(plan)
+        if column in table.columns and plan.columns[column].hierarchy is not None
+    ]
+    for column in dict.fromkeys((*quasi, *coarse, *apart)):
         findings += _find_hierarchy_gaps(column, plan, records, folder)
     for column in plan.roles.columns(Role.SENSITIVE):
         if column in coarse:  # what is new of it is in a group of its hierarchy, or said above

@@ -295,9 +295,8 @@ class Run:
         content = table_bytes(rows, kind, form=form, neutral=neutral)
         roots = None if neutral else _get_root_labels(self.recoding)  # a root may be a formula
         persons, plan = self.persons_released(), self.prepared.plan
-        coarse = self._coarse_labels
         verdicts = check_content(
-            content, kind, rows, plan, roots, persons, coarse,
+            content, kind, rows, plan, roots, persons, self._coarse_labels,
             (form.separator, form.encoding),
             self.prepared.population_rows, self.prepared.plain_trees,
         )  # fmt: skip

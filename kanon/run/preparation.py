@@ -321,14 +321,14 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    source = open_source(complete, schema, trees, pseudonyms, keeps, plan.person)
     combines = any(isinstance(m, SensitiveModel) and m.looks_at_several for m in plan.models)
-    if distances or combines:
-        if not isinstance(source, MemorySource):
-            raise PlanError(
-                "A hierarchical distance, and a model of several sensitive columns, can be counted "
-                "only for a table in memory; add --engine memory, or load the table as a file."
-            )
+    if isinstance(complete, StoredTable) and (distances or combines):
+        raise PlanError(
+            "A hierarchical distance, and a model of several sensitive columns, can be counted "
+            "only for a table in memory; add --engine memory, or load the table as a file."
+        )
+    source = open_source(complete, schema, trees, pseudonyms, keeps, plan.person)
+    if isinstance(source, MemorySource) and (distances or combines):
         source.classes = count_for_models(
             source.classes, distances, source.table if combines else None, source.row_class
         )

@@ -15,6 +15,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.privacy import t_closeness
 from kanon.privacy.row_checks import ClassMix
 from kanon.release.check import check_release
+from kanon.release.drift import check_next_table
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from kanon.sources.histograms import build_value_tree
@@ -197,3 +198,11 @@ def test_what_the_distance_needs_is_said_in_one_sentence():
 def test_rows_in_another_order_have_the_same_release():
     first, second = run(plan_with(), TABLE), run(plan_with(), TABLE[::-1])
     assert first.verdicts == second.verdicts
+
+
+def test_the_check_of_a_later_table_names_values_that_the_hierarchy_lacks():
+    findings = check_next_table(plan_with(), TABLE.replace("gout", "lupus"))
+    assert [finding.column for finding in findings if finding.stops] == ["ill"]
+    assert not [finding for finding in check_next_table(plan_with(), TABLE) if finding.stops]
+    first, *_ = check_next_table(plan_with(hierarchy=None), TABLE)
+    assert "the hierarchical distance of 'ill' needs a hierarchy" in first.sentence

@@ -23,6 +23,7 @@ from kanon.plan_parts import build_composed_metrics
 from kanon.privacy.model import Model, SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
 from kanon.privacy.release_model import ReleaseModel
+from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
@@ -317,7 +318,10 @@ def _get_run_inputs(
         {column: TreeInputs.from_tree(trees[column]) for column in columns},
         tuple(columns),
         tuple(plan.roles.columns(Role.SENSITIVE)),
-        plan.coarsened,
+        {
+            **{name: plan.columns[name].hierarchy for name in list_distance_columns(own)},
+            **plan.coarsened,
+        },
         plan.read.missing,
         plan.person,
         plan.algorithm.cost,

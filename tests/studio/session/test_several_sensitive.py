@@ -8,6 +8,7 @@ import pytest
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.schema import Role
+from kanon.studio.jobs.configurations import list_planned_lines
 from kanon.studio.session.hierarchy_choices import (
     set_coarsening,
     set_coarsening_level,
@@ -94,3 +95,10 @@ def test_the_page_offers_what_fits_and_takes_it(start, tree):
     assert model.others == "known"
     ui.enter(at, at.checkbox(key=get_model_key(ui.work(at), model, "others")), False)
     assert ui.work(at).settings.models[0].others is None and not ui.problems(at)
+
+
+def test_another_hierarchy_of_the_distance_makes_other_lines():
+    work = require(with_tree(open_table()), BY_TREE)
+    other = set_coarsening(work, "pay", "intervals", {"widths": "30"})
+    first, second = (list_planned_lines(state)[0].ground for state in (work, other))
+    assert first.digest != second.digest
