@@ -6,7 +6,7 @@ from types import ModuleType
 
 import kanon.algorithms
 from kanon.algorithms.task import Task
-from kanon.algorithms.written import check_written, write_values
+from kanon.algorithms.written import check_class_form, write_values
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.cards import parts_of
@@ -93,7 +93,7 @@ def check_task(name: str, task: Task) -> None:
             "(docs/operate/limits.md). Leave out the key "
             f"{'outliers' if task.outliers else 'levels'!r}."
         )
-    check_written(task.classes, task.written)
+    check_class_form(task.classes, task.written)
     check = getattr(module, "check", None)
     if check is not None:
         check(task)

@@ -206,7 +206,7 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
             f"are suppressed, {why}. Set the suppression limit to 0, or require only k-anonymity."
         )
     for model in task.of_release:
-        if tags and not model.holds_when_raised(task.classes):
+        if tags and not model.is_monotone(task.classes):
             raise PlanError(
                 f"{title} concludes from one choice of levels about others, but raising values "
                 f"further can break {model.title} where the table has groups beside single "

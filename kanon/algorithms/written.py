@@ -21,7 +21,7 @@ FORMS: Mapping[str, str] = {
 """What can be written for a class, by its name in plans."""
 
 
-def check_written(classes: EquivalenceClasses, written: Mapping[str, str]) -> None:
+def check_class_form(classes: EquivalenceClasses, written: Mapping[str, str]) -> None:
     """Check that a release can show some quasi-identifiers so.
 
     Raises

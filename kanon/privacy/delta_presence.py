@@ -49,7 +49,7 @@ class DeltaPresence(PopulationModel):
         if self.least > self.most:
             raise PlanError(f"least = {self.least:g} has to be at most most = {self.most:g}.")
 
-    def holds_when_raised(self, classes: EquivalenceClasses) -> bool:
+    def is_monotone(self, classes: EquivalenceClasses) -> bool:
         """Whether all values are leaves: then no class covers another, however far all rise."""
         pairs = zip(classes.hierarchies, classes.nodes.T, strict=True)
         return all(bool((tree.level[nodes] == 0).all()) for tree, nodes in pairs)

@@ -19,7 +19,7 @@ class ReleaseModel(Model):
     Where it fails, :meth:`holds_each` names the classes that have to change.
     """
 
-    def holds_when_raised(self, classes: EquivalenceClasses) -> bool:
+    def is_monotone(self, classes: EquivalenceClasses) -> bool:
         """Whether raising all records of a table together never breaks it, as searches conclude."""
         return True
 

@@ -247,12 +247,10 @@ class Run:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
-        released, roots = self.released(index=True), _get_root_labels(self.recoding)
-        persons, coarse = self.persons_released(), self._coarse_labels
-        plan, people = self.prepared.plan, self.prepared.population_rows
-        return check_release(
-            released, plan, roots, persons, coarse, people, self.prepared.plain_trees
-        )
+        own, released = self.prepared, self.released(index=True)
+        roots, persons = _get_root_labels(self.recoding), self.persons_released()
+        people, trees, coarse = own.population_rows, own.plain_trees, self._coarse_labels
+        return check_release(released, own.plan, roots, persons, coarse, people, trees)
 
     @property
     def _coarse_labels(self) -> dict[str, frozenset[str]]:

@@ -233,7 +233,7 @@ def choose_weights(work: SessionState, column: str, choice: HierarchyChoice) -> 
         )
 
 
-def choose_written(work: SessionState, column: str, tree: Hierarchy) -> None:
+def choose_class_form(work: SessionState, column: str, tree: Hierarchy) -> None:
     """Offer what is released for the numbers of a class; nothing for other columns."""
     if column not in work.table.quasi_identifiers or describe_content(tree, plain=False):
         return
@@ -243,7 +243,7 @@ def choose_written(work: SessionState, column: str, tree: Hierarchy) -> None:
         **attach_widget(
             f"written-{work.version}-{work.table.hierarchy_columns.index(column)}",
             work.table.written.get(column, ""),
-            take_written,
+            apply_class_form,
             column,
         ),
         format_func=lambda form: f"Of each class: {FORMS[form]}" if form else "Group of the tree",
@@ -254,7 +254,7 @@ def choose_written(work: SessionState, column: str, tree: Hierarchy) -> None:
     )
 
 
-def take_written(column: str, form: Any) -> None:
+def apply_class_form(column: str, form: Any) -> None:
     table = state.get_session().table
     written = {name: other for name, other in table.written.items() if name != column}
     state.update_sections(replace(table, written=written | ({column: form} if form else {})))
@@ -459,7 +459,7 @@ def show_editor(work: SessionState, column: str, choice: HierarchyChoice) -> Non
     show_spellings(work, column)
     if choice.tree is None:
         return
-    choose_written(work, column, choice.tree)
+    choose_class_form(work, column, choice.tree)
     if work.shared.tree_view == "tree":
         show_tree(work, column, choice.tree, choice)
     elif work.shared.tree_view == "levels":

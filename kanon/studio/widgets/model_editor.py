@@ -130,7 +130,10 @@ def _draw_model(
         st.checkbox(
             "Attackers know the other sensitive columns",
             **attach_widget(
-                get_model_key(work, model, "others"), model.others is not None, _set_known, model
+                get_model_key(work, model, "others"),
+                model.others is not None,
+                _set_attacker_knowledge,
+                model,
             ),
             help="Then the model has to hold among the records of a class that agree in them too.",
         )
@@ -267,7 +270,7 @@ def _remove_model(model: Model) -> None:
     _replace_model(model)
 
 
-def _set_known(model: SensitiveModel, known: bool) -> None:
+def _set_attacker_knowledge(model: SensitiveModel, known: bool) -> None:
     _apply_value(model, "others", "known" if known else "")
 
 
