@@ -31,7 +31,6 @@ from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.privacy.conjunction import find_broken
 from kanon.privacy.model import Model
-from kanon.privacy.release_model import find_broken_by_release
 from kanon.recoding import Recoding, Trace
 from kanon.stored_classes import StoredClasses
 
@@ -262,7 +261,7 @@ class Lattice:
         bad = (whole.counts < self.task.k) | find_broken(self._others, whole.released)
         if self._of_release:
             rest = whole.suppressed_below(1, bad).released
-            bad |= find_broken_by_release(self._of_release, rest).any()
+            bad |= find_broken(self._of_release, rest).any()
         depths = np.zeros(whole.n_classes, dtype=np.int64)
         for j, depth in enumerate(self.task.potentials):
             depths += depth[whole.nodes[:, j]]

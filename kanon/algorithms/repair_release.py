@@ -13,7 +13,7 @@ from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.kernels.merging import merge_class
 from kanon.measures.overview import build_all_at_root
-from kanon.privacy.release_model import find_broken_by_release
+from kanon.privacy.conjunction import find_broken
 from kanon.recoding import Recoding
 
 _SHARE = 10
@@ -32,7 +32,7 @@ def repair_release(
     n_at_first = 0
     while task.of_release:
         released = recoding.released
-        breaks = find_broken_by_release(task.of_release, released)
+        breaks = find_broken(task.of_release, released)
         n_breaking = int(breaks.sum())
         if not n_breaking:
             break

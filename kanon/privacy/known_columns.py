@@ -21,8 +21,8 @@ from kanon.privacy.row_checks import CheckedClasses, check_at_least
 KNOWN = Card(
     name="k-known",
     title="k-anonymity for some known quasi-identifiers",
-    summary="Anyone who knows that many quasi-identifiers of a person, whichever they are, finds "
-    "at least k records. Someone who knows more of them may find fewer.",
+    summary="Anyone who knows at most this many quasi-identifiers of a person finds at least k "
+    "records, whichever columns they know. Someone who knows more of them may find fewer.",
     source="Mohammed, Fung, Hung, Lee 2009; sdcMicro, combs",
     unit="records",
     direction="higher",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -83,11 +83,3 @@ class PopulationModel(ReleaseModel):
         if self.people is None:
             raise ValueError(f"the people of the population of {self.title} were not counted")
         return self.people
-
-
-def find_broken_by_release(models: Iterable[Model], classes: EquivalenceClasses) -> np.ndarray:
-    """Which classes have to change so that models of the whole release hold. Shape (R,), bool."""
-    breaks = np.zeros(classes.n_classes, dtype=bool)
-    for model in models:
-        breaks |= ~model.holds_each(classes)
-    return breaks

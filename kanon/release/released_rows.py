@@ -252,16 +252,16 @@ class ReleasedRows:
         hiding = "count(*)"
         if person := self._get_person_cell():
             hiding = f"count(DISTINCT {person})"
-        found = self.connection.sql(
+        counted = self.connection.sql(
             f"SELECT {names}, count(*) AS n, {hiding} AS hiding {self.kept} GROUP BY "
             f"{self.classes()}"
         ).df()
-        coded = [pd.factorize(found[f"q{j}"]) for j in range(len(columns))]
+        coded = [pd.factorize(counted[f"q{j}"]) for j in range(len(columns))]
         return CheckedClasses(
             np.array([codes for codes, _ in coded], dtype=np.int64).reshape(len(coded), -1).T,
             [[str(cell) for cell in cells] for _, cells in coded],
-            found["n"].to_numpy(np.int64),
-            found["hiding"].to_numpy(np.int64),
+            counted["n"].to_numpy(np.int64),
+            counted["hiding"].to_numpy(np.int64),
         )
 
     def _get_person_cell(self) -> str:

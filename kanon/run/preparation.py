@@ -182,8 +182,9 @@ class PreparedRun:
             if isinstance(model, PopulationModel)
         }
         return " ".join(
-            f"The table is no part of the population {quote(population)}: it has "
-            f"{count_noun(number, classes.of.removesuffix('s'))} more than people like them."
+            f"{count_noun(number, classes.of.removesuffix('s'))} of the table "
+            f"{'has' if number == 1 else 'have'} no match in the population {quote(population)}, "
+            "so the table is no part of it."
             for population, number in numbers.items()
             if number
         )

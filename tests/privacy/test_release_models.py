@@ -441,7 +441,7 @@ def test_a_table_that_is_no_part_of_the_population(tmp_path):
     people(20, 60).to_csv(tmp_path / "people.csv", index=False)
     with pytest.raises(TableError, match="everyone in the table to be one of the population, but"):
         run(build({"name": "gaa"}, K2, PRESENCE), people(), tmp_path)
-    with pytest.warns(PrivacyWarning, match="no part of the population 'people.csv': it has"):
+    with pytest.warns(PrivacyWarning, match="have no match in the population 'people.csv'"):
         run(build({"name": "gaa"}, K2, {**MAP, "k": 3}), people(), tmp_path)
 
 

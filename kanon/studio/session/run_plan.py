@@ -30,6 +30,7 @@ from kanon.hierarchy.plans import (
 from kanon.plan import VERSION, Plan
 from kanon.plan_parts import RecordsPlan
 from kanon.privacy import k_anonymity
+from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
@@ -410,7 +411,8 @@ def _list_release_models(plan: Plan) -> tuple[ReleaseModel, ...]:
                 f"The plan requires {model.title}, whose population is a separate file; that can "
                 "be run by the command line, and not here."
             )
-    if plan.k != plan.class_k > 1 or sum(isinstance(m, KAmongKnown) for m in models) > 1:
+    n_known = sum(isinstance(model, KAmongKnown) for model in models)
+    if n_known > 1 or (n_known and any(isinstance(model, KAnonymity) for model in plan.models)):
         raise PlanError(
             "The plan requires k for all quasi-identifiers and for some of them; that can be run "
             "by the command line, and not here."

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kanon.cli.main import main
+from kanon.errors import PlanError
 from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
@@ -150,6 +151,10 @@ def test_models_of_the_release_are_required_and_refused(start):
     assert plan.privacy[0].model_dump() == {"model": "k-anonymity", "k": 4, "known": 2}
     again = read_plan_settings(ui.work(at), plan).release_models
     assert {*again} == {*ui.work(at).settings.release_models[:2], KAmongKnown(4, 2)}
+
+    both = {**plan.model_dump(), "privacy": [{"model": "k-anonymity", "k": 2}, *plan.privacy[:1]]}
+    with pytest.raises(PlanError, match="for all quasi-identifiers and for some"):
+        read_plan_settings(ui.work(at), Plan.model_validate(both))
 
     average = ui.work(at).settings.release_models[0]
     set_part(at, average, "most", 7)
