@@ -37,18 +37,10 @@ _LEVEL_HEADER = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class HierarchyFile:
-    """A hierarchy read from a file, and notes for the user.
-
-    Attributes
-    ----------
-    hierarchy
-        The tree.
-    notes
-        Sentences on how the tree differs from the file, for example a level that every line skips.
-    """
+    """A hierarchy read from a file, and sentences on how the tree differs from the file."""
 
     hierarchy: Hierarchy
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # for example that every line skips a level
 
 
 def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFile:
@@ -72,13 +64,7 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
 
 
 def text_of_file(source: Path | bytes, title: str) -> str:
-    """The text of a hierarchy file: UTF-8, or the encoding that its mark or its letters show.
-
-    Raises
-    ------
-    HierarchyError
-        The file cannot be read, is too large, or is not a text file.
-    """
+    """The text of a hierarchy file: UTF-8, or the encoding that its mark or its letters show."""
     return _read_text(source, title)[0]
 
 

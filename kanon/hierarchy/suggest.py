@@ -52,11 +52,6 @@ def suggest_builder(values: Sequence[str], kind: ColumnKind | None = None) -> Su
 parameters={'levels': ['month', 'quarter', 'year']})
     >>> suggest_builder(["F", "M"]).builder
     'suppression'
-
-    Parameters
-    ----------
-    kind
-        How the values are read, where a user chose it.
     """
     if len(values) <= _FEW:
         return SuggestedBuilder("suppression", "It has few values: each is kept or lost.")

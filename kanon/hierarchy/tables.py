@@ -45,12 +45,7 @@ def read_level_table(table: pd.DataFrame, weights_from: Hierarchy | None = None)
 
 
 def find_new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
-    """The labels of the nodes whose edges are new since an earlier tree.
-
-    >>> from kanon.hierarchy.build import groups, suppression
-    >>> find_new_edges(groups([{"A": ["a"]}, {"*": ["A", "b"]}]), suppression(["a", "b"]))
-    ['a', 'A']
-    """
+    """The labels of the nodes whose edges are new since an earlier tree."""
     old = {label: above for label, above, _ in before.entries()}
     return [
         tree.labels[node]
@@ -99,11 +94,7 @@ def read_pasted_tree(text: str) -> HierarchyFile:
 
 
 def parse_weight(text: str) -> float:
-    """Read the weight of an edge that a user typed.
-
-    >>> parse_weight(" 0.5 ")
-    0.5
-    """
+    """Read the weight of an edge that a user typed."""
     number = float(text) if _NUMBER.fullmatch(text.strip()) else -1.0
     if not 0 <= number <= LARGEST_WEIGHT:
         raise HierarchyError(

@@ -31,12 +31,8 @@ from kanon.schema import Role, check_columns
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.coverage import check_coverage
-from kanon.sources.memory import (
-    MemorySource,
-    convert_to_table,
-    count_for_models,
-    require_records,
-)
+from kanon.sources.limits import require_records
+from kanon.sources.memory import MemorySource, convert_to_table, count_for_models
 from kanon.sources.opening import open_address, open_source
 from kanon.sources.population import count_stored_population
 from kanon.sources.repairs import RepairResult
@@ -46,29 +42,15 @@ from kanon.sources.tables import Source, Table
 
 @dataclass(frozen=True, eq=False)
 class PreparedRun:
-    """A plan that was matched with a table: ready to run.
-
-    Attributes
-    ----------
-    plan
-        The plan.
-    source
-        The table, its classes and hierarchies.
-    dropped
-        The number of records left out because a quasi-identifier was missing.
-    coarsened
-        The sensitive columns that were coarsened before anything was counted, and how.
-    people
-        The people of each population that a model names, by its path.
-    distances
-        Per sensitive column the hierarchy by which a model measures how far its values are apart.
-    """
+    """A plan that was matched with a table: ready to run."""
 
     plan: Plan
-    source: Source
-    dropped: int
-    coarsened: tuple[Coarsening, ...] = ()
+    source: Source  # the table, its classes and hierarchies
+    dropped: int  # the records left out because a quasi-identifier was missing
+    coarsened: tuple[Coarsening, ...] = ()  # the coarsened sensitive columns
+    # the people of each population that a model names, by its path
     people: Mapping[str, EquivalenceClasses] = field(default_factory=dict)
+    # per sensitive column the hierarchy that says how far its values are apart
     distances: Mapping[str, Hierarchy] = field(default_factory=dict)
 
     @property
@@ -234,13 +216,7 @@ class PreparedRun:
         return task
 
     def guided_by(self, **changes: Any) -> PreparedRun:
-        """The same table and hierarchies, with something else to guide the algorithm.
-
-        Parameters
-        ----------
-        **changes
-            Keys of the plan's ``algorithm``, such as ``metric`` and ``strategy``.
-        """
+        """The same, with other keys of the plan's ``algorithm``, such as ``metric``."""
         settings = self.plan.algorithm.model_copy(update=changes)
         return replace(self, plan=self.plan.model_copy(update={"algorithm": settings}))
 

@@ -53,14 +53,7 @@ def pack_ranks(
 def rank_cells(
     rows: Any, by: Sequence[str], values_of: Callable[[str], Sequence[str] | None]
 ) -> tuple[Any, list[str]]:
-    """Rows with the ranks of texts in columns with few, and the columns to sort by then.
-
-    >>> import ibis
-    >>> rows = ibis.memtable({"age": [9, 9, 9], "ill": ["b", "10", None]})
-    >>> rows, by = rank_cells(rows, ["age", "ill"], {"ill": ["b", "10"]}.get)
-    >>> by, rows.order_by(by).to_pandas()["ill"].tolist()[:2]
-    (['age', 'kanon: order of 1'], ['10', 'b'])
-    """
+    """Rows with the ranks of texts in columns with few, and the columns to sort by then."""
     import ibis
 
     ranked = list[str]()

@@ -77,11 +77,6 @@ def open_stored_file(
 ) -> OpenedTable:
     """Open a table that stays where it is stored, and count the values of its columns.
 
-    Parameters
-    ----------
-    address, engine, settings
-        See :func:`kanon.sources.stored.open_stored`.
-
     Raises
     ------
     TableError
@@ -178,11 +173,6 @@ def open_table(
     """Read a table file as :func:`~kanon.sources.reading.read_table` does, or UCI's adult.data.
 
     adult.data has neither a header nor the ending of a table; its hash identifies it.
-
-    Raises
-    ------
-    TableError
-        See :func:`~kanon.sources.reading.read_table`.
     """
     if isinstance(source, Path) and source.suffix == ".data" and source.is_file():
         name, source = source.name, read_file_content(source)

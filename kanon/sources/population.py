@@ -10,7 +10,8 @@ from kanon.base.values import MISSING_LABEL, convert_to_text, encode_texts
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import TableError, list_names
 from kanon.schema import check_columns
-from kanon.sources.memory import MemoryTable, build_column_classes, require_records
+from kanon.sources.limits import require_records
+from kanon.sources.memory import MemoryTable, build_column_classes
 from kanon.sources.repairs import Repair
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table

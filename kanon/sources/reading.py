@@ -52,28 +52,12 @@ class TableFile:
 
     Attributes
     ----------
-    name
-        The name of the file, as given.
     kind
         A name of :data:`kanon.sources.formats.FORMATS`.
-    table
-        The records; missing cells are missing for ``pandas.isna``.
     settings
         What was given or detected; None only where the format has no such setting.
-    found
-        Short sentences about how it was read.
-    missing
-        The number of missing cells of every column that has some.
     markers_present
         Every text that is or looks like a marker, used or not, with its number of cells.
-    odd
-        The numbers that may stand for a missing one, and count as values.
-    sheets
-        The filled sheets of an XLSX file, each with its rows and columns.
-    footer_like
-        The number of rows at the end that look like totals or notes but count as records.
-    form
-        How a CSV or TSV is written.
     unclear
         Why the first line, which is read as names or a record, may be the other of the two.
     """
@@ -82,13 +66,13 @@ class TableFile:
     kind: str
     table: pd.DataFrame
     settings: ReadSettings
-    found: tuple[str, ...]
-    missing: Mapping[str, int]
+    found: tuple[str, ...]  # sentences about how it was read
+    missing: Mapping[str, int]  # the number of missing cells of every column that has some
     markers_present: Mapping[str, int]
-    odd: tuple[OddNumber, ...] = ()
-    sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    odd: tuple[OddNumber, ...] = ()  # they may stand for a missing one, and count as values
+    sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # their rows and columns
     form: TextForm = PLAIN
-    footer_like: int = 0
+    footer_like: int = 0  # rows at the end that look like totals or notes but count as records
     unclear: str = ""
 
     @property
@@ -112,10 +96,8 @@ def read_table(
 
     Parameters
     ----------
-    data
-        The content of the file, or where it is.
     name
-        The name of the file; needed with a content.
+        Needed with a content.
     settings
         What is known about the file; by default everything is detected.
 
@@ -211,15 +193,7 @@ def _check_record_lengths(table: pd.DataFrame, name: str) -> None:
 
 
 def read_file_content(path: Path) -> bytes:
-    """The content of a table file, unless it is larger than it may unpack to.
-
-    Raises
-    ------
-    TableError
-        It has more, or cannot be opened.
-    NotAFile
-        It is a pipe or a device.
-    """
+    """The content of a table file, unless it is larger than it may unpack to."""
     try:
         check_unpacked(path.name, path.stat().st_size)  # unpacked it is no smaller
         if not (path.is_file() or path.is_dir()):

@@ -31,20 +31,12 @@ def is_filled(row: Row) -> bool:
 
 
 def find_row_width(row: Row) -> int:
-    """The place of the last filled cell of a row, counted from 1; 0 if none is.
-
-    >>> find_row_width(["a", "", "b", "", ""]), find_row_width([""])
-    (3, 0)
-    """
+    """The place of the last filled cell of a row, counted from 1; 0 if none is."""
     return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
 
 
 def count_leading_blanks(row: Row) -> int:
-    """The number of blank cells of a row before the first filled one.
-
-    >>> count_leading_blanks(["", "a", ""]), count_leading_blanks([""])
-    (1, 1)
-    """
+    """The number of blank cells of a row before the first filled one."""
     return next((place for place, cell in enumerate(row) if cell != ""), len(row))
 
 
@@ -113,11 +105,7 @@ def join_header_rows(first: Row, second: Row) -> tuple[list[str], bool]:
 
 
 def fill_notes(content: bytes, separator: str) -> bytes:
-    """Pad notes in the last lines of a CSV to the number of cells of the header.
-
-    >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
-    b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
-    """
+    """Pad notes in the last lines of a CSV to the number of cells of the header."""
     header = next((line for line in io.BytesIO(content) if line.strip()), b"")
     sign = separator.encode()
     missing = header.count(sign)

@@ -124,11 +124,7 @@ def measure_extent(content: bytes) -> tuple[int, int]:
 
 
 def decode_column_letters(letters: bytes) -> int:
-    """The number of a column by its letters.
-
-    >>> decode_column_letters(b"A"), decode_column_letters(b"XFD")
-    (1, 16384)
-    """
+    """The number of a column by its letters."""
     number = 0
     for letter in letters[:8].upper():
         number = 26 * number + letter - 64
@@ -161,12 +157,7 @@ def _measure_copies(content: bytes, cells: int, sizes: Sequence[int]) -> int:
 
 
 def measure_shared_texts(content: bytes) -> list[int]:
-    """The bytes of each shared text.
-
-    >>> runs = b"<si><r><t>d</t></r><r><t>e</t></r></si>"
-    >>> measure_shared_texts(b"<sst><si><t>abc</t></si><si/>" + runs + b"</sst>")
-    [3, 0, 2]
-    """
+    """The bytes of each shared text."""
     sizes: list[int] = []
     inside = False
 

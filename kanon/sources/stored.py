@@ -21,7 +21,7 @@ import pandas as pd
 
 from kanon.base.kinds import ColumnKind
 from kanon.base.spelling import BLANK, KNOWN_MARKERS
-from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
+from kanon.base.values import Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses, count_cells_at
 from kanon.errors import PlanError, TableError, list_names, quote
 from kanon.schema import SUPPRESSED, check_columns
@@ -31,9 +31,10 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sort_sensitive_values
-from kanon.sources.memory import get_incomplete_error, require_records
+from kanon.sources.limits import require_records
+from kanon.sources.memory import get_incomplete_error
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.repairs import RepairableTable, Targets, convert_target
+from kanon.sources.repairs import Targets, convert_target
 from kanon.sources.stored_values import (
     EXCERPT,
     ColumnValues,
@@ -43,6 +44,7 @@ from kanon.sources.stored_values import (
     find_positions,
     sort_frequencies,
 )
+from kanon.sources.tables import Table
 from kanon.stored_classes import get_class_limit_error
 
 
@@ -64,7 +66,7 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-class StoredTable(RepairableTable):
+class StoredTable(Table):
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
 
     in_engine: ClassVar[bool] = True
@@ -191,9 +193,6 @@ class StoredTable(RepairableTable):
         """The first records in the order in which the engine reads them."""
         return convert_to_frame(self.opened.fetch(self.expression.limit(most)), self.markers)
 
-    def count_distinct(self, column: str) -> DistinctCounts:
-        return self.frequencies(column).distinct
-
     def frequencies(self, column: str) -> Frequencies:
         key = (self.omissions, column)
         if key not in self._answers.frequencies:
@@ -215,9 +214,6 @@ class StoredTable(RepairableTable):
         return sort_frequencies(
             self.opened.fetch(alike.aggregate(values=lambda table: table.count()))
         )
-
-    def distinct(self) -> dict[str, DistinctCounts]:
-        return {column: self.count_distinct(column) for column in self.columns}
 
     def count_column_values(self, column: str) -> ValueCounts:
         records = self.count_records_by_code(column)

@@ -20,29 +20,28 @@ import pyarrow as pa
 from kanon.base.progress import Progress, ignore_progress
 from kanon.base.values import MISSING_LABEL, encode_texts
 from kanon.classes import EquivalenceClasses, number_tuples, sum_tuples
-from kanon.errors import PlanError, TableError, quote
+from kanon.errors import TableError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.settings import get_settings
 from kanon.sources.addresses import Address
-from kanon.sources.coverage import add_missing_leaf, check_coverage
+from kanon.sources.coverage import fit_tree
 from kanon.sources.engine_classes import SUPPRESSED_ROW, EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import add_keys, list_key_columns
 from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.limits import check_room, limit_growth, measure_path
-from kanon.sources.memory import require_records
 from kanon.sources.rows import build_released_rows, compute_rise
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import EXCERPT, QUERY_PREFIX, convert_to_frame, find_positions
-from kanon.sources.tables import Excerpt
+from kanon.sources.tables import Excerpt, Source
 from kanon.sources.writing import check_replaceable, keep_mode
 from kanon.stored_classes import TupleNumbers
 
 
-class StoredSource:
+class StoredSource(Source):
     def __init__(
         self,
         table: StoredTable,
@@ -51,20 +50,12 @@ class StoredSource:
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
     ) -> None:
-        schema.check(table.columns)
-        self.table = table
-        self._schema = schema
-        self.pseudonyms = tuple(pseudonyms)
-        self._keep_suppressed = keep_suppressed
+        super().__init__(table, schema, hierarchies, pseudonyms, keep_suppressed)
+        self.table: StoredTable = table
         columns = schema.quasi_identifiers
-        require_records(table.n_records)
         trees = []
         self._lookup: list[np.ndarray] = []
         for column in columns:
-            if column not in hierarchies:
-                raise PlanError(
-                    f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
-                )
             texts, records = table.values(column).texts, table.count_records_by_code(column)
             tree, lookup = _match_nodes(column, hierarchies[column], texts, records)
             trees.append(tree)
@@ -96,10 +87,6 @@ class StoredSource:
         check_columns(self.table.columns, [column])
         columns = self.classes.attributes
         return self.table.build_stored_histogram(column, columns, self.classes.nodes, self._lookup)
-
-    def list_unchanged_columns(self) -> tuple[str, ...]:
-        recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
-        return tuple(column for column in self.table.columns if column not in recoded)
 
     def get_excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         if position is None:
@@ -410,8 +397,5 @@ def _match_nodes(
 ) -> tuple[Hierarchy, np.ndarray]:
     """The tree, with a leaf for missing cells if any, and the node of every code."""
     present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
-    check_coverage(column, present, tree)
-    if records[0]:
-        tree = add_missing_leaf(column, present, tree)
-    lookup = [tree.node_of.get(MISSING_LABEL, 0) if records[0] else 0]
-    return tree, np.array([*lookup, *(tree.node_of.get(text, 0) for text in texts)], dtype=np.int64)
+    tree, missing = fit_tree(column, present, bool(records[0]), tree)
+    return tree, np.array([missing, *(tree.node_of.get(text, 0) for text in texts)], dtype=np.int64)

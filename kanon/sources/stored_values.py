@@ -365,11 +365,7 @@ class ColumnValues:
 
 
 def find_positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The place of each wanted tuple among distinct tuples in canonical order.
-
-    >>> find_positions(np.array([[0, 1], [1, 0]]), np.array([[1, 0], [0, 1], [1, 0]])).tolist()
-    [1, 0, 1]
-    """
+    """The place of each wanted tuple among distinct tuples in canonical order."""
     both = np.vstack([tuples, wanted])
     sizes = (both.max(axis=0) + 1).tolist()
     _, _, group = group_tuples(both, np.zeros(len(both), dtype=np.int64), sizes)

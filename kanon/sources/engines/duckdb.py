@@ -424,11 +424,7 @@ _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 
 
 def _select_cell(name: str, kind: str) -> str:
-    """The SQL that selects a column of some type.
-
-    >>> _select_cell('"a"', "ENUM('x', 'it''s, y')[]")
-    'CAST("a" AS VARCHAR[]) AS "a"'
-    """
+    """The SQL that selects a column of some type."""
     if kind == "VARCHAR":
         return f"{name} COLLATE C AS {name}"
     wanted = "DECIMAL(38, 0)" if kind == "HUGEINT" else _ENUMERATION.sub("VARCHAR", kind)

@@ -150,11 +150,7 @@ def normalise_columns(rows: Any, name: str) -> Any:
 
 
 def escape_sql_name(text: str) -> str:
-    """Quote the name of a table or a column for SQL.
-
-    >>> escape_sql_name('a"b')
-    '"a""b"'
-    """
+    """Quote the name of a table or a column for SQL."""
     return '"' + text.replace('"', '""') + '"'
 
 
