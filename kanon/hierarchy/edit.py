@@ -25,21 +25,6 @@ LONGEST_NAME = 10_000
 """The most characters that the name of a group may have."""
 
 
-def add_leaf(hierarchy: Hierarchy, label: str, parent: str | None = None) -> Hierarchy:
-    """Add one leaf, as :func:`add_leaves` does.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> add_leaf(suppression(["F", "M"]), "X").labels
-    ('F', 'M', 'X', '*')
-
-    Raises
-    ------
-    HierarchyError
-        The parent is unknown or a leaf, or the label exists.
-    """
-    return add_leaves(hierarchy, [label], parent)
-
-
 def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None) -> Hierarchy:
     """Add leaves under ``parent`` (the root if not given), after its other children.
 

@@ -29,7 +29,7 @@ from kanon.hierarchy.files import parse_nodes, read_hierarchy, text_of_file
 class SuppressionPlan(Strict):
     build: Literal["suppression"]
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.suppression(sorted(values))
 
 
@@ -42,7 +42,7 @@ class IntervalsPlan(Strict):
     lowest: Number | None = None
     highest: Number | None = None
 
-    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.intervals(values, self.widths, self.origin, self.lowest, self.highest, kind)
 
 
@@ -53,7 +53,7 @@ class MaskPlan(Strict):
     keep: list[StrictInt] = Field(min_length=1)
     side: Literal["left", "right"] = "left"
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.mask(values, self.keep, self.side)
 
 
@@ -66,7 +66,7 @@ class CodesPlan(Strict):
     ranges: list[CodeRange] = Field(default=[])
     ranges_file: str | None = None
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build_code_hierarchy(values, self.separators, self.prefixes, self.ranges)
 
     def read_ranges(self, folder: Path) -> CodesPlan:
@@ -86,7 +86,7 @@ class DatesPlan(Strict):
         Field(min_length=1)
     )
 
-    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.dates(values, self.levels, kind)
 
 
@@ -107,7 +107,7 @@ class AgesPlan(Strict):
         except ValueError:
             raise ValueError(f"{quote(text)} is not a date such as 2026-11-25") from None
 
-    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         day = date.fromisoformat(self.day)
         return build.ages(values, day, self.widths, self.lowest, self.highest, kind)
 
@@ -118,7 +118,7 @@ class GroupsPlan(Strict):
     build: Literal["groups"]
     levels: list[dict[str, list[str]]] = Field(min_length=1)
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         """Build the hierarchy; values in no group raise an error when it is used."""
         return build.groups(self.levels)
 
@@ -216,9 +216,7 @@ def build_hierarchy(
             plan = plan.read_ranges(folder)
         if not texts:  # all are missing, which may count as a value
             return build.suppression([MISSING_LABEL])
-        if isinstance(plan, IntervalsPlan | DatesPlan | AgesPlan):
-            return plan.make(list(texts), kind)
-        return plan.make(list(texts))
+        return plan.make(list(texts), kind)
     except KanonError as error:
         raise error.add_place(f"Hierarchy of column {quote(column)}") from None
 

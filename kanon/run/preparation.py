@@ -34,7 +34,7 @@ from kanon.sources.coverage import check_coverage
 from kanon.sources.limits import require_records
 from kanon.sources.memory import MemorySource, convert_to_table, count_for_models
 from kanon.sources.opening import open_address, open_source
-from kanon.sources.population import count_stored_population
+from kanon.sources.population import count_population
 from kanon.sources.repairs import RepairResult
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
@@ -310,7 +310,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
             source.classes, distances, source.table if combines else None, source.row_class
         )
     people = {
-        model.population: count_stored_population(
+        model.population: count_population(
             source.classes, open_address(_resolve_place(model.population, folder)), plan.repairs
         ).classes
         for model in plan.models

@@ -10,7 +10,7 @@ from kanon.base.kinds import ColumnKind
 from kanon.base.values import MISSING_LABEL, ValueCounts, convert_to_text, encode_texts
 from kanon.errors import CoverageError, TableError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.edit import add_leaf
+from kanon.hierarchy.edit import add_leaves
 from kanon.hierarchy.ranges import convert_to_flat, is_flat
 from kanon.hierarchy.spellings import find_look_alikes
 
@@ -86,7 +86,7 @@ def add_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) ->
             f"Column {quote(column)} has missing cells and its hierarchy is a single node, "
             "which has no place for them. Drop those records instead."
         )
-    extended = add_leaf(tree, MISSING_LABEL)
+    extended = add_leaves(tree, [MISSING_LABEL])
     return convert_to_flat(extended) if is_flat(tree) else extended
 
 

@@ -145,7 +145,7 @@ class MemoryTable(Table):
         return tuple(self.frame.columns)
 
     @property
-    def n_records(self) -> int:  # type: ignore[override]
+    def n_records(self) -> int:
         return len(self.frame)
 
     def head(self, rows: int) -> pd.DataFrame:

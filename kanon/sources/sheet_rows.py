@@ -153,18 +153,18 @@ def count_footer(table: pd.DataFrame) -> int:
 
 
 def describe_footer(left_out: int | None, looks_like: int) -> list[str]:
-    rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
-    singular = 1 in (left_out, looks_like)
+    number = left_out or looks_like
+    rows = "The last row" if number == 1 else f"The last {number} rows"
     if left_out:
-        return [f"{rows} {'was' if singular else 'were'} left out, as requested."]
-    if looks_like:
-        verbs = ("looks", "counts as a record") if singular else ("look", "count as records")
-        them = "it" if singular else "them"
-        return [
-            f"{rows} {verbs[0]} like a total or a note, and {verbs[1]}. To leave {them} out, set "
-            f"read.footer in a plan, or --footer, to {looks_like}; 0 keeps {them}."
-        ]
-    return []
+        return [f"{rows} {'was' if number == 1 else 'were'} left out, as requested."]
+    if not looks_like:
+        return []
+    looks, counts = ("looks", "counts as a record") if number == 1 else ("look", "count as records")
+    them = "it" if number == 1 else "them"
+    return [
+        f"{rows} {looks} like a total or a note, and {counts}. To leave {them} out, set "
+        f"read.footer in a plan, or --footer, to {looks_like}; 0 keeps {them}."
+    ]
 
 
 def _strip_cell(cell: Any) -> Any:

@@ -183,7 +183,7 @@ class StoredTable(Table):
 
     @cached_property
     def _head(self) -> pd.DataFrame:
-        return convert_to_frame(self.opened.fetch(self.expression.limit(EXCERPT)), self.markers)
+        return self.fetch_first_rows(EXCERPT)
 
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, at most 200."""

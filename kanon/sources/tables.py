@@ -39,10 +39,14 @@ class Table(ABC):
 
     in_engine: ClassVar[bool]  # whether an engine has the rows, and no file in memory
     columns: tuple[str, ...]  # their names, in the order of the table
-    n_records: int
     original: Any = None  # the table as it was read, of a repaired one
     repairs: tuple[RepairResult, ...] = ()  # what was done to repair it, step by step
     latest: Any = None  # repaired from this one, as a page asks for it again and again
+
+    @property
+    @abstractmethod
+    def n_records(self) -> int:
+        """The number of records."""
 
     @abstractmethod
     def head(self, rows: int) -> pd.DataFrame:
