@@ -1,12 +1,11 @@
 """The order of :mod:`kanon.sources.row_order`, as keys by which an engine sorts released rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from kanon.hierarchy import Hierarchy
 from kanon.sources.row_order import NUMBER, rank_texts
@@ -48,24 +47,6 @@ def pack_ranks(
             by.append(f"{KEY} {len(parts)}")
             parts[by[-1]] = {places[i]: ranks[places[i]] * factor for i, factor in number.items()}
     return by, parts
-
-
-def rank_cells(
-    rows: Any, by: Sequence[str], values_of: Callable[[str], Sequence[str] | None]
-) -> tuple[Any, list[str]]:
-    """Rows with the ranks of texts in columns with few, and the columns to sort by then."""
-    import ibis
-
-    ranked = list[str]()
-    for name in by:
-        values = None if name.startswith(KEY) else values_of(name)
-        ranked.append(name if values is None else f"{KEY} of {len(ranked)}")
-        if values is not None:
-            texts = f"{QUERY_PREFIX} text {len(ranked)}"
-            ranks = {texts: pa.array(values, pa.string()), ranked[-1]: rank_texts(values)}
-            rows = rows.view()  # a separate join: Ibis cannot continue from computed cells
-            rows = rows.left_join(ibis.memtable(pa.table(ranks)), [(name, texts)])
-    return rows, ranked
 
 
 def sort_rows(rows: Any, by: Sequence[str]) -> Any:

@@ -30,7 +30,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coverage import fit_tree
 from kanon.sources.engine_classes import SUPPRESSED_ROW, EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import add_keys, list_key_columns
-from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
+from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.limits import check_room, limit_growth, measure_path
 from kanon.sources.rows import build_released_rows, compute_rise
@@ -209,22 +209,7 @@ class StoredSource(Source):
         if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
         wanted |= {key: rows[key] for key in by if key.startswith(KEY)}
-        rows = rows.select([cells.name(column) for column, cells in wanted.items()])
-        return rank_cells(rows, by, self._fetch_few_texts)
-
-    def _fetch_few_texts(self, column: str) -> list[str] | None:
-        """The texts of an unchanged column; None if they are many, or not texts."""
-        table = self.table
-        # A database may treat texts as equal that DuckDB, which sorts its rows, tells apart.
-        if table.engine == "other" or column not in self.list_unchanged_columns():
-            return None
-        rows = table.expression
-        cells = table.mark_missing_cells(rows, column)
-        if not cells.type().is_string() or table.count_distinct(column).values > _FEW:
-            return None
-        values = rows.select(text=cells).distinct().limit(_FEW + 1)
-        texts = table.opened.fetch(values)["text"].drop_null().to_pylist()
-        return texts if len(texts) <= _FEW else None
+        return rows.select([cells.name(column) for column, cells in wanted.items()]), list(by)
 
     def write(
         self,
@@ -290,7 +275,6 @@ _KEY = f"{QUERY_PREFIX} key"
 _ROW, _LAST = f"{KEY} row", f"{KEY} last"
 """A row's place in the table; a random number, which shuffles rows that differ in pseudonyms."""
 
-_FEW = 10_000  # up to this number, the texts of a column are fetched and sorted by rank
 _SAMPLE_RECORDS = 10_000
 _NUMBER_LENGTH = 8
 _COMPRESSION = 8  # Parquet is at best 8 times smaller than text: no release that fits is refused

@@ -20,7 +20,6 @@ from kanon.sources.coverage import (
     find_uncovered_values,
 )
 from kanon.sources.encodings import decode
-from kanon.sources.engine_order import rank_cells
 from kanon.sources.engines.rows import escape_sql_name
 from kanon.sources.exposure import (
     build_exposure,
@@ -103,17 +102,6 @@ def test_coverage_as_in_examples():
 
 def test_encodings_as_in_examples():
     assert (decode("Zoë;Gaël".encode("latin-1"), "t.csv")[1:]) == ("cp1252", True)
-
-
-def test_engine_order_as_in_examples():
-    import ibis
-
-    rows = ibis.memtable({"age": [9, 9, 9], "ill": ["b", "10", None]})
-    rows, by = rank_cells(rows, ["age", "ill"], {"ill": ["b", "10"]}.get)
-    assert (by, rows.order_by(by).to_pandas()["ill"].tolist()[:2]) == (
-        ["age", "kanon: order of 1"],
-        ["10", "b"],
-    )
 
 
 def test_rows_as_in_examples():
