@@ -169,7 +169,6 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
 
 
 def _list_files(path: Path) -> list[Path]:
-    """All files below a folder; none for a file."""
     most = get_settings().folder_files
     files = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
     if len(files) > most:

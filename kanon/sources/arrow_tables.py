@@ -106,7 +106,6 @@ def trim_column(column: pd.Series) -> pd.Series:
 
 
 def trim_index(index: pd.Index) -> pd.Index:
-    """The same index without unused categories."""
     if isinstance(index, pd.CategoricalIndex):
         return index.remove_unused_categories()
     if isinstance(index, pd.MultiIndex):

@@ -47,7 +47,6 @@ def count_column(column: pd.Series, kind: ColumnKind | None = None) -> ValueCoun
 
 
 def find_uncovered_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
-    """The values, with their numbers of records, that a hierarchy has no node for."""
     return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
 
 

@@ -136,9 +136,13 @@ class EngineGroups(StoredGroups):
         return EngineGroups(self.connection, table, self.attributes, self.hierarchies)
 
     def count_cells_below(self, k: int) -> tuple[np.ndarray, ...]:
-        few = self.table.filter(self.table[RECORDS] < k)
+        return self.count_cells_by_node(self.table.filter(self.table[RECORDS] < k))
+
+    def count_cells_by_node(self, rows: Any) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of its cells at each node in rows of these classes."""
         branches = [
-            (few, extract_scaled_value(few, self.numbers, j)) for j in range(len(self.hierarchies))
+            (rows, extract_scaled_value(rows, self.numbers, j))
+            for j in range(len(self.hierarchies))
         ]
         return self.sort_cells_by_node(count_cells(self.connection, branches), "records")
 

@@ -1,7 +1,6 @@
 """The order of :mod:`kanon.sources.row_order`, as keys by which an engine sorts released rows."""
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,8 @@ import pandas as pd
 from kanon.hierarchy import Hierarchy
 from kanon.sources.row_order import NUMBER, rank_texts
 from kanon.sources.stored_values import QUERY_PREFIX
-from kanon.stored_classes import TupleNumbers
 
 KEY = f"{QUERY_PREFIX} order"  # prefix of sort keys, which are not released
-NodeParts = dict[str, dict[int, np.ndarray]]
-"""Per sort key and quasi-identifier, by its place: what each node adds to the key."""
 _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
 
 
@@ -23,30 +19,9 @@ def rank_nodes(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
     nodes = np.unique(nodes)
     labels = np.array([tree.labels[node] for node in nodes.tolist()], dtype=object)
     codes, texts = pd.factorize(labels)  # a range may have the label of another node
-    ranks = np.zeros(tree.n_nodes, dtype=np.int64)
+    ranks = np.zeros(tree.n_nodes, dtype=np.int16 if len(texts) < 2**15 else np.int32)
     ranks[nodes] = rank_texts(list(texts))[codes]
     return ranks
-
-
-def pack_ranks(
-    columns: Sequence[str], attributes: Sequence[str], ranks: Sequence[np.ndarray]
-) -> tuple[list[str], NodeParts]:
-    """The columns to sort by, where neighbouring quasi-identifiers are one whole number.
-
-    >>> by, parts = pack_ranks(["age", "sex", "ill"], ["age", "sex"], [np.arange(3), np.arange(2)])
-    >>> by, {place: adds.tolist() for place, adds in parts[by[0]].items()}
-    (['kanon: order 0', 'ill'], {0: [0, 2, 4], 1: [0, 1]})
-    """
-    by, parts = list[str](), NodeParts()
-    for packed, names in groupby(columns, lambda column: column in attributes):
-        if not packed:
-            by.extend(names)
-            continue
-        places = [attributes.index(name) for name in names]
-        for number in TupleNumbers([int(ranks[j].max()) + 1 for j in places]).numbers:
-            by.append(f"{KEY} {len(parts)}")
-            parts[by[-1]] = {places[i]: ranks[places[i]] * factor for i, factor in number.items()}
-    return by, parts
 
 
 def sort_rows(rows: Any, by: Sequence[str]) -> Any:

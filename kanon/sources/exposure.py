@@ -36,7 +36,6 @@ class Exposure:
 
 
 def measure_exposure(classes: EquivalenceClasses) -> Exposure:
-    """The class sizes of a table."""
     sizes = members = classes.hiding
     if classes.persons is not None:
         person, of_entry = classes.persons.value, classes.persons.of_entry
@@ -50,13 +49,11 @@ def measure_exposure(classes: EquivalenceClasses) -> Exposure:
 
 
 def build_exposure(sizes: Frequencies) -> Exposure:
-    """The exposure of records, from the numbers of classes by size."""
     records = sizes.distinct.n_filled
     return Exposure("records", records, sizes.sizes, sizes.values, sizes.sizes * sizes.values)
 
 
 def count_unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
-    """The number of unique records or persons without each of the columns."""
     if len(classes.attributes) == 1:
         return {}
     sizes = (classes.nodes.max(axis=0) + 1).tolist()

@@ -33,7 +33,6 @@ def lift_size_limits() -> Iterator[None]:
 
 
 def check_size(name: str, rows: int, columns: int) -> None:
-    """Check the numbers of records, columns and cells of a table."""
     if _IS_OUR_OWN.get():
         return
     most = get_settings()
@@ -65,7 +64,6 @@ def check_classes(number: int) -> None:
 
 
 def check_days(column: pd.Series, name: str) -> None:
-    """Check that the dates of a column lie in the years 1 to 9999."""
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         variants = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
     elif isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":

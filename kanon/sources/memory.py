@@ -310,7 +310,6 @@ class MemorySource(Source):
         return view
 
     def get_released_positions(self, recoding: Recoding) -> np.ndarray:
-        """The position of the released class of each row of :meth:`release`."""
         rows = self.select_released_rows(recoding, np.arange(len(self._table)))
         positions: np.ndarray = recoding.assigned[self._row_class[rows]]
         return positions

@@ -146,7 +146,6 @@ def mark_blanks_missing(table: pd.DataFrame) -> pd.DataFrame:
 def describe_missing_cells(
     missing: Mapping[str, int], present: Mapping[str, int], used: Sequence[str]
 ) -> list[str]:
-    """Sentences about missing cells, and about markers that count as values."""
     sentences = []
     counting = {BLANK, *(marker.strip() for marker in used)}
     if missing:

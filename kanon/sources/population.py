@@ -92,7 +92,6 @@ def _list_replacements(
 def count_people_in_classes(
     table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]
 ) -> np.ndarray:
-    """The number of people of a population in each class of a table."""
     for records in (table, population):
         check_columns(list(records.columns), columns)
         require_records(len(records))

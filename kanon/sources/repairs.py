@@ -46,7 +46,6 @@ class Repair(Strict):
 
     @property
     def named_values(self) -> list[str]:
-        """The values that the step looks for."""
         return [*(self.replace or (self.drop and self.drop.one_of) or ())]
 
     @property
@@ -142,8 +141,6 @@ def check_repairs(steps: Iterable[Repair], markers: Iterable[str] | None) -> Non
 
 @dataclass(frozen=True)
 class RepairResult:
-    """What a step has done to a table."""
-
     step: Repair
     kind: ColumnKind | None  # as which numbers were compared, where a user chose it
     changed: int  # cells that were replaced, or records that were dropped
@@ -198,7 +195,6 @@ def describe_repair_kinds(steps: Iterable[Repair] | None) -> str:
 
 
 def convert_target(text: str, kind: pa.DataType, column: str) -> Any:
-    """A text that replaces others, as a cell of a column."""
     if pa.types.is_null(kind):  # of several types
         return text
     try:

@@ -20,12 +20,10 @@ csv.field_size_limit(2**31 - 1)
 
 
 def describe_separator(separator: str) -> str:
-    """A separator as it is written in a sentence."""
     return {"\t": "tab", "\n": "line break", "": "''", " ": "' '"}.get(separator, quote(separator))
 
 
 def check_separator(separator: str) -> None:
-    """Refuse what cannot stand between two cells."""
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise TableError(
             f"Separator {describe_separator(separator)} is not allowed: choose one ASCII character "

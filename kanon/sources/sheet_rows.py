@@ -126,7 +126,6 @@ def fill_notes(content: bytes, separator: str) -> bytes:
 
 
 def drop_footer(records: Any, footer: int | None, name: str) -> Any:
-    """The records of a list or table without the last ones."""
     if not footer:
         return records
     if footer >= len(records):
@@ -138,7 +137,6 @@ def drop_footer(records: Any, footer: int | None, name: str) -> Any:
 
 
 def count_footer(table: pd.DataFrame) -> int:
-    """The number of rows at the end that look like totals or notes."""
     footer = 0
     for place in range(len(table) - 1, max(len(table) - _MOST_BELOW - 1, 1), -1):
         row = [_strip_cell(cell) for cell in table.iloc[place]]

@@ -124,7 +124,6 @@ def measure_extent(content: bytes) -> tuple[int, int]:
 
 
 def decode_column_letters(letters: bytes) -> int:
-    """The number of a column by its letters."""
     number = 0
     for letter in letters[:8].upper():
         number = 26 * number + letter - 64
@@ -157,7 +156,6 @@ def _measure_copies(content: bytes, cells: int, sizes: Sequence[int]) -> int:
 
 
 def measure_shared_texts(content: bytes) -> list[int]:
-    """The bytes of each shared text."""
     sizes: list[int] = []
     inside = False
 

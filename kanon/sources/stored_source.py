@@ -7,9 +7,8 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from importlib import import_module
-from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coverage import fit_tree
 from kanon.sources.engine_classes import SUPPRESSED_ROW, EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import add_keys, list_key_columns
-from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_nodes
+from kanon.sources.engine_order import KEY, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.limits import check_room, limit_growth, measure_path
 from kanon.sources.rows import build_released_rows, compute_rise
@@ -142,9 +141,9 @@ class StoredSource(Source):
         for number, column in enumerate(self.pseudonyms):
             rows = _add_pseudonyms(table, rows, column, f"{QUERY_PREFIX} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
-            by, parts = self._build_sort_keys(recoding, recoding.released_nodes, order)
+            by, ranks = self._build_sort_keys(recoding, recoding.released_nodes, order)
             rows = recoding.add_released_keys(table, rows, keeps)
-            rows = recoding.add_labels(rows, parts, keeps)
+            rows = recoding.add_labels(rows, ranks, keeps)
             return self._select_columns(table, rows, rows[SUPPRESSED_ROW] if keeps else None, by)
         place, assigned = f"{QUERY_PREFIX} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
@@ -155,10 +154,9 @@ class StoredSource(Source):
             roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
             nodes = np.vstack([nodes, roots])
         labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
-        by, parts = self._build_sort_keys(recoding, list(nodes.T), order)
-        for key, adds in parts.items():  # ranks take fewer bits than sums
-            sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
-            labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
+        by, ranks = self._build_sort_keys(recoding, list(nodes.T), order)
+        for j, rank in enumerate(ranks):
+            labels[f"{KEY} {j}"] = rank[nodes[:, j]]
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{QUERY_PREFIX} label {j}"] = pa.DictionaryArray.from_arrays(
                 nodes[:, j], tree.labels
@@ -169,15 +167,19 @@ class StoredSource(Source):
 
     def _build_sort_keys(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
-    ) -> tuple[list[str], NodeParts]:
+    ) -> tuple[list[str], list[np.ndarray]]:
+        """The columns to sort by, and per quasi-identifier the ranks of its nodes."""
         if order == "table":  # joins lose the order
-            return [_ROW], {}
-        ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
+            return [_ROW], []
+        attributes = self.classes.attributes
         identifiers = self._schema.columns(Role.IDENTIFIER)  # pseudonyms among them decide nothing
-        columns = [column for column in self.table.columns if column not in identifiers]
-        columns += [SUPPRESSED] * self._keep_suppressed
-        by, parts = pack_ranks(columns, self.classes.attributes, ranks)
-        return ([*by, _LAST] if self.pseudonyms else by), parts
+        by = [
+            f"{KEY} {attributes.index(column)}" if column in attributes else column
+            for column in self.table.columns
+            if column not in identifiers
+        ]
+        by += [SUPPRESSED] * self._keep_suppressed + [_LAST] * bool(self.pseudonyms)
+        return by, list(map(rank_nodes, recoding.hierarchies, nodes))
 
     def _join_members(
         self, table: StoredTable, rows: Any, members: np.ndarray, known: dict[str, np.ndarray]
@@ -281,7 +283,6 @@ _COMPRESSION = 8  # Parquet is at best 8 times smaller than text: no release tha
 
 
 def _measure_mean_length(table: StoredTable, columns: Sequence[str]) -> float:
-    """The mean number of characters of the first records in some columns."""
     rows = table.expression.limit(_SAMPLE_RECORDS)
     kinds = {name: rows[name].type() for name in columns}
     texts = [name for name, kind in kinds.items() if kind.is_string() or kind.is_binary()]
@@ -319,7 +320,6 @@ def check_outside(target: Address, address: Address) -> None:
 
 
 def get_part_path(path: Path) -> Path:
-    """The path of a release until it is complete."""
     return path.with_name(f".{uuid.uuid4().hex}.part")
 
 
@@ -362,7 +362,6 @@ def _join_matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
 
 
 def _add_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
-    """Add a random label per distinct identifier."""
     import ibis
 
     original, secret = f"{name}, known", secrets.token_hex(32)

@@ -313,14 +313,12 @@ class ColumnValues:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether several raw values have one code."""
         filled = self.raw.is_valid().to_numpy(zero_copy_only=False)
         codes = np.append(self.codes[filled], [0] if self.raw.null_count else [])
         return len(np.unique(codes)) < len(codes)
 
     @property
     def missing(self) -> int:
-        """The number of records that lack a value."""
         return int(self.records[self.codes == 0].sum())
 
     def find_codes(self, cells: Any) -> np.ndarray:

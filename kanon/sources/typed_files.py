@@ -73,12 +73,10 @@ def read_arrow(
 
 
 def read_parquet(data: bytes, name: str, *_: object) -> FileContent:
-    """Read a Parquet file."""
     return read_arrow(data, name, "Parquet", _read_parquet_table)
 
 
 def read_feather(data: bytes, name: str, *_: object) -> FileContent:
-    """Read a Feather file, or a stream of Arrow records."""
     return read_arrow(data, name, "Feather", _read_arrow_table)
 
 

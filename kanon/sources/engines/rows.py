@@ -150,7 +150,6 @@ def normalise_columns(rows: Any, name: str) -> Any:
 
 
 def escape_sql_name(text: str) -> str:
-    """Quote the name of a table or a column for SQL."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -183,7 +182,14 @@ def list_parquet_parts(address: Address) -> list[Path]:
     first = _read_column_types(parts[0])
     check_cases(list(first), address.name)
     for part in parts[1:]:
-        _check_same(address, parts[0], first, part, _read_column_types(part))
+        types = _read_column_types(part)
+        for column in {**first, **types}:
+            if first.get(column) != types.get(column):
+                raise TableError(
+                    f"Column {quote(column)} differs between {quote(parts[0].name)} and "
+                    f"{quote(part.name)} of {quote(address.name)}: every file must have the same "
+                    "columns of the same types."
+                )
     return parts
 
 
@@ -209,21 +215,3 @@ def _get_plain_type(kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if pa.types.is_large_string(kind) else kind
-
-
-def _check_same(
-    address: Address, first: Path, columns: dict[str, Any], part: Path, part_columns: dict[str, Any]
-) -> None:
-    for column in [*columns, *(name for name in part_columns if name not in columns)]:
-        if columns.get(column) == part_columns.get(column):
-            continue
-        where = f"{quote(first.name)} and {quote(part.name)} of {quote(address.name)}"
-        if column in columns and column in part_columns:
-            raise TableError(
-                f"Column {quote(column)} changes its type between {where}: every file must have "
-                "the same type."
-            )
-        raise TableError(
-            f"Column {quote(column)} is in only one of {where}: every file must have the same "
-            "columns."
-        )
