@@ -213,21 +213,19 @@ def parse_json(text: str) -> Hierarchy:
         than the settings allow.
     """
     content = _parse_json_text(text)
+    nodes = content.get("nodes") if isinstance(content, dict) else None
+    if not isinstance(nodes, list):
+        raise HierarchyError('A hierarchy in JSON has to be an object with a list "nodes".')
     if _is_node_link(content):
         from kanon.hierarchy.graphs import parse_node_link
 
         return parse_node_link(content)
-    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
-        raise HierarchyError('A hierarchy in JSON has to be an object with a list "nodes".')
-    nodes = content["nodes"]
     check_number("nodes", len(nodes))
     return parse_nodes(nodes)
 
 
-def _is_node_link(content: Any) -> bool:
+def _is_node_link(content: dict[str, Any]) -> bool:
     """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or the older ``links``."""
-    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
-        return False
     has_edges = any(isinstance(content.get(key), list) for key in ("edges", "links"))
     return has_edges and any(
         isinstance(node, dict) and "id" in node for node in content["nodes"][:1]
