@@ -34,8 +34,6 @@ class SuppressionPlan(Strict):
 
 
 class IntervalsPlan(Strict):
-    """Numbers in nested intervals."""
-
     build: Literal["intervals"]
     widths: list[Number] = Field(default=[])
     origin: Number = 0.0
@@ -47,8 +45,6 @@ class IntervalsPlan(Strict):
 
 
 class MaskPlan(Strict):
-    """Codes masked character by character."""
-
     build: Literal["mask"]
     keep: list[StrictInt] = Field(min_length=1)
     side: Literal["left", "right"] = "left"
@@ -58,8 +54,6 @@ class MaskPlan(Strict):
 
 
 class CodesPlan(Strict):
-    """Codes cut at separators and to prefixes, grouped by ranges."""
-
     build: Literal["codes"]
     separators: str = "."
     prefixes: list[StrictInt] = Field(default=[])
@@ -79,8 +73,6 @@ class CodesPlan(Strict):
 
 
 class DatesPlan(Strict):
-    """Dates raised to longer periods."""
-
     build: Literal["dates"]
     levels: list[Literal["hour", "part of day", "day", "month", "quarter", "year", "decade"]] = (
         Field(min_length=1)
@@ -91,8 +83,6 @@ class DatesPlan(Strict):
 
 
 class AgesPlan(Strict):
-    """Dates of birth as ages on a day, in nested intervals."""
-
     build: Literal["ages"]
     day: str
     widths: list[Number] = Field(min_length=1)
@@ -113,8 +103,6 @@ class AgesPlan(Strict):
 
 
 class GroupsPlan(Strict):
-    """Groups that a user makes, level by level."""
-
     build: Literal["groups"]
     levels: list[dict[str, list[str]]] = Field(min_length=1)
 
@@ -124,8 +112,6 @@ class GroupsPlan(Strict):
 
 
 class NodesPlan(Strict):
-    """A tree written out, with edge weights or without."""
-
     nodes: list[dict[str, Any]]
 
     @field_validator("nodes")

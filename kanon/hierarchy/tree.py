@@ -155,7 +155,7 @@ class Hierarchy:
         roots = [(name(node), None, None) for node, degree in graph.in_degree() if not degree]
         # Siblings keep the order of their edges.
         entries = [
-            (name(child), name(parent), _convert_number(weight))
+            (name(child), name(parent), weight.item() if isinstance(weight, np.number) else weight)
             for parent, child, weight in graph.edges(data="weight")
         ]
         return cls.from_entries([*roots, *entries])
@@ -448,7 +448,3 @@ def _check_weights(
             )
         array[index] = value
     return array
-
-
-def _convert_number(weight: Any) -> Any:
-    return weight.item() if isinstance(weight, np.number) else weight

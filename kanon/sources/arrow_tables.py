@@ -49,13 +49,13 @@ def build_arrow_table(table: pd.DataFrame) -> pa.Table:
     return pa.table([_convert_column(column) for _, column in table.items()], names=names)
 
 
-def _get_cell_text(value: Any) -> str:
-    return value if isinstance(value, str) else convert_to_text(value)
-
-
 def cast_to_text(column: pd.Series) -> pd.Series:
     # Value by value: a lookup of distinct values would take True for 1.
-    return pd.Series([None if pd.isna(v) else _get_cell_text(v) for v in column], dtype="str")
+    texts = [
+        None if pd.isna(cell) else cell if isinstance(cell, str) else convert_to_text(cell)
+        for cell in column
+    ]
+    return pd.Series(texts, dtype="str")
 
 
 def _convert_column(column: pd.Series) -> Any:

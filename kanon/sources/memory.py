@@ -310,7 +310,7 @@ class MemorySource(Source):
         return view
 
     def get_released_positions(self, recoding: Recoding) -> np.ndarray:
-        rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+        rows = self._list_released_rows(recoding)
         positions: np.ndarray = recoding.assigned[self._row_class[rows]]
         return positions
 
@@ -319,9 +319,7 @@ class MemorySource(Source):
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def persons_released(self, recoding: Recoding) -> pd.Series:
-        return self._table[self.person].iloc[
-            self.select_released_rows(recoding, np.arange(len(self._table)))
-        ]
+        return self._table[self.person].iloc[self._list_released_rows(recoding)]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
         rows = self.select_released_rows(recoding, rows)
@@ -336,11 +334,14 @@ class MemorySource(Source):
         if position is not None:
             rows = np.flatnonzero(assigned == position)
         else:
-            rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+            rows = self._list_released_rows(recoding)
         visible = self.select_released_rows(recoding, rows[:most])
         after = self.release_rows(recoding, visible)
         rise = compute_rise(self._row_class[visible], recoding)
         return Excerpt(self.table.given.iloc[visible], after, rise)
+
+    def _list_released_rows(self, recoding: Recoding) -> np.ndarray:
+        return self.select_released_rows(recoding, np.arange(len(self._table)))
 
     def select_released_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """The given rows that are in the release: all of them if suppressed rows stay."""
@@ -364,7 +365,7 @@ class MemorySource(Source):
         combinations are compared as 64-bit sums: among a million of them, two coincide by chance
         with a probability of 1 in 30 million.
         """
-        rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+        rows = self._list_released_rows(recoding)
         person, _ = pd.factorize(self._pseudonym[column][rows])
         has_label = person >= 0
         person, released = person[has_label], recoding.assigned[self._row_class[rows[has_label]]]

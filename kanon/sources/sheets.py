@@ -57,7 +57,10 @@ def check_book(data: bytes, name: str) -> bytes:
     try:
         most = get_byte_limit("unpacked_megabytes")
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as book:
-            for part, content in extract_members(data, most, _MOST_MEMBERS, _is_xml):
+            parts = extract_members(
+                data, most, _MOST_MEMBERS, lambda part: part.lower().endswith((".xml", ".rels"))
+            )
+            for part, content in parts:
                 if part.lower() in taken:
                     raise Unreadable
                 taken.add(part.lower())
@@ -74,10 +77,6 @@ def check_book(data: bytes, name: str) -> bytes:
             f"{write_count(_MOST_MEMBERS)}."
         ) from None
     return out.getvalue()
-
-
-def _is_xml(part: str) -> bool:
-    return part.lower().endswith((".xml", ".rels"))
 
 
 def _check_extent(content: bytes, name: str) -> None:

@@ -59,19 +59,16 @@ class StoredAnswers:
         return groups
 
     def _limit_groups(self) -> None:
-        while (
-            len(self.groups) > 1 and sum(map(_measure_groups, self.groups.values())) > _CACHE_BYTES
-        ):
+        def measure_groups() -> int:
+            return sum(codes.nbytes + counts.nbytes for codes, counts in self.groups.values())
+
+        while len(self.groups) > 1 and measure_groups() > _CACHE_BYTES:
             del self.groups[next(iter(self.groups))]
 
     def collect_answers(self, other: StoredAnswers) -> None:
         for name, known in vars(self).items():
             known.update(vars(other)[name])
         self._limit_groups()
-
-
-def _measure_groups(groups: Groups) -> int:
-    return groups[0].nbytes + groups[1].nbytes
 
 
 class TableConnection:

@@ -176,7 +176,11 @@ def list_parquet_parts(address: Address) -> list[Path]:
         endings = FORMATS["parquet"].endings
         files = (part for part in sorted(path.glob("**/*")) if part.is_file())
         parts = [part for part in files if part.suffix.lower() in endings]
-    parts = [part for part in parts if not _is_hidden(part.relative_to(path))]
+    parts = [
+        part
+        for part in parts
+        if not any(name.startswith((".", "_")) for name in part.relative_to(path).parts)
+    ]
     if not parts:
         raise TableError(f"The folder {quote(address.name)} holds no Parquet file.")
     first = _read_column_types(parts[0])
@@ -191,10 +195,6 @@ def list_parquet_parts(address: Address) -> list[Path]:
                     "columns of the same types."
                 )
     return parts
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in path.parts)
 
 
 def _read_column_types(part: Path) -> dict[str, Any]:
