@@ -211,9 +211,7 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     """
     if side not in ("left", "right"):
         raise HierarchyError(f"A mask's side has to be 'left' or 'right', not {str(side)[:40]!r}.")
-    if not keep or any(
-        isinstance(count, bool) or count != int(count) or count < 1 for count in keep
-    ):
+    if not keep or any(isinstance(n, bool) or n != int(n) or n < 1 for n in keep):
         raise HierarchyError(
             "A mask has to keep at least 1 character at each level below the root."
         )

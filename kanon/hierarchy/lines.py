@@ -16,11 +16,8 @@ from kanon.settings import describe_exceeded_limit, get_settings
 def check_number(part: Literal["nodes", "levels"], number: int) -> None:
     limit = f"hierarchy_{part}"
     if number > getattr(get_settings(), limit):
-        raise HierarchyError(
-            describe_exceeded_limit(
-                limit, f"The hierarchy has {write_count(number)} {part} or more"
-            )
-        )
+        what = f"The hierarchy has {write_count(number)} {part} or more"
+        raise HierarchyError(describe_exceeded_limit(limit, what))
 
 
 def build_tree_from_lines(

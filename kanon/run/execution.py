@@ -64,9 +64,8 @@ class Run:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
-        from kanon.measures.summary import (
-            measure_release,
-        )  # Numba is not imported to show a help text
+        # Numba is not imported to show a help text.
+        from kanon.measures.summary import measure_release
 
         plan = self.prepared.plan
         content = measure_release(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)

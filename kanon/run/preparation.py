@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -84,8 +84,7 @@ class PreparedRun:
             _check_drawn_weights(dict(zip(names, trees, strict=True)))
         settings = self.plan.algorithm
 
-        def has_setting(setting: str) -> bool:
-            """Whether the algorithm takes a setting; what it does not take changes nothing."""
+        def has_setting(setting: str) -> bool:  # what it does not take changes nothing
             return uses(settings.name, setting)
 
         return Task(
@@ -125,17 +124,14 @@ class PreparedRun:
             self.task(), potentials=scale_metric_potentials(self.classes, self.plan.metric)
         )
 
-    def _list_models(self) -> Iterator[Model]:
-        for model in self.plan.models:
-            if isinstance(model, PopulationModel):
-                yield model.bind(self.people)
-            elif not (isinstance(model, KInPersons) and self.classes.one_record_each):
-                yield model
-
     @property
     def models(self) -> tuple[Model, ...]:
         """The models of the plan, with their populations."""
-        return tuple(self._list_models())
+        return tuple(
+            model.bind(self.people) if isinstance(model, PopulationModel) else model
+            for model in self.plan.models
+            if not (isinstance(model, KInPersons) and self.classes.one_record_each)
+        )
 
     @cached_property
     def population_rows(self) -> dict[str, PopulationRows]:
@@ -281,17 +277,11 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     trees = {}
     for column in columns:
         hierarchy = plan.columns[column].hierarchy
-        is_needed = needs_hierarchies(plan.algorithm.name) or column in plan.level_bounds
-        if hierarchy is None and not is_needed:
-            values = complete.count_column_values(column)
-            trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
-            continue
-        if hierarchy is None:
-            raise PlanError(
-                f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
-            )
         values = complete.count_column_values(column)
-        trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
+        if hierarchy is not None:
+            trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
+        elif not needs_hierarchies(plan.algorithm.name) and column not in plan.level_bounds:
+            trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
     pseudonyms = [
         name
         for name, column in plan.columns.items()

@@ -437,10 +437,8 @@ class EngineRecoding(StoredRecoding):
         import ibis
 
         connection, numbers = self.groups.connection, self.groups.numbers
-        before, after = (
-            list_key_columns(numbers, "released"),
-            [f"{QUERY_PREFIX} {n}" for n in list_key_columns(numbers)],
-        )
+        before = list_key_columns(numbers, "released")
+        after = [f"{QUERY_PREFIX} {name}" for name in list_key_columns(numbers)]
         old = numbers.encode_tuples(further.classes.nodes)
         new = numbers.encode_tuples(further.nodes)[further.assigned]
         known = [f"{name}, known" for name in before]

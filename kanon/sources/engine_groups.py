@@ -31,11 +31,8 @@ def list_key_columns(numbers: TupleNumbers, of: str = "key") -> list[str]:
 def extract_scaled_value(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
     place, factor = numbers.place(column)
     number = table[f"{of} {place}"]
-    return (
-        number % (factor * numbers.sizes[column]) - number % factor
-        if factor > 1
-        else (number % numbers.sizes[column])
-    )
+    scaled = number % (factor * numbers.sizes[column])
+    return scaled - number % factor if factor > 1 else scaled
 
 
 def replace_keys(

@@ -40,11 +40,8 @@ def check_size(name: str, rows: int, columns: int) -> None:
     words = {"columns": "column", "rows": "record", "cells": "cell"}
     for limit, number in numbers.items():
         if number > getattr(most, limit):
-            raise TableError(
-                describe_exceeded_limit(
-                    limit, f"{quote(name)} has {count_noun(number, words[limit])}"
-                )
-            )
+            what = f"{quote(name)} has {count_noun(number, words[limit])}"
+            raise TableError(describe_exceeded_limit(limit, what))
 
 
 def require_records(n_records: int) -> None:

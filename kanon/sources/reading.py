@@ -33,6 +33,7 @@ from kanon.sources.missing import (
     OddNumber,
     describe_missing_cells,
     find_odd_numbers,
+    mark_blanks_missing,
     mark_missing,
     trim_texts,
 )
@@ -126,19 +127,16 @@ def read_table(
     remarks = [*read.found, *describe_blank_records(blank)]
 
     _check_record_lengths(table, name)
-    in_sheet = (
-        table_format.cells == "sheet"
-    )  # there a column of numbers is one in which all cells are
+    # On a sheet a column of numbers is one in which all cells are.
+    in_sheet = table_format.cells == "sheet"
     markers = settings.missing_markers
     table, present = mark_missing(table, KNOWN_MARKERS if markers is None else markers, in_sheet)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if markers is None else markers
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
     checks_footer = settings.footer is None and table_format.cells != "typed"
     footer_like = count_footer(table) if checks_footer else 0
-    remarks += [
-        *describe_footer(settings.footer, footer_like),
-        *describe_long_numbers(table, in_sheet),
-    ]
+    remarks += describe_footer(settings.footer, footer_like)
+    remarks += describe_long_numbers(table, in_sheet)
     remarks += [*describe_missing_cells(missing, present, used), *describe_mixed_numbers(table)]
     used_settings = replace(
         settings, separator=read.separator, encoding=read.encoding, missing_markers=used,
@@ -159,15 +157,8 @@ def drop_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """
     blank = np.arange(len(table))
     for place in range(table.shape[1]):
-        cells = table.iloc[blank, place]
-        lacking = cells.isna().to_numpy(dtype=bool)
-        if isinstance(cells.dtype, pd.StringDtype):
-            lacking = lacking | cells.str.strip().eq("").to_numpy(dtype=bool, na_value=True)
-        elif cells.dtype == object:
-            lacking = lacking | np.array(
-                [isinstance(cell, str) and not cell.strip() for cell in cells]
-            )
-        blank = blank[lacking]
+        cells = mark_blanks_missing(table.iloc[blank, [place]])
+        blank = blank[cells.isna().to_numpy(dtype=bool)[:, 0]]
         if not len(blank):
             return table, 0
     return table.drop(index=table.index[blank]).reset_index(drop=True), len(blank)

@@ -82,11 +82,8 @@ def check_book(data: bytes, name: str) -> bytes:
 def _check_extent(content: bytes, name: str) -> None:
     for count in _TEXTS.finditer(content):  # the reader makes room for as many
         if len(count[1]) > 18 or int(count[1]) > get_settings().cells:
-            raise TableError(
-                describe_exceeded_limit(
-                    "cells", f"{quote(name)} claims to have {count[1].decode()} texts"
-                )
-            )
+            what = f"{quote(name)} claims to have {count[1].decode()} texts"
+            raise TableError(describe_exceeded_limit("cells", what))
     rows, columns = measure_extent(content)
     if columns > _MOST_COLUMNS:
         raise TableError(
@@ -95,9 +92,8 @@ def _check_extent(content: bytes, name: str) -> None:
         )
     if rows * columns > get_settings().cells:
         reach = f"{write_count(rows)} rows and {write_count(columns)} columns"
-        raise TableError(
-            describe_exceeded_limit("cells", f"A sheet of {quote(name)} spans {reach}")
-        )
+        what = f"A sheet of {quote(name)} spans {reach}"
+        raise TableError(describe_exceeded_limit("cells", what))
 
 
 def measure_extent(content: bytes) -> tuple[int, int]:

@@ -372,9 +372,8 @@ def _compute_contributions(
     gain: dict[int, int] = {}
     for smallest_set in smallest:
         for place, j in enumerate(smallest_set):
-            without = counts.get(
-                smallest_set[:place] + smallest_set[place + 1 :], 0
-            )  # by no column: nobody
+            # By no column: nobody.
+            without = counts.get(smallest_set[:place] + smallest_set[place + 1 :], 0)
             sets[j] += 1
             gain[j] = max(gain.get(j, 0), counts[smallest_set] - without)
     order = sorted(gain, key=lambda j: (-gain[j], -sets[j], j))

@@ -71,37 +71,28 @@ class StoredTable(Table):
 
     in_engine: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        address: Address,
-        engine: str,
-        settings: ReadSettings,
-        leaving: tuple[tuple[str, str | None], ...] = (),
-        whole: StoredTable | None = None,
-    ) -> None:
-        self.address = address
-        self.engine = engine
-        self.settings = settings
-        self.omissions = leaving
-        self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
+    def __init__(self, address: Address, engine: str, settings: ReadSettings) -> None:
+        self.address, self.engine, self.settings = address, engine, settings
+        self.omissions: tuple[tuple[str, str | None], ...] = ()
+        self.kinds: Mapping[str, ColumnKind] = {}
         self._subsets: dict[Any, StoredTable] = {}
-        self._before: tuple[StoredTable, str, Mapping[str | None, Any], bool] | None = (
-            None  # with the last repair
-        )
-        if whole is None:
-            self.stamp = address.stamp
-            self._answers = StoredAnswers()
-            rows = self.opened.rows
-            self.columns: tuple[str, ...] = tuple(rows.expression.columns)
-            self.found: tuple[str, ...] = rows.found
-            self.text: tuple[str | None, str | None] = rows.settings
-        else:
-            self.stamp, self._answers = whole.stamp, whole._answers
-            self.columns, self.found, self.text = whole.columns, whole.found, whole.text
-            self._before, self.original = whole._before, whole.original
-            self.repairs = whole.repairs
-            if "opened" in whole.__dict__:
-                self.__dict__["opened"] = whole.opened
+        # the table before the last repair, and what this replaces or drops
+        self._before: tuple[StoredTable, str, Mapping[str | None, Any], bool] | None = None
+        self.stamp = address.stamp
+        self._answers = StoredAnswers()
+        rows = self.opened.rows
+        self.columns: tuple[str, ...] = tuple(rows.expression.columns)
+        self.found: tuple[str, ...] = rows.found
+        self.text: tuple[str | None, str | None] = rows.settings
+
+    def _copy_without(self, omissions: tuple[tuple[str, str | None], ...]) -> StoredTable:
+        copied = copy(self)
+        if "opened" in self.__dict__:
+            copied.__dict__["opened"] = self.opened
+        for name in ("n_records", "_head"):
+            copied.__dict__.pop(name, None)
+        copied.omissions, copied._subsets, copied.latest = omissions, {}, None
+        return copied
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the connection."""
@@ -140,7 +131,7 @@ class StoredTable(Table):
         return TableError(f"{name} has changed since it was opened: open it again.")
 
     def copy_for_writing(self, folder: Path) -> StoredTable:
-        opened = StoredTable(self.address, self.engine, self.settings, self.omissions, self)
+        opened = self._copy_without(self.omissions)
         if not self.opened.rows.writes_anywhere:
             opened.__dict__["opened"] = opened._connect([folder])
         if self.address.is_url and opened.n_records != self.n_records:
@@ -321,9 +312,7 @@ class StoredTable(Table):
             return self
         leaving = tuple(dict.fromkeys([*self.omissions, *more]))
         if leaving not in self._subsets:
-            self._subsets[leaving] = StoredTable(
-                self.address, self.engine, self.settings, leaving, self
-            )
+            self._subsets[leaving] = self._copy_without(leaving)
         return self._subsets[leaving]
 
     def replace_by_groups(self, parts: Sequence[Coarsening]) -> StoredTable:
@@ -344,7 +333,7 @@ class StoredTable(Table):
             text: None if target is None else convert_target(target, kind, column)
             for text, target in targets.items()
         }
-        table = StoredTable(self.address, self.engine, self.settings, (), self)
+        table = self._copy_without(())
         table._answers = StoredAnswers(sizes={"records": records, "blank": 0})
         table._before = self, column, cells, drops
         table.__dict__.pop("opened", None)

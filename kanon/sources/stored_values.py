@@ -132,9 +132,8 @@ class TableConnection:
         if cells.type().is_string():
             return cells.isnull() | (cells.strip() == "")
         lacking = cells.isnull()
-        return (
-            lacking | cells.isnan() if cells.type().is_floating() and self._knows_nan else lacking
-        )
+        has_nan = cells.type().is_floating() and self._knows_nan
+        return lacking | cells.isnan() if has_nan else lacking
 
     def values(self, column: str) -> ColumnValues:
         known = self.asked.values
@@ -145,13 +144,11 @@ class TableConnection:
             limit = get_settings().distinct_values
             fetched = self.fetch(grouped.limit(limit + 1))
             if fetched.num_rows > limit:
-                raise TableError(
-                    describe_exceeded_limit(
-                        "distinct_values",
-                        f"Column {quote(column)} has more distinct values than a hierarchy can "
-                        "hold (make it an identifier, or coarsen it in the table)",
-                    )
+                what = (
+                    f"Column {quote(column)} has more distinct values than a hierarchy can hold "
+                    "(make it an identifier, or coarsen it in the table)"
                 )
+                raise TableError(describe_exceeded_limit("distinct_values", what))
             known[column] = ColumnValues.read(column, fetched, self.markers)
         return known[column]
 
@@ -320,11 +317,8 @@ class ColumnValues:
 
     def find_codes(self, cells: Any) -> np.ndarray:
         places = pc.index_in(cells.combine_chunks().cast(self.raw.type), self.raw)
-        return (
-            self.codes[places.fill_null(0).to_numpy()]
-            if self.raw.null_count
-            else np.where(places.is_null(), 0, self.codes[places.fill_null(0).to_numpy()])
-        )
+        codes = self.codes[places.fill_null(0).to_numpy()]
+        return codes if self.raw.null_count else np.where(places.is_null(), 0, codes)
 
     def code(self, text: str | None) -> int:
         return 0 if text is None else self.texts.index(text) + 1

@@ -62,14 +62,8 @@ def read_arrow(
     names = read_column_names(content.column_names, name)
     if not names:
         raise TableError(f"{quote(name)} has no columns.")
-    return FileContent(
-        pd.DataFrame(
-            {
-                n: convert_arrow_column(column, n)
-                for n, column in zip(names, content.columns, strict=True)
-            }
-        )
-    )
+    columns = zip(names, content.columns, strict=True)
+    return FileContent(pd.DataFrame({n: convert_arrow_column(column, n) for n, column in columns}))
 
 
 def read_parquet(data: bytes, name: str, *_: object) -> FileContent:
@@ -134,11 +128,9 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         sheets = map(book.get_sheet_by_name, book.sheet_names)
         sizes = {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
         sheet_name = _choose_sheet(book, sizes, name) if wanted is None else wanted
-        rows = (
-            book.get_sheet_by_name(sheet_name).to_python(skip_empty_area=False)
-            if sheet_name in sizes
-            else []
-        )
+        rows = []
+        if sheet_name in sizes:
+            rows = book.get_sheet_by_name(sheet_name).to_python(skip_empty_area=False)
         exact = find_exact_cells(content, sheet_name) if rows else {}
     except (CalamineError, Unreadable, OSError, ValueError):
         raise _build_damage_error(name, "XLSX") from None

@@ -74,9 +74,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         connection.raw_sql("SET enable_progress_bar_print=false")
         connection.raw_sql("SET enable_external_access=false")
         connection.raw_sql("SET lock_configuration=true")
-        expression = normalise_columns(
-            rows(), name
-        )  # from here on a view that reads other files is refused
+        # From here on a view that reads other files is refused.
+        expression = normalise_columns(rows(), name)
 
     def fetch(wanted: Any) -> Any:
         with translate_errors():
