@@ -153,12 +153,6 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
     if address.is_url:
         if not can_open_connections(environment):
             raise TableError("Connections to databases are switched off on this server.")
-        scheme = address.place.split(":")[0].lower()
-        if scheme not in SERVERS:
-            raise TableError(
-                f"{quote(scheme)} is not a known database server: give the path of a file, or a "
-                "URL such as postgres://host/data#people."
-            )
         return address
     path = resolve_allowed_path(address.path, environment)
     with _raise_table_errors(address.place):

@@ -20,6 +20,7 @@ from kanon.sources.coverage import (
     find_uncovered_values,
 )
 from kanon.sources.encodings import decode
+from kanon.sources.engines import duckdb
 from kanon.sources.engines.rows import escape_sql_name
 from kanon.sources.exposure import (
     build_exposure,
@@ -102,6 +103,11 @@ def test_coverage_as_in_examples():
 
 def test_encodings_as_in_examples():
     assert (decode("Zoë;Gaël".encode("latin-1"), "t.csv")[1:]) == ("cp1252", True)
+
+
+def test_the_texts_of_an_enumeration_are_selected():
+    kind = "ENUM('x', 'it''s, y')[]"
+    assert duckdb._select_cell('"a"', kind) == 'CAST("a" AS VARCHAR[]) AS "a"'
 
 
 def test_rows_as_in_examples():
