@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from kanon.classes import EquivalenceClasses, count_cells_at, sum_tuples
 from kanon.hierarchy import Hierarchy
-from kanon.settings import get_settings
+from kanon.sources.limits import check_classes
 from kanon.sources.stored_values import (
     QUERY_PREFIX,
     TableConnection,
     sort_frequencies,
     stack_columns,
 )
-from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, get_class_limit_error
+from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers
 
 RECORDS = "records"  # the column of a kept table with the number of records of each class
 
@@ -153,9 +153,7 @@ class EngineGroups(StoredGroups):
         return tuple(cells)
 
     def read_classes(self, least: int = 1) -> EquivalenceClasses:
-        number = self.sizes.select_at_least(least).n_classes
-        if number > get_settings().classes:
-            raise get_class_limit_error(number)
+        check_classes(self.sizes.select_at_least(least).n_classes)
         rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
         classes = self.connection.fetch(rows)
         nodes = self.numbers.decode_tuples(stack_columns(classes, list_key_columns(self.numbers)))

@@ -31,7 +31,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sort_sensitive_values
-from kanon.sources.limits import require_records
+from kanon.sources.limits import check_classes, require_records
 from kanon.sources.memory import get_incomplete_error
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.repairs import Targets, convert_target
@@ -45,7 +45,6 @@ from kanon.sources.stored_values import (
     sort_frequencies,
 )
 from kanon.sources.tables import Table
-from kanon.stored_classes import get_class_limit_error
 
 
 def open_stored(
@@ -268,9 +267,8 @@ class StoredTable(Table):
         )
 
     def _count_tuples(self, columns: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        most = get_settings().classes
-        if self.estimate_most_classes(columns) > most and self.n_classes(columns) > most:
-            raise get_class_limit_error(self.n_classes(columns))
+        if self.estimate_most_classes(columns) > get_settings().classes:
+            check_classes(self.n_classes(columns))
         unseen = [(column, text) for column, text in self.omissions if column not in columns]
         codes, counts = self.opened.count_code_tuples(columns, unseen)
         for column, text in self.omissions:
