@@ -46,7 +46,7 @@ from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.plans import MODEL_PLANS, MODELS, OF_RELEASE, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
-from kanon.sources.read_plan import ReadPlan
+from kanon.sources.read_settings import ReadPlan
 from kanon.sources.repairs import Repair, check_repairs
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 

@@ -92,18 +92,14 @@ def validate(kind: type[M], content: Any, file_name: str) -> M:
         return kind.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise describe_problem(
-            first, ".".join(map(str, first["loc"])), file_name, PlanError
-        ) from None
+        path = ".".join(map(str, first["loc"]))
+        raise describe_problem(first, path, file_name, PlanError) from None
 
 
 def _check_size(size: int, file_name: str) -> None:
     if size > get_byte_limit("plan_megabytes"):
-        raise PlanError(
-            describe_exceeded_limit(
-                "plan_megabytes", f"{file_name} has {write_count(size / MEGABYTE)} MB"
-            )
-        )
+        what = f"{file_name} has {write_count(size / MEGABYTE)} MB"
+        raise PlanError(describe_exceeded_limit("plan_megabytes", what))
 
 
 _MOST_VALUES = 5_000_000

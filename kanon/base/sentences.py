@@ -8,11 +8,7 @@ from kanon.base.formatting import CountedUnit, choose_plural, count_noun, write_
 
 
 def describe_alteration(share: float, metric: str) -> str:
-    """Alteration, in percent.
-
-    >>> describe_alteration(27.04, "NLLM")
-    '27.0 % of all that could be lost was lost, measured by NLLM. 0 % leaves the table as it was.'
-    """
+    """Alteration, in percent."""
     return (
         f"{write_percent(share)} of all that could be lost was lost, measured by {metric}. 0 % "
         "leaves the table as it was."
@@ -20,22 +16,12 @@ def describe_alteration(share: float, metric: str) -> str:
 
 
 def describe_cell_share(share: float, what: str) -> str:
-    """A share of the cells, in percent.
-
-    >>> describe_cell_share(50, "were changed")
-    '50.0 % of the cells in quasi-identifiers were changed.'
-    """
+    """A share of the cells, in percent."""
     return f"{write_percent(share)} of the cells in quasi-identifiers {what}."
 
 
 def describe_smallest_class(k: int | None) -> str:
-    """The k that was reached; None without any class.
-
-    >>> describe_smallest_class(5)[:83]
-    'For each record, anyone who knows the quasi-identifiers sees at least 4 others that'
-    >>> describe_smallest_class(1)[:74]
-    'Anyone who knows the quasi-identifiers can tell at least one record (perso'
-    """
+    """The k that was reached; None without any class."""
     if k is None:
         return "Nothing is released, so there is no class."
     if k == 1:
@@ -53,11 +39,7 @@ def describe_smallest_class(k: int | None) -> str:
 
 
 def describe_class_numbers(after: int, before: int) -> str:
-    """The classes of a release and of its table.
-
-    >>> describe_class_numbers(1, 12)
-    'The records form 1 class with identical quasi-identifiers; in the original table they form 12.'
-    """
+    """The classes of a release and of its table."""
     return choose_plural(
         after,
         "The records form {count} class with identical quasi-identifiers; in the original table "
@@ -69,11 +51,7 @@ def describe_class_numbers(after: int, before: int) -> str:
 
 
 def describe_suppression(suppressed: int, records: int) -> str:
-    """Suppressed records.
-
-    >>> describe_suppression(1, 12)
-    '1 of 12 records was in a class that did not meet the requirements. It counts as lost in full.'
-    """
+    """Suppressed records."""
     return choose_plural(
         suppressed,
         "{count} of {records} records was in a class that did not meet the requirements. It "
@@ -85,13 +63,7 @@ def describe_suppression(suppressed: int, records: int) -> str:
 
 
 def describe_entropy_l(value: str, most: str, column: str) -> str:
-    """Entropy l of the worst class, and its maximum, as they are displayed.
-
-    >>> describe_entropy_l("1.88", "3", "disease").split(". ")[0]
-    'In the worst class, disease is as hard to guess as if it had 1.88 equally frequent values'
-    >>> describe_entropy_l("1", "3", "disease").split(": ")[0]
-    'In at least one class everyone has the same disease'
-    """
+    """Entropy l of the worst class, and its maximum, as they are displayed."""
     if value == "1":
         return (
             f"In at least one class everyone has the same {column}: anyone who finds the class "
@@ -105,11 +77,7 @@ def describe_entropy_l(value: str, most: str, column: str) -> str:
 
 
 def describe_total_variation(value: str, column: str) -> str:
-    """Total variation of the worst class, as it is shown.
-
-    >>> describe_total_variation("0.35", "disease").split(" to ")[0]
-    'In the worst class, 35.0 % of the records would need a different disease'
-    """
+    """Total variation of the worst class, as it is shown."""
     return (
         f"In the worst class, {write_percent(100 * float(value))} of the records would need a "
         f"different {column} to match the table's mix. At 0 the class reveals nothing that the "
@@ -118,11 +86,7 @@ def describe_total_variation(value: str, column: str) -> str:
 
 
 def describe_distinct_l(fewest: int, values: int, column: str) -> str:
-    """Distinct l of the worst class.
-
-    >>> describe_distinct_l(1, 5, "disease")
-    'At least one class has only 1 of the 5 values of disease, rare ones included (distinct l).'
-    """
+    """Distinct l of the worst class."""
     if fewest == values:
         return f"Every class has all {write_count(values)} values of {column} (distinct l)."
     return (
@@ -132,12 +96,7 @@ def describe_distinct_l(fewest: int, values: int, column: str) -> str:
 
 
 def describe_best_guess(share: float) -> str:
-    """The largest share of one sensitive value in a class, of 1.
-
-    >>> describe_best_guess(0.6)
-    "Anyone who knows that a person is in the most revealing class can be 60.0 % sure of that \
-person's sensitive value."
-    """
+    """The largest share of one sensitive value in a class, of 1."""
     return (
         "Anyone who knows that a person is in the most revealing class can be "
         f"{write_percent(100 * share)} sure of that person's sensitive value."
@@ -145,11 +104,7 @@ person's sensitive value."
 
 
 def describe_unique(unique: int, number: int, unit: CountedUnit) -> str:
-    """Unique records, or persons.
-
-    >>> describe_unique(1, 10, "records")
-    '1 of 10 records (10.0 %) looks like no other.'
-    """
+    """Unique records, or persons."""
     return choose_plural(
         unique,
         "{count} of {all} ({share}) looks like no other.",
@@ -160,12 +115,7 @@ def describe_unique(unique: int, number: int, unit: CountedUnit) -> str:
 
 
 def describe_highest_risk(share: float, smallest: int) -> str:
-    """The highest risk of being found, of 1.
-
-    >>> describe_highest_risk(0.2, 5)
-    'Someone who knows that a person is in the table picks the right record at most 1 time in 5 \
-(20.0 %, prosecutor risk).'
-    """
+    """The highest risk of being found, of 1."""
     often = (
         "every time in the smallest class"
         if smallest == 1
@@ -178,31 +128,19 @@ def describe_highest_risk(share: float, smallest: int) -> str:
 
 
 def write_records_or_persons(number: int, unit: CountedUnit) -> str:
-    """A number of records or of persons.
-
-    >>> write_records_or_persons(1, "records"), write_records_or_persons(2, "persons")
-    ('1 record', '2 persons')
-    """
+    """A number of records or of persons."""
     if unit == "records":
         return write_records(number)
     return count_noun(number, "person")
 
 
 def write_records(number: int) -> str:
-    """So many records.
-
-    >>> write_records(1), write_records(0)
-    ('1 record', '0 records')
-    """
+    """So many records."""
     return count_noun(number, "record")
 
 
 def describe_mean_risk(share: float, classes: int, records: int) -> str:
-    """The mean risk of being found, of 1.
-
-    >>> describe_mean_risk(0.05, 5, 100)[-74:]
-    'right record 5.0 % of the time: 5 classes / 100 records (prosecutor risk).'
-    """
+    """The mean risk of being found, of 1."""
     return (
         "On average, someone who knows that a person is in the table picks the right record "
         f"{write_percent(100 * share)} of the time: {count_noun(classes, 'class', 'classes')} / "
@@ -211,11 +149,7 @@ def describe_mean_risk(share: float, classes: int, records: int) -> str:
 
 
 def describe_mean_risk_in_persons(share: float) -> str:
-    """The same where persons have several records, and only other persons' records hide anyone.
-
-    >>> describe_mean_risk_in_persons(0.05)[-64:]
-    'time, choosing among the persons in the class (prosecutor risk).'
-    """
+    """The same where persons have several records, and only other persons' records hide anyone."""
     return (
         "On average, someone who knows that a person is in the table picks the right person "
         f"{write_percent(100 * share)} of the time, choosing among the persons in the class "
@@ -224,32 +158,19 @@ def describe_mean_risk_in_persons(share: float) -> str:
 
 
 def describe_chance(share: float, beginning: str) -> str:
-    """A risk of an attacker who has a table of the population, of 1.
-
-    >>> describe_chance(0.5, "A person is recognised with")
-    'A person is recognised with a chance of 50.0 %.'
-    """
+    """A risk of an attacker who has a table of the population, of 1."""
     return f"{beginning} a chance of {write_percent(100 * share)}."
 
 
 def describe_query_error(error: float, how_many: str) -> str:
-    """A quantile of the errors of counts, in percent.
-
-    >>> describe_query_error(12, "Half")
-    'Half of the counts made on the release are off by at most 12.0 %.'
-    """
+    """A quantile of the errors of counts, in percent."""
     return (
         f"{how_many} of the counts made on the release are off by at most {write_percent(error)}."
     )
 
 
 def describe_nauc(low: int, high: int) -> str:
-    """What an area under a curve over k says.
-
-    >>> describe_nauc(3, 50)
-    'NAUC is the mean height of a curve from k = 3 to k = 50, in percent: the average cost over \
-these k.'
-    """
+    """What an area under a curve over k says."""
     return (
         f"NAUC is the mean height of a curve from k = {write_count(low)} to k = "
         f"{write_count(high)}, in percent: the average cost over these k."

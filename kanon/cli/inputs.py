@@ -18,8 +18,7 @@ from kanon.release.context import Context
 from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
-from kanon.sources.read_plan import ReadPlan
-from kanon.sources.read_settings import ReadSettings
+from kanon.sources.read_settings import ReadPlan, ReadSettings
 from kanon.sources.tables import Table
 from kanon.sources.writing import check_replaceable
 

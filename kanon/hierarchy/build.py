@@ -57,8 +57,6 @@ def intervals(
 
     Parameters
     ----------
-    values
-        The numbers that occur, as text.
     widths
         The widths of the intervals, from narrow to wide, each a multiple of the one before. With
         bounds there may be none: then the values between them stay as they are.
@@ -67,8 +65,6 @@ def intervals(
     lowest, highest
         Numbers below ``lowest`` share one group, numbers above ``highest`` another; the intervals
         beside them end there.
-    kind
-        How the numbers are written; by default :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
@@ -96,15 +92,11 @@ def ages(
 
     Parameters
     ----------
-    values
-        The dates that occur, as text.
     day
         The day on which the ages are counted. People born on 29 February turn a year older on
         1 March where there is no such day.
     widths, lowest, highest
         See :func:`intervals`; a width of 1 is the age itself.
-    kind
-        How the dates are written; by default :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
@@ -142,8 +134,6 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
 
     Parameters
     ----------
-    values
-        The values, in the order that makes them neighbours.
     sizes
         How many values form a group, how many of those form one of the next level, and so on.
 
@@ -180,8 +170,6 @@ def mask_steps(longest: int, step: int) -> list[int]:
     ----------
     longest
         The characters of the longest code.
-    step
-        The characters that each level masks.
 
     Raises
     ------
@@ -211,8 +199,6 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
 
     Parameters
     ----------
-    values
-        The codes that occur.
     keep
         How many characters stay at each level, from many to few. A shorter code skips the level.
     side
@@ -225,9 +211,7 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     """
     if side not in ("left", "right"):
         raise HierarchyError(f"A mask's side has to be 'left' or 'right', not {str(side)[:40]!r}.")
-    if not keep or any(
-        isinstance(count, bool) or count != int(count) or count < 1 for count in keep
-    ):
+    if not keep or any(isinstance(n, bool) or n != int(n) or n < 1 for n in keep):
         raise HierarchyError(
             "A mask has to keep at least 1 character at each level below the root."
         )
@@ -262,8 +246,6 @@ def dates(
         Dates or times, as text, all written alike; or ISO 8601 dates, 2021 and 2021-03 included.
     levels
         Some of hour, part of day, day, month, quarter, year, decade, from fine to coarse.
-    kind
-        How the dates are written; by default :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------

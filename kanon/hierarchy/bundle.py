@@ -83,11 +83,7 @@ def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
 
 
 def build_safe_name(column: str, used_names: Collection[str] = ()) -> str:
-    """A part of a file name that every system allows and no other column uses.
-
-    >>> build_safe_name("a/b"), build_safe_name("a:b", {"a_b"})
-    ('a_b', 'a_b 2')
-    """
+    """A part of a file name that every system allows and no other column uses."""
     safe = "".join(mark if mark.isalnum() or mark in "-_. " else "_" for mark in column)
     base = name = safe[:_LONGEST_SAFE]
     number = 1

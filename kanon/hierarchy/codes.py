@@ -81,7 +81,6 @@ def parse_ranges(text: str) -> list[CodeRange]:
 
 
 def write_ranges(ranges: Iterable[CodeRange]) -> str:
-    """Write the lines that :func:`parse_ranges` reads."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(
         [span.first, span.last, span.name] for span in ranges

@@ -29,8 +29,6 @@ class CostMatrix:
     ----------
     nodes : tuple of int, length n
         The nodes of its rows, which are those of its columns.
-    labels : tuple of str, length n
-        Their labels.
     values : numpy.ndarray, shape (n, n)
         The cost of raising the row to its lowest common ancestor with the column, at least 0.
         In a difference of two matrices the values may be negative.
@@ -196,8 +194,6 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
     ----------
     potential : numpy.ndarray, shape (N,)
         Its part of :func:`kanon.metrics.potentials`.
-    nodes
-        At least one node, each once; see :func:`cut`.
 
     Notes
     -----
@@ -278,8 +274,6 @@ def path_edges(
     ----------
     weights : numpy.ndarray, shape (N,)
         Its part of :func:`kanon.metrics.edge_weights`.
-    low, high
-        The node and its ancestor; no edges if they are the same.
 
     Raises
     ------
@@ -323,14 +317,12 @@ def path_text(
 
     Parameters
     ----------
-    tree, weights, low, high
-        See :func:`path_edges`.
     start
         For a group: the mean cost of raising its values to it, where the path begins.
     decimals
-        With how many decimals the costs are written; by default as this path alone needs.
+        By default as many as this path alone needs.
     longest
-        Longer labels are shortened.
+        The most characters of a label; longer ones are shortened.
     most
         The most steps to write, at least 2; those before the last one are left out.
     """
@@ -361,16 +353,9 @@ def cell_text(
     longest: int = 40,
     most: int | None = None,
 ) -> str:
-    """How the cost in a cell adds up; in a matrix of groups, starting from their mean cost.
+    """How the cost in a cell (row, column) adds up, as :func:`path_text` writes it.
 
-    Parameters
-    ----------
-    tree, weights
-        The hierarchy and its part of :func:`kanon.metrics.edge_weights`.
-    matrix, cell
-        A matrix of that hierarchy and metric, in the metric's own unit; a row and a column.
-    longest, most
-        See :func:`path_text`.
+    In a matrix of groups it starts from their mean cost.
     """
     low, column_node = (matrix.nodes[place] for place in cell)
     high, cost, start = tree.lca(low, column_node), float(matrix.values[cell]), None

@@ -6,6 +6,7 @@ changes the set of leaves. Where edge weights were drawn, :func:`group` of sibli
 existed before, so that reshaping a tree does not silently change its costs.
 """
 
+import functools
 import itertools
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,21 +24,6 @@ from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, describe_weight
 
 LONGEST_NAME = 10_000
 """The most characters that the name of a group may have."""
-
-
-def add_leaf(hierarchy: Hierarchy, label: str, parent: str | None = None) -> Hierarchy:
-    """Add one leaf, as :func:`add_leaves` does.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> add_leaf(suppression(["F", "M"]), "X").labels
-    ('F', 'M', 'X', '*')
-
-    Raises
-    ------
-    HierarchyError
-        The parent is unknown or a leaf, or the label exists.
-    """
-    return add_leaves(hierarchy, [label], parent)
 
 
 def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None) -> Hierarchy:
@@ -149,7 +135,7 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     if not nodes:
         raise HierarchyError("A group needs at least one member.")
     name = _check_group_name(name)
-    above = _find_common_ancestor(tree, [int(tree.parent[node]) for node in nodes])
+    above = functools.reduce(tree.lca, (int(tree.parent[node]) for node in nodes))
     branch = nodes[0]
     while tree.parent[branch] != above:
         branch = int(tree.parent[branch])
@@ -430,14 +416,6 @@ def _keep_uppermost(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers
         is_covered[node] = is_covered[parent[node]] or parent[node] in selected
     return sorted((node for node in selected if not is_covered[node]), key=tree.first.__getitem__)
-
-
-def _find_common_ancestor(tree: Hierarchy, nodes: Sequence[int]) -> int:
-    """Find the lowest node at or above all of the nodes."""
-    covers = (tree.first <= tree.first[nodes].min()) & (tree.last >= tree.last[nodes].max())
-    # In a chain of single children, which share a range, the larger number stands above.
-    lowest = max(nodes)
-    return lowest + int(np.argmax(covers[lowest:]))
 
 
 def _check_group_name(name: str) -> str:

@@ -37,18 +37,10 @@ _LEVEL_HEADER = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class HierarchyFile:
-    """A hierarchy read from a file, and notes for the user.
-
-    Attributes
-    ----------
-    hierarchy
-        The tree.
-    notes
-        Sentences on how the tree differs from the file, for example a level that every line skips.
-    """
+    """A hierarchy read from a file, and sentences on how the tree differs from the file."""
 
     hierarchy: Hierarchy
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # for example that every line skips a level
 
 
 def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFile:
@@ -72,13 +64,7 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
 
 
 def text_of_file(source: Path | bytes, title: str) -> str:
-    """The text of a hierarchy file: UTF-8, or the encoding that its mark or its letters show.
-
-    Raises
-    ------
-    HierarchyError
-        The file cannot be read, is too large, or is not a text file.
-    """
+    """The text of a hierarchy file: UTF-8, or the encoding that its mark or its letters show."""
     return _read_text(source, title)[0]
 
 
@@ -227,21 +213,19 @@ def parse_json(text: str) -> Hierarchy:
         than the settings allow.
     """
     content = _parse_json_text(text)
+    nodes = content.get("nodes") if isinstance(content, dict) else None
+    if not isinstance(nodes, list):
+        raise HierarchyError('A hierarchy in JSON has to be an object with a list "nodes".')
     if _is_node_link(content):
         from kanon.hierarchy.graphs import parse_node_link
 
         return parse_node_link(content)
-    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
-        raise HierarchyError('A hierarchy in JSON has to be an object with a list "nodes".')
-    nodes = content["nodes"]
     check_number("nodes", len(nodes))
     return parse_nodes(nodes)
 
 
-def _is_node_link(content: Any) -> bool:
+def _is_node_link(content: dict[str, Any]) -> bool:
     """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or the older ``links``."""
-    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
-        return False
     has_edges = any(isinstance(content.get(key), list) for key in ("edges", "links"))
     return has_edges and any(
         isinstance(node, dict) and "id" in node for node in content["nodes"][:1]

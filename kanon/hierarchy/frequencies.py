@@ -57,12 +57,7 @@ def build_by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
 
 
 def find_percentile(counts: Mapping[str, int], percent: float, beyond_above: bool = True) -> float:
-    """The bound that leaves at most the rest of the records above it, or ``percent`` below it.
-
-    >>> incomes = {"10": 50, "20": 48, "90": 2}
-    >>> find_percentile(incomes, 98), find_percentile(incomes, 50, beyond_above=False)
-    (20.0, 20.0)
-    """
+    """The bound that leaves at most the rest of the records above it, or ``percent`` below it."""
     if not 0 < percent < 100:
         raise HierarchyError(
             f"A bound in percent lies between 0 % and 100 %, not at {percent:g} %."

@@ -23,7 +23,6 @@ _UNREADABLE = (  # raised by networkx for a file that only looks like a graph
 
 
 def write_graphml(tree: Hierarchy) -> str:
-    """Write a tree as GraphML, with its edge weights."""
     if not can_write_graphml(tree):
         raise HierarchyError(
             "The name {cells} has a control character, which GraphML cannot store. Save as JSON.",
@@ -57,7 +56,6 @@ def parse_graphml(text: str) -> Hierarchy:
 
 
 def write_node_link(tree: Hierarchy) -> str:
-    """Write a tree as node-link JSON, with its edge weights."""
     content = nx.node_link_data(tree.to_graph(), edges="edges")
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+import numpy as np
+
 from kanon.base.formatting import write_count
 from kanon.base.values import convert_to_text
 from kanon.errors import HierarchyError
@@ -14,11 +16,8 @@ from kanon.settings import describe_exceeded_limit, get_settings
 def check_number(part: Literal["nodes", "levels"], number: int) -> None:
     limit = f"hierarchy_{part}"
     if number > getattr(get_settings(), limit):
-        raise HierarchyError(
-            describe_exceeded_limit(
-                limit, f"The hierarchy has {write_count(number)} {part} or more"
-            )
-        )
+        what = f"The hierarchy has {write_count(number)} {part} or more"
+        raise HierarchyError(describe_exceeded_limit(limit, what))
 
 
 def build_tree_from_lines(
@@ -117,17 +116,8 @@ def rename_repeated_names(
 
 def write_tree_lines(hierarchy: Hierarchy) -> list[list[str]]:
     """Write the lines of a tree, each of length h; column c has the highest node of level <= c."""
-    lines = []
-    for leaf in range(hierarchy.n_leaves):
-        cells: list[str] = []
-        path = hierarchy.path(leaf)
-        position = 0
-        for column in range(hierarchy.height):
-            while position + 1 < len(path) and hierarchy.level[path[position + 1]] <= column:
-                position += 1
-            cells.append(hierarchy.labels[path[position]])
-        lines.append(cells)
-    return lines
+    columns = [hierarchy.at_level(c)[: hierarchy.n_leaves] for c in range(hierarchy.height)]
+    return [[hierarchy.labels[node] for node in row] for row in np.stack(columns, axis=1).tolist()]
 
 
 def _read_path(place: str, cells: Sequence[str]) -> list[str]:

@@ -29,44 +29,38 @@ from kanon.hierarchy.files import parse_nodes, read_hierarchy, text_of_file
 class SuppressionPlan(Strict):
     build: Literal["suppression"]
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.suppression(sorted(values))
 
 
 class IntervalsPlan(Strict):
-    """Numbers in nested intervals."""
-
     build: Literal["intervals"]
     widths: list[Number] = Field(default=[])
     origin: Number = 0.0
     lowest: Number | None = None
     highest: Number | None = None
 
-    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.intervals(values, self.widths, self.origin, self.lowest, self.highest, kind)
 
 
 class MaskPlan(Strict):
-    """Codes masked character by character."""
-
     build: Literal["mask"]
     keep: list[StrictInt] = Field(min_length=1)
     side: Literal["left", "right"] = "left"
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.mask(values, self.keep, self.side)
 
 
 class CodesPlan(Strict):
-    """Codes cut at separators and to prefixes, grouped by ranges."""
-
     build: Literal["codes"]
     separators: str = "."
     prefixes: list[StrictInt] = Field(default=[])
     ranges: list[CodeRange] = Field(default=[])
     ranges_file: str | None = None
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build_code_hierarchy(values, self.separators, self.prefixes, self.ranges)
 
     def read_ranges(self, folder: Path) -> CodesPlan:
@@ -79,20 +73,16 @@ class CodesPlan(Strict):
 
 
 class DatesPlan(Strict):
-    """Dates raised to longer periods."""
-
     build: Literal["dates"]
     levels: list[Literal["hour", "part of day", "day", "month", "quarter", "year", "decade"]] = (
         Field(min_length=1)
     )
 
-    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         return build.dates(values, self.levels, kind)
 
 
 class AgesPlan(Strict):
-    """Dates of birth as ages on a day, in nested intervals."""
-
     build: Literal["ages"]
     day: str
     widths: list[Number] = Field(min_length=1)
@@ -107,25 +97,21 @@ class AgesPlan(Strict):
         except ValueError:
             raise ValueError(f"{quote(text)} is not a date such as 2026-11-25") from None
 
-    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         day = date.fromisoformat(self.day)
         return build.ages(values, day, self.widths, self.lowest, self.highest, kind)
 
 
 class GroupsPlan(Strict):
-    """Groups that a user makes, level by level."""
-
     build: Literal["groups"]
     levels: list[dict[str, list[str]]] = Field(min_length=1)
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None) -> Hierarchy:
         """Build the hierarchy; values in no group raise an error when it is used."""
         return build.groups(self.levels)
 
 
 class NodesPlan(Strict):
-    """A tree written out, with edge weights or without."""
-
     nodes: list[dict[str, Any]]
 
     @field_validator("nodes")
@@ -216,9 +202,7 @@ def build_hierarchy(
             plan = plan.read_ranges(folder)
         if not texts:  # all are missing, which may count as a value
             return build.suppression([MISSING_LABEL])
-        if isinstance(plan, IntervalsPlan | DatesPlan | AgesPlan):
-            return plan.make(list(texts), kind)
-        return plan.make(list(texts))
+        return plan.make(list(texts), kind)
     except KanonError as error:
         raise error.add_place(f"Hierarchy of column {quote(column)}") from None
 

@@ -84,13 +84,7 @@ class RangedHierarchy(Hierarchy):
 def count_covered_within(
     tree: Hierarchy, nodes: np.ndarray, low: np.ndarray | int, high: np.ndarray | int
 ) -> np.ndarray:
-    """How many leaves with ``low <= leaf < high`` each of some nodes covers.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> tree = add_ranges(suppression(list("abcd")), [LeafRange(0, 4, "{a, d}", leaves=(0, 3))])
-    >>> count_covered_within(tree, np.array([4, 5]), 0, 2).tolist(), int(tree.leaves_covered[5])
-    ([2, 1], 2)
-    """
+    """How many leaves with ``low <= leaf < high`` each of some nodes covers."""
     counts = np.minimum(tree.last[nodes], high) - np.maximum(tree.first[nodes], low)
     if isinstance(tree, RangedHierarchy) and len(tree.set_keys):
         start = nodes.astype(np.int64) * tree.n_leaves

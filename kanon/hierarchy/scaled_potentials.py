@@ -125,11 +125,7 @@ def scale_potentials(
 
 
 def read_decimal(number: float) -> Fraction:
-    """The decimal number that a weight was written as.
-
-    >>> read_decimal(0.1)
-    Fraction(1, 10)
-    """
+    """The decimal number that a weight was written as."""
     return Fraction(repr(float(number)))
 
 

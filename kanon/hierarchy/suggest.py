@@ -52,11 +52,6 @@ def suggest_builder(values: Sequence[str], kind: ColumnKind | None = None) -> Su
 parameters={'levels': ['month', 'quarter', 'year']})
     >>> suggest_builder(["F", "M"]).builder
     'suppression'
-
-    Parameters
-    ----------
-    kind
-        How the values are read, where a user chose it.
     """
     if len(values) <= _FEW:
         return SuggestedBuilder("suppression", "It has few values: each is kept or lost.")
@@ -80,9 +75,8 @@ _REASONS = {
 def _choose_builder(values: Sequence[str], kind: ColumnKind | None) -> str:
     if not values:
         return "suppression"
-    if read_numbers(values, kind) is not None and (
-        kind is not None or not is_like_postcodes(values)
-    ):
+    may_be_sizes = kind is not None or not is_like_postcodes(values)
+    if may_be_sizes and read_numbers(values, kind) is not None:
         return "intervals"
     if are_periods(values, kind):
         return "dates"
@@ -241,9 +235,8 @@ def starting_parameters(
     if builder == "intervals":
         sizes = read_numbers(values, kind)
         if sizes is None:
-            sizes = read_numbers(
-                [value for value in values if read_numbers([value], kind) is not None]
-            )
+            numbers = [value for value in values if read_numbers([value], kind) is not None]
+            sizes = read_numbers(numbers)
         return {} if sizes is None else {"widths": _choose_widths(float(sizes.max() - sizes.min()))}
     if builder == "mask":
         longest = max(map(len, values), default=0)
@@ -272,12 +265,8 @@ def strays(values: Sequence[str]) -> list[str]:
     """
     texts = [value for value in values if not any(map(str.isdigit, value))]
     few = 0 < len(texts) <= 3 and len(texts) <= 0.1 * len(values)
-    odd = set(texts)
-    return (
-        texts
-        if few and read_numbers([text for text in values if text not in odd]) is not None
-        else []
-    )
+    numbers = [value for value in values if any(map(str.isdigit, value))] if few else []
+    return texts if read_numbers(numbers) is not None else []
 
 
 def _has_icd_codes(values: Sequence[str]) -> bool:

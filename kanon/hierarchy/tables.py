@@ -27,7 +27,6 @@ def build_level_table(tree: Hierarchy) -> pd.DataFrame:
 
 
 def read_level_table(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
-    """Build the tree of a table with one row per leaf."""
     cells = [[_read_cell(cell) for cell in row] for row in table.itertuples(index=False, name=None)]
     used = [column for column in range(table.shape[1]) if any(row[column] for row in cells)]
     rows = [
@@ -45,12 +44,6 @@ def read_level_table(table: pd.DataFrame, weights_from: Hierarchy | None = None)
 
 
 def find_new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
-    """The labels of the nodes whose edges are new since an earlier tree.
-
-    >>> from kanon.hierarchy.build import groups, suppression
-    >>> find_new_edges(groups([{"A": ["a"]}, {"*": ["A", "b"]}]), suppression(["a", "b"]))
-    ['a', 'A']
-    """
     old = {label: above for label, above, _ in before.entries()}
     return [
         tree.labels[node]
@@ -71,7 +64,6 @@ def build_edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.D
 
 
 def read_edge_table(table: pd.DataFrame) -> Hierarchy:
-    """Build the tree of a table with one row per edge."""
     place = {_read_cell(name).casefold(): column for column, name in enumerate(table.columns)}
     absent = [name for name in ("parent", "child") if name not in place]
     if absent:
@@ -99,11 +91,6 @@ def read_pasted_tree(text: str) -> HierarchyFile:
 
 
 def parse_weight(text: str) -> float:
-    """Read the weight of an edge that a user typed.
-
-    >>> parse_weight(" 0.5 ")
-    0.5
-    """
     number = float(text) if _NUMBER.fullmatch(text.strip()) else -1.0
     if not 0 <= number <= LARGEST_WEIGHT:
         raise HierarchyError(

@@ -140,13 +140,25 @@ class Hierarchy:
             The graph has no nodes, no directions, a cycle, a node with two parents, or several
             roots; or a name or weight is not valid (see :meth:`from_entries`).
         """
-        root = name(_find_root(graph, name))
+        if not graph.is_directed():
+            raise HierarchyError(
+                "The graph is not directed; the edges of a hierarchy lead from parent to child."
+            )
+        crowded = next((node for node, degree in graph.in_degree() if degree > 1), None)
+        if crowded is not None:
+            parents = [name(node) for node in graph.predecessors(crowded)]
+            raise HierarchyError(
+                "More than one edge leads to a node ({cells}: the node, then its parents). Keep "
+                "one.",
+                [name(crowded), *parents],
+            )
+        roots = [(name(node), None, None) for node, degree in graph.in_degree() if not degree]
         # Siblings keep the order of their edges.
         entries = [
-            (name(child), name(parent), _convert_number(weight))
+            (name(child), name(parent), weight.item() if isinstance(weight, np.number) else weight)
             for parent, child, weight in graph.edges(data="weight")
         ]
-        return cls.from_entries([(root, None, None), *entries])
+        return cls.from_entries([*roots, *entries])
 
     def to_graph(self) -> nx.DiGraph:
         """The tree as a graph of networkx, with edges parent → child.
@@ -436,40 +448,3 @@ def _check_weights(
             )
         array[index] = value
     return array
-
-
-def _find_root(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
-    """Find the root of a graph, or raise an error that names what makes it no tree."""
-    import networkx as nx
-
-    if not graph:
-        raise HierarchyError("The graph has no nodes; a hierarchy needs one per value.")
-    if not graph.is_directed():
-        raise HierarchyError(
-            "The graph is not directed; the edges of a hierarchy lead from parent to child."
-        )
-    if not nx.is_directed_acyclic_graph(graph):
-        cycle = [name(edge[0]) for edge in nx.find_cycle(graph)]
-        raise HierarchyError(
-            "The edges between {cells} form a cycle; every path has to begin at one root.",
-            cycle[:5],
-        )
-    crowded = next((node for node, degree in graph.in_degree() if degree > 1), None)
-    if crowded is not None:
-        parents = [name(node) for node in graph.predecessors(crowded)]
-        raise HierarchyError(
-            "More than one edge leads to a node ({cells}: the node, then its parents). Keep one.",
-            [name(crowded), *parents],
-        )
-    roots = [node for node, degree in graph.in_degree() if degree == 0]
-    if len(roots) > 1:
-        raise HierarchyError(
-            f"The graph has {len(roots)} roots ({{cells}}), nodes without a parent. It needs one "
-            "root above all values.",
-            [name(root) for root in roots],
-        )
-    return roots[0]
-
-
-def _convert_number(weight: Any) -> Any:
-    return weight.item() if isinstance(weight, np.number) else weight

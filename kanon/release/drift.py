@@ -34,7 +34,8 @@ from kanon.run import PreparedRun, Run, prepare
 from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role, check_columns
 from kanon.sources.coverage import find_uncovered_values
-from kanon.sources.memory import convert_to_table, require_records
+from kanon.sources.limits import require_records
+from kanon.sources.memory import convert_to_table
 from kanon.sources.repairs import describe_notes
 from kanon.sources.tables import Table
 

@@ -50,21 +50,11 @@ _FEW_LEFT = 0.1  # up to this share of the classes, merging for the models is wa
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A finished run: what was planned, and the recoding that came out.
+    """A finished run: what was planned, and the recoding that came out."""
 
-    Attributes
-    ----------
-    prepared
-        The plan and the table.
-    recoding
-        The release, as a recoding of the classes.
-    seconds
-        How long the algorithm took.
-    """
-
-    prepared: PreparedRun
-    recoding: Recoding
-    seconds: float
+    prepared: PreparedRun  # the plan and the table
+    recoding: Recoding  # the release, as a recoding of the classes
+    seconds: float  # how long the algorithm took
 
     @cached_property
     def alteration(self) -> float:
@@ -74,9 +64,8 @@ class Run:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
-        from kanon.measures.summary import (
-            measure_release,
-        )  # Numba is not imported to show a help text
+        # Numba is not imported to show a help text.
+        from kanon.measures.summary import measure_release
 
         plan = self.prepared.plan
         content = measure_release(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
@@ -259,12 +248,7 @@ class Run:
         } | find_labels_out_of_bounds(self.prepared.plan, self.prepared.classes)
 
     def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
-        """The released table as a file, checked as its readers will read it.
-
-        Parameters
-        ----------
-        kind, neutral, form
-            See :func:`kanon.sources.writing.table_bytes`.
+        """The released table as :func:`kanon.sources.writing.table_bytes` writes it, checked.
 
         Raises
         ------
@@ -345,16 +329,7 @@ def write_stored(
 ) -> None:
     """Have the engine write a release, check it, and record it, before it gets its name.
 
-    Parameters
-    ----------
-    source, recoding, target, progress
-        See :meth:`kanon.sources.stored_source.StoredSource.write`.
-    plan
-        What the release has to meet.
-    record
-        What notes it in the operator's record, if there is one.
-    **how
-        Further arguments of that method.
+    ``how`` has further arguments of :meth:`kanon.sources.stored_source.StoredSource.write`.
 
     Raises
     ------
@@ -396,17 +371,7 @@ def run(
     folder: Path = Path(),
     progress: Progress = ignore_progress,
 ) -> Run:
-    """Run a plan on a table.
-
-    Parameters
-    ----------
-    plan, table, folder
-        See :func:`prepare`.
-
-    Returns
-    -------
-    Run
-        The release and its measures.
+    """Run a plan on a table; see :func:`prepare`.
 
     Raises
     ------

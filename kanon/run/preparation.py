@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,14 +31,10 @@ from kanon.schema import Role, check_columns
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.coverage import check_coverage
-from kanon.sources.memory import (
-    MemorySource,
-    convert_to_table,
-    count_for_models,
-    require_records,
-)
+from kanon.sources.limits import require_records
+from kanon.sources.memory import MemorySource, convert_to_table, count_for_models
 from kanon.sources.opening import open_address, open_source
-from kanon.sources.population import count_stored_population
+from kanon.sources.population import count_population
 from kanon.sources.repairs import RepairResult
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
@@ -46,29 +42,15 @@ from kanon.sources.tables import Source, Table
 
 @dataclass(frozen=True, eq=False)
 class PreparedRun:
-    """A plan that was matched with a table: ready to run.
-
-    Attributes
-    ----------
-    plan
-        The plan.
-    source
-        The table, its classes and hierarchies.
-    dropped
-        The number of records left out because a quasi-identifier was missing.
-    coarsened
-        The sensitive columns that were coarsened before anything was counted, and how.
-    people
-        The people of each population that a model names, by its path.
-    distances
-        Per sensitive column the hierarchy by which a model measures how far its values are apart.
-    """
+    """A plan that was matched with a table: ready to run."""
 
     plan: Plan
-    source: Source
-    dropped: int
-    coarsened: tuple[Coarsening, ...] = ()
+    source: Source  # the table, its classes and hierarchies
+    dropped: int  # the records left out because a quasi-identifier was missing
+    coarsened: tuple[Coarsening, ...] = ()  # the coarsened sensitive columns
+    # the people of each population that a model names, by its path
     people: Mapping[str, EquivalenceClasses] = field(default_factory=dict)
+    # per sensitive column the hierarchy that says how far its values are apart
     distances: Mapping[str, Hierarchy] = field(default_factory=dict)
 
     @property
@@ -102,8 +84,7 @@ class PreparedRun:
             _check_drawn_weights(dict(zip(names, trees, strict=True)))
         settings = self.plan.algorithm
 
-        def has_setting(setting: str) -> bool:
-            """Whether the algorithm takes a setting; what it does not take changes nothing."""
+        def has_setting(setting: str) -> bool:  # what it does not take changes nothing
             return uses(settings.name, setting)
 
         return Task(
@@ -143,17 +124,14 @@ class PreparedRun:
             self.task(), potentials=scale_metric_potentials(self.classes, self.plan.metric)
         )
 
-    def _list_models(self) -> Iterator[Model]:
-        for model in self.plan.models:
-            if isinstance(model, PopulationModel):
-                yield model.bind(self.people)
-            elif not (isinstance(model, KInPersons) and self.classes.one_record_each):
-                yield model
-
     @property
     def models(self) -> tuple[Model, ...]:
         """The models of the plan, with their populations."""
-        return tuple(self._list_models())
+        return tuple(
+            model.bind(self.people) if isinstance(model, PopulationModel) else model
+            for model in self.plan.models
+            if not (isinstance(model, KInPersons) and self.classes.one_record_each)
+        )
 
     @cached_property
     def population_rows(self) -> dict[str, PopulationRows]:
@@ -234,13 +212,7 @@ class PreparedRun:
         return task
 
     def guided_by(self, **changes: Any) -> PreparedRun:
-        """The same table and hierarchies, with something else to guide the algorithm.
-
-        Parameters
-        ----------
-        **changes
-            Keys of the plan's ``algorithm``, such as ``metric`` and ``strategy``.
-        """
+        """The same, with other keys of the plan's ``algorithm``, such as ``metric``."""
         settings = self.plan.algorithm.model_copy(update=changes)
         return replace(self, plan=self.plan.model_copy(update={"algorithm": settings}))
 
@@ -305,17 +277,11 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     trees = {}
     for column in columns:
         hierarchy = plan.columns[column].hierarchy
-        is_needed = needs_hierarchies(plan.algorithm.name) or column in plan.level_bounds
-        if hierarchy is None and not is_needed:
-            values = complete.count_column_values(column)
-            trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
-            continue
-        if hierarchy is None:
-            raise PlanError(
-                f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
-            )
         values = complete.count_column_values(column)
-        trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
+        if hierarchy is not None:
+            trees[column] = build_hierarchy(column, hierarchy, values.texts, folder, values.chosen)
+        elif not needs_hierarchies(plan.algorithm.name) and column not in plan.level_bounds:
+            trees[column] = build_flat_hierarchy(values.texts or [MISSING_LABEL], values.chosen)
     pseudonyms = [
         name
         for name, column in plan.columns.items()
@@ -334,7 +300,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
             source.classes, distances, source.table if combines else None, source.row_class
         )
     people = {
-        model.population: count_stored_population(
+        model.population: count_population(
             source.classes, open_address(_resolve_place(model.population, folder)), plan.repairs
         ).classes
         for model in plan.models

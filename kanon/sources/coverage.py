@@ -10,17 +10,13 @@ from kanon.base.kinds import ColumnKind
 from kanon.base.values import MISSING_LABEL, ValueCounts, convert_to_text, encode_texts
 from kanon.errors import CoverageError, TableError, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.edit import add_leaf
+from kanon.hierarchy.edit import add_leaves
 from kanon.hierarchy.ranges import convert_to_flat, is_flat
 from kanon.hierarchy.spellings import find_look_alikes
 
 
 def count_values(column: pd.Series) -> dict[str, int]:
-    """The distinct values of a column with their numbers of records, most frequent first.
-
-    >>> count_values(pd.Series(["M", "F", None, "F"]))
-    {'F': 2, 'M': 1}
-    """
+    """The distinct values of a column with their numbers of records, most frequent first."""
     return count_texts(*encode_texts(column))
 
 
@@ -33,10 +29,6 @@ def count_records_per_value(column: pd.Series) -> np.ndarray:
     """The number of records of each value that :func:`count_values` finds, in no order.
 
     Five times as fast for a million different texts: only unusual spellings are read one by one.
-
-    >>> column = pd.Series(["39", " 39", "39.0", "x", None], dtype="str")
-    >>> sorted(count_records_per_value(column).tolist())
-    [1, 3]
     """
     if not pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
         return np.array(list(count_values(column).values()), dtype=np.int64)
@@ -50,21 +42,11 @@ def count_records_per_value(column: pd.Series) -> np.ndarray:
 
 
 def count_column(column: pd.Series, kind: ColumnKind | None = None) -> ValueCounts:
-    """The distinct values of a column, and how many of its cells are missing.
-
-    >>> count_column(pd.Series(["M", None])).missing
-    1
-    """
+    """The distinct values of a column, and how many of its cells are missing."""
     return ValueCounts(count_values(column), int(column.isna().sum()), kind)
 
 
 def find_uncovered_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
-    """The values, with their numbers of records, that a hierarchy has no node for.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> find_uncovered_values({"X": 2, "F": 1}, suppression(["F", "M"]))
-    {'X': 2}
-    """
     return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
 
 
@@ -103,5 +85,16 @@ def add_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) ->
             f"Column {quote(column)} has missing cells and its hierarchy is a single node, "
             "which has no place for them. Drop those records instead."
         )
-    extended = add_leaf(tree, MISSING_LABEL)
+    extended = add_leaves(tree, [MISSING_LABEL])
     return convert_to_flat(extended) if is_flat(tree) else extended
+
+
+def fit_tree(
+    column: str, counts: Mapping[str, int], has_missing: bool, tree: Hierarchy
+) -> tuple[Hierarchy, int]:
+    """The tree, with a leaf for missing cells if there are any, and the node of that leaf or 0."""
+    check_coverage(column, counts, tree)
+    if not has_missing:
+        return tree, 0
+    tree = add_missing_leaf(column, counts, tree)
+    return tree, tree.node_of[MISSING_LABEL]

@@ -7,19 +7,11 @@ from kanon.errors import TableError, quote
 
 
 def get_empty_file_error(name: str) -> TableError:
-    """
-    >>> print(get_empty_file_error("people.csv"))
-    'people.csv' is empty: it needs a header and at least one record.
-    """
     return TableError(f"{quote(name)} is empty: it needs a header and at least one record.")
 
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, bool]:
-    """The content of a text file as UTF-8 without a byte order mark.
-
-    >>> decode("Zoë;Gaël".encode("latin-1"), "t.csv")[1:]
-    ('cp1252', True)
-    """
+    """The content of a text file as UTF-8 without a byte order mark."""
     guessed = False
     encoding = find_marked_encoding(data) if encoding is None else _normalise_encoding(encoding)
     if encoding is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from operator import add, or_
+from inspect import signature
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from kanon.sources.engine_groups import (
     replace_keys,
     sum_records,
 )
-from kanon.sources.engine_order import NodeParts
+from kanon.sources.engine_order import KEY
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import QUERY_PREFIX, TableConnection, find_positions, stack_columns
 from kanon.stored_classes import (
@@ -235,16 +236,7 @@ class EngineRecoding(StoredRecoding):
         raise self.classes.refusal
 
     def _copy_with(self, **changes: Any) -> EngineRecoding:
-        names = (
-            "classes",
-            "groups",
-            "target_of_node",
-            "made",
-            "trace",
-            "cuts",
-            "least",
-            "suppressed_keys",
-        )
+        names = signature(EngineRecoding).parameters
         return EngineRecoding(**{name: getattr(self, name) for name in names} | changes)
 
     def with_trace(self, trace: Trace) -> EngineRecoding:
@@ -365,15 +357,10 @@ class EngineRecoding(StoredRecoding):
 
     @cached_property
     def cells(self) -> tuple[np.ndarray, ...]:
-        rows, numbers = self.groups.table, self.groups.numbers
+        rows = self.groups.table
         if self.suppressed_records:
             rows = self.select_staying_rows(rows, "key")
-        branches = [
-            (rows, extract_scaled_value(rows, numbers, j)) for j in range(len(self.hierarchies))
-        ]
-        cells = self.groups.sort_cells_by_node(
-            count_cells(self.groups.connection, branches), "records"
-        )
+        cells = self.groups.count_cells_by_node(rows)
         for tree, at in zip(self.hierarchies, cells, strict=True):
             at[tree.root] += self.suppressed_records
         return cells
@@ -409,8 +396,8 @@ class EngineRecoding(StoredRecoding):
         rows = rows.left_join(classes_left, pairs)
         return rows.mutate(**{SUPPRESSED_ROW: rows[pairs[0][1]].isnull()})
 
-    def add_labels(self, rows: Any, parts: NodeParts, keep_suppressed: bool) -> Any:
-        """Rows with their released labels, ``kanon: label 0``, …, and the keys to sort by."""
+    def add_labels(self, rows: Any, ranks: Sequence[np.ndarray], keep_suppressed: bool) -> Any:
+        """Rows with their released labels, ``kanon: label 0``, …, and their ranks to sort by."""
         import ibis
 
         numbers = self.groups.numbers
@@ -421,7 +408,7 @@ class EngineRecoding(StoredRecoding):
                 value = rows[SUPPRESSED_ROW].ifelse(int(tree.root) * factor, value)
             labels = pa.DictionaryArray.from_arrays(np.arange(tree.n_nodes), pa.array(tree.labels))
             known, name = f"{QUERY_PREFIX} node {j}, known", f"{QUERY_PREFIX} label {j}"
-            adds = {f"{key}, part {j}": of[j] for key, of in parts.items() if j in of}
+            adds = {f"{KEY} {j}": ranks[j]} if ranks else {}
             lookup = pa.table({known: np.arange(tree.n_nodes) * factor, name: labels, **adds})
             # Labels that do not occur would get into the types of the release.
             used = pa.array(self.released_nodes[j])
@@ -429,10 +416,7 @@ class EngineRecoding(StoredRecoding):
             rows = rows.inner_join(
                 ibis.memtable(lookup.take(used)), [(f"{QUERY_PREFIX} node {j}", known)]
             )
-        sums = {
-            key: reduce(add, (rows[f"{key}, part {j}"] for j in of)) for key, of in parts.items()
-        }
-        return rows.mutate(**sums)
+        return rows
 
     # --- further steps --------------------------------------------------------------------------
     def read_lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -453,10 +437,8 @@ class EngineRecoding(StoredRecoding):
         import ibis
 
         connection, numbers = self.groups.connection, self.groups.numbers
-        before, after = (
-            list_key_columns(numbers, "released"),
-            [f"{QUERY_PREFIX} {n}" for n in list_key_columns(numbers)],
-        )
+        before = list_key_columns(numbers, "released")
+        after = [f"{QUERY_PREFIX} {name}" for name in list_key_columns(numbers)]
         old = numbers.encode_tuples(further.classes.nodes)
         new = numbers.encode_tuples(further.nodes)[further.assigned]
         known = [f"{name}, known" for name in before]

@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from kanon.classes import EquivalenceClasses, count_cells_at, sum_tuples
 from kanon.hierarchy import Hierarchy
-from kanon.settings import get_settings
+from kanon.sources.limits import check_classes
 from kanon.sources.stored_values import (
     QUERY_PREFIX,
     TableConnection,
     sort_frequencies,
     stack_columns,
 )
-from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, get_class_limit_error
+from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers
 
 RECORDS = "records"  # the column of a kept table with the number of records of each class
 
@@ -31,11 +31,8 @@ def list_key_columns(numbers: TupleNumbers, of: str = "key") -> list[str]:
 def extract_scaled_value(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
     place, factor = numbers.place(column)
     number = table[f"{of} {place}"]
-    return (
-        number % (factor * numbers.sizes[column]) - number % factor
-        if factor > 1
-        else (number % numbers.sizes[column])
-    )
+    scaled = number % (factor * numbers.sizes[column])
+    return scaled - number % factor if factor > 1 else scaled
 
 
 def replace_keys(
@@ -136,9 +133,13 @@ class EngineGroups(StoredGroups):
         return EngineGroups(self.connection, table, self.attributes, self.hierarchies)
 
     def count_cells_below(self, k: int) -> tuple[np.ndarray, ...]:
-        few = self.table.filter(self.table[RECORDS] < k)
+        return self.count_cells_by_node(self.table.filter(self.table[RECORDS] < k))
+
+    def count_cells_by_node(self, rows: Any) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of its cells at each node in rows of these classes."""
         branches = [
-            (few, extract_scaled_value(few, self.numbers, j)) for j in range(len(self.hierarchies))
+            (rows, extract_scaled_value(rows, self.numbers, j))
+            for j in range(len(self.hierarchies))
         ]
         return self.sort_cells_by_node(count_cells(self.connection, branches), "records")
 
@@ -152,9 +153,7 @@ class EngineGroups(StoredGroups):
         return tuple(cells)
 
     def read_classes(self, least: int = 1) -> EquivalenceClasses:
-        number = self.sizes.select_at_least(least).n_classes
-        if number > get_settings().classes:
-            raise get_class_limit_error(number)
+        check_classes(self.sizes.select_at_least(least).n_classes)
         rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
         classes = self.connection.fetch(rows)
         nodes = self.numbers.decode_tuples(stack_columns(classes, list_key_columns(self.numbers)))

@@ -1,21 +1,16 @@
 """The order of :mod:`kanon.sources.row_order`, as keys by which an engine sorts released rows."""
 
-from collections.abc import Callable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from kanon.hierarchy import Hierarchy
 from kanon.sources.row_order import NUMBER, rank_texts
 from kanon.sources.stored_values import QUERY_PREFIX
-from kanon.stored_classes import TupleNumbers
 
 KEY = f"{QUERY_PREFIX} order"  # prefix of sort keys, which are not released
-NodeParts = dict[str, dict[int, np.ndarray]]
-"""Per sort key and quasi-identifier, by its place: what each node adds to the key."""
 _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
 
 
@@ -24,55 +19,9 @@ def rank_nodes(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
     nodes = np.unique(nodes)
     labels = np.array([tree.labels[node] for node in nodes.tolist()], dtype=object)
     codes, texts = pd.factorize(labels)  # a range may have the label of another node
-    ranks = np.zeros(tree.n_nodes, dtype=np.int64)
+    ranks = np.zeros(tree.n_nodes, dtype=np.int16 if len(texts) < 2**15 else np.int32)
     ranks[nodes] = rank_texts(list(texts))[codes]
     return ranks
-
-
-def pack_ranks(
-    columns: Sequence[str], attributes: Sequence[str], ranks: Sequence[np.ndarray]
-) -> tuple[list[str], NodeParts]:
-    """The columns to sort by, where neighbouring quasi-identifiers are one whole number.
-
-    >>> by, parts = pack_ranks(["age", "sex", "ill"], ["age", "sex"], [np.arange(3), np.arange(2)])
-    >>> by, {place: adds.tolist() for place, adds in parts[by[0]].items()}
-    (['kanon: order 0', 'ill'], {0: [0, 2, 4], 1: [0, 1]})
-    """
-    by, parts = list[str](), NodeParts()
-    for packed, names in groupby(columns, lambda column: column in attributes):
-        if not packed:
-            by.extend(names)
-            continue
-        places = [attributes.index(name) for name in names]
-        for number in TupleNumbers([int(ranks[j].max()) + 1 for j in places]).numbers:
-            by.append(f"{KEY} {len(parts)}")
-            parts[by[-1]] = {places[i]: ranks[places[i]] * factor for i, factor in number.items()}
-    return by, parts
-
-
-def rank_cells(
-    rows: Any, by: Sequence[str], values_of: Callable[[str], Sequence[str] | None]
-) -> tuple[Any, list[str]]:
-    """Rows with the ranks of texts in columns with few, and the columns to sort by then.
-
-    >>> import ibis
-    >>> rows = ibis.memtable({"age": [9, 9, 9], "ill": ["b", "10", None]})
-    >>> rows, by = rank_cells(rows, ["age", "ill"], {"ill": ["b", "10"]}.get)
-    >>> by, rows.order_by(by).to_pandas()["ill"].tolist()[:2]
-    (['age', 'kanon: order of 1'], ['10', 'b'])
-    """
-    import ibis
-
-    ranked = list[str]()
-    for name in by:
-        values = None if name.startswith(KEY) else values_of(name)
-        ranked.append(name if values is None else f"{KEY} of {len(ranked)}")
-        if values is not None:
-            texts = f"{QUERY_PREFIX} text {len(ranked)}"
-            ranks = {texts: pa.array(values, pa.string()), ranked[-1]: rank_texts(values)}
-            rows = rows.view()  # a separate join: Ibis cannot continue from computed cells
-            rows = rows.left_join(ibis.memtable(pa.table(ranks)), [(name, texts)])
-    return rows, ranked
 
 
 def sort_rows(rows: Any, by: Sequence[str]) -> Any:

@@ -36,17 +36,6 @@ class Exposure:
 
 
 def measure_exposure(classes: EquivalenceClasses) -> Exposure:
-    """The class sizes of a table.
-
-    >>> import pandas as pd
-    >>> from kanon.sources.memory import build_column_classes
-    >>> table = pd.DataFrame({"a": ["x", "x", None], "who": ["Ann", "Ben", "Ben"]})
-    >>> measure_exposure(build_column_classes(table, ["a"])).sizes.tolist()
-    [1, 2]
-    >>> found = measure_exposure(build_column_classes(table, ["a"], person="who"))
-    >>> found.sizes.tolist(), found.members.tolist(), found.unique
-    ([1, 2], [1, 1], 1)
-    """
     sizes = members = classes.hiding
     if classes.persons is not None:
         person, of_entry = classes.persons.value, classes.persons.of_entry
@@ -60,24 +49,11 @@ def measure_exposure(classes: EquivalenceClasses) -> Exposure:
 
 
 def build_exposure(sizes: Frequencies) -> Exposure:
-    """The exposure of records, from the numbers of classes by size.
-
-    >>> build_exposure(Frequencies.count_frequencies([2, 1, 1])).members.tolist()
-    [2, 2]
-    """
     records = sizes.distinct.n_filled
     return Exposure("records", records, sizes.sizes, sizes.values, sizes.sizes * sizes.values)
 
 
 def count_unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
-    """The number of unique records or persons without each of the columns.
-
-    >>> import pandas as pd
-    >>> from kanon.sources.memory import build_column_classes
-    >>> table = pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"]})
-    >>> count_unique_without_each(build_column_classes(table, ["a", "b"]))
-    {'a': 0, 'b': 2}
-    """
     if len(classes.attributes) == 1:
         return {}
     sizes = (classes.nodes.max(axis=0) + 1).tolist()
@@ -112,11 +88,6 @@ def is_blank_or_stars(text: str) -> bool:
 
 
 def describe_suppressed(number: int) -> str:
-    """
-    >>> describe_suppressed(1)
-    '1 record shows nothing in any quasi-identifier (* or blank): it counts as suppressed and \
-belongs to no class.'
-    """
     many = number != 1
     return (
         f"{count_noun(number, 'record')} {'show' if many else 'shows'} nothing in any "

@@ -41,13 +41,7 @@ def is_filled(row: Sequence[str]) -> bool:
 def read_first_line(
     rows: Sequence[Sequence[str]], name: str, header: bool | None = None
 ) -> FirstLine:
-    """The names of the columns, from the first line or made up.
-
-    >>> read_first_line([["", ""], ["39", "F"], ["50", "F"]], "t.csv", header=False).names
-    ['column 1', 'column 2']
-    >>> read_first_line([["age", "sex"], ["1", "39", "F"], ["2", "50", "F"]], "t.csv").lacks_name
-    True
-    """
+    """The names of the columns, from the first line or made up."""
     filled = [[cell.strip() for cell in row] for row in rows if is_filled(row)]
     if not filled:
         raise get_empty_file_error(name)
@@ -141,12 +135,7 @@ def _find_kind(texts: Sequence[str]) -> str | None:
 
 
 def read_column_names(cells: Iterable[str], name: str) -> list[str]:
-    """The names of the columns, without outer blanks.
-
-    >>> read_column_names(["a", "b", "a "], "t.csv")
-    Traceback (most recent call last):
-    kanon.errors.TableError: 't.csv' has more than one column called 'a': names must differ.
-    """
+    """The names of the columns, without outer blanks."""
     names = [cell.strip() for cell in cells]
     if "" in names:
         raise TableError(
@@ -162,11 +151,7 @@ def read_column_names(cells: Iterable[str], name: str) -> list[str]:
 
 
 def find_view_names(columns: Sequence[str], view: str, statements: Mapping[str, str]) -> list[str]:
-    """The columns of a view as its SQL names them: an engine adds a number to a repeated name.
-
-    >>> find_view_names(["a", "a_1"], "v", {"t": "CREATE TABLE t(a)", "v": "SELECT a, a FROM t"})
-    ['a', 'a']
-    """
+    """The columns of a view as its SQL names them: an engine adds a number to a repeated name."""
     sources, sql = [view], ""
     for source in sources:
         sql += statements.get(source, "").replace('""', '"') + "\n"

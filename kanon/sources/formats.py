@@ -1,8 +1,4 @@
-"""The kinds of table file: how each is called, read, written, and read back from a release.
-
->>> find_format("People.TAB").name, [*FORMATS]
-('tsv', ['csv', 'tsv', 'parquet', 'feather', 'xlsx'])
-"""
+"""The kinds of table file: how each is called, read, written, and read back from a release."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -98,11 +98,6 @@ def sort_sensitive_values(
 
 
 def build_table_histogram(column: str, counted: ValueCounts) -> Sensitive:
-    """The histogram of a sensitive column in the whole table, taken as one class.
-
-    >>> build_table_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
-    [[1, 2, 1]]
-    """
     ordered, numeric, place = sort_sensitive_values(
         column, counted.texts, counted.missing > 0, counted.chosen
     )

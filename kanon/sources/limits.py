@@ -24,11 +24,7 @@ _LEFT_FREE = 64 * MEGABYTE
 
 @contextmanager
 def lift_size_limits() -> Iterator[None]:
-    """Lift the size limits, for samples that come with kanon.
-
-    >>> with lift_size_limits():
-    ...     check_size("census.csv", 10**12, 9)
-    """
+    """Lift the size limits, for samples that come with kanon."""
     before = _IS_OUR_OWN.set(True)
     try:
         yield
@@ -37,12 +33,6 @@ def lift_size_limits() -> Iterator[None]:
 
 
 def check_size(name: str, rows: int, columns: int) -> None:
-    """Check the numbers of records, columns and cells of a table.
-
-    >>> check_size("t.csv", 3, 2_000_000)
-    Traceback (most recent call last):
-    kanon.errors.TableError: 't.csv' has 2...000...000 columns; the limit is ...
-    """
     if _IS_OUR_OWN.get():
         return
     most = get_settings()
@@ -50,11 +40,13 @@ def check_size(name: str, rows: int, columns: int) -> None:
     words = {"columns": "column", "rows": "record", "cells": "cell"}
     for limit, number in numbers.items():
         if number > getattr(most, limit):
-            raise TableError(
-                describe_exceeded_limit(
-                    limit, f"{quote(name)} has {count_noun(number, words[limit])}"
-                )
-            )
+            what = f"{quote(name)} has {count_noun(number, words[limit])}"
+            raise TableError(describe_exceeded_limit(limit, what))
+
+
+def require_records(n_records: int) -> None:
+    if not n_records:
+        raise TableError("The table has no records.")
 
 
 def check_unpacked(name: str, size: int) -> None:
@@ -69,12 +61,6 @@ def check_classes(number: int) -> None:
 
 
 def check_days(column: pd.Series, name: str) -> None:
-    """Check that the dates of a column lie in the years 1 to 9999.
-
-    >>> check_days(pd.Series(np.array(["12069-12-31"], dtype="datetime64[s]")), "born")
-    Traceback (most recent call last):
-    kanon.errors.TableError: Column 'born' holds a date outside the years 1 to 9999: ...
-    """
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         variants = [column.dt.tz_convert(None), column.dt.tz_localize(None)]  # in UTC, and here
     elif isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
@@ -95,12 +81,7 @@ def get_date_error(name: str) -> TableError:
 
 
 def check_room(path: Path, size: int) -> None:
-    """Check that this number of bytes may be written to a path, and fits on its disk.
-
-    >>> check_room(Path("release.csv"), 10**18)
-    Traceback (most recent call last):
-    kanon.errors.TableError: 'release.csv' would take about 953...407 MB; the limit is ...
-    """
+    """Check that this number of bytes may be written to a path, and fits on its disk."""
     name = quote(path.name)
     takes = f"{name} would take about {_format_bytes(size)}"
     if size > get_byte_limit("release_megabytes"):
@@ -130,11 +111,7 @@ def limit_growth(progress: Progress, path: Path, taken: Callable[[], int]) -> Pr
 
 
 def measure_path(path: Path) -> int:
-    """The bytes of a file, or of all files in a folder; 0 if there is neither.
-
-    >>> measure_path(Path(__file__)) == Path(__file__).stat().st_size, measure_path(Path("nowhere"))
-    (True, 0)
-    """
+    """The bytes of a file, or of all files in a folder; 0 if there is neither."""
     try:
         if not path.is_dir():
             return path.stat().st_size
@@ -152,11 +129,7 @@ def _get_free_bytes(path: Path) -> int:
 
 
 def _format_bytes(size: int, up: bool = True) -> str:
-    """Bytes in megabytes or a smaller unit; needed space is rounded up, free space down.
-
-    >>> _format_bytes(MEGABYTE), _format_bytes(MEGABYTE - 1, up=False), _format_bytes(5)
-    ('1 MB', '1\u202f023 kB', '5 bytes')
-    """
+    """Bytes in megabytes or a smaller unit; needed space is rounded up, free space down."""
     units = ((MEGABYTE, "MB"), (1024, "kB"), (1, "bytes"))
     unit, name = next((candidate for candidate in units if size >= candidate[0]), units[-1])
     return f"{write_count(-(-size // unit) if up else size // unit)} {name}"

@@ -14,25 +14,22 @@ import pyarrow as pa
 
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import (
-    MISSING_LABEL,
-    DistinctCounts,
     Frequencies,
     ValueCounts,
     encode_texts,
 )
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import PlanError, TableError, list_names, quote
+from kanon.errors import PlanError, TableError, list_names
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.coverage import (
-    add_missing_leaf,
-    check_coverage,
     count_column,
     count_records_per_value,
     count_texts,
+    fit_tree,
 )
 from kanon.sources.histograms import (
     build_combined_histogram,
@@ -40,11 +37,11 @@ from kanon.sources.histograms import (
     build_person_histogram,
     build_value_tree,
 )
-from kanon.sources.limits import check_classes, check_days
+from kanon.sources.limits import check_classes, check_days, require_records
 from kanon.sources.missing import mark_blanks_missing
-from kanon.sources.repairs import RepairableTable, Targets, convert_target
+from kanon.sources.repairs import Targets, convert_target
 from kanon.sources.rows import build_released_rows, compute_rise
-from kanon.sources.tables import Excerpt, Table
+from kanon.sources.tables import Excerpt, Source, Table
 from kanon.sources.text_form import PLAIN, TextForm
 
 
@@ -56,13 +53,7 @@ def build_column_classes(
     kinds: Mapping[str, ColumnKind] | None = None,
     combines: bool = False,
 ) -> EquivalenceClasses:
-    """The classes of a table by unchanged columns; a missing cell counts as a value.
-
-    >>> table = pd.DataFrame({"sex": ["M", "F", "F"], "ill": ["flu", "flu", "cold"]})
-    >>> found = build_column_classes(table, ["sex"], ["ill"])
-    >>> found.counts.tolist(), found.sensitive[0].dense().tolist()
-    ([2, 1], [[1, 1], [0, 1]])
-    """
+    """The classes of a table by unchanged columns; a missing cell counts as a value."""
     if not columns:
         raise PlanError("Name at least one column for measuring the exposure.")
     persons = [] if person is None else [person]
@@ -88,20 +79,11 @@ def build_column_classes(
 
 
 def rank_alphabetically(texts: Sequence[str]) -> np.ndarray:
-    """Per text its alphabetical place from 1; the last entry is 0, for a missing cell.
-
-    >>> rank_alphabetically(["b", "a"]).tolist()
-    [2, 1, 0]
-    """
+    """Per text its alphabetical place from 1; the last entry is 0, for a missing cell."""
     place = np.zeros(len(texts) + 1, dtype=np.int64)
     ordered = sorted(range(len(texts)), key=texts.__getitem__)
     place[np.array(ordered, dtype=np.int64)] = np.arange(1, len(texts) + 1)
     return place
-
-
-def require_records(n_records: int) -> None:
-    if not n_records:
-        raise TableError("The table has no records.")
 
 
 def find_incomplete_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
@@ -134,13 +116,8 @@ def remove_suppressed_rows(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return table[~is_suppressed], int(is_suppressed.sum())
 
 
-class MemoryTable(RepairableTable):
-    """A pandas table; see :class:`kanon.sources.tables.Table`.
-
-    >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
-    >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
-    (2, 1, 1)
-    """
+class MemoryTable(Table):
+    """A pandas table; see :class:`kanon.sources.tables.Table`."""
 
     in_engine: ClassVar[bool] = False
 
@@ -164,7 +141,7 @@ class MemoryTable(RepairableTable):
         return copied
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(self.frame.columns)
 
     @property
@@ -173,12 +150,6 @@ class MemoryTable(RepairableTable):
 
     def head(self, rows: int) -> pd.DataFrame:
         return self.frame.head(rows)
-
-    def distinct(self) -> dict[str, DistinctCounts]:
-        return {column: self.count_distinct(column) for column in self.columns}
-
-    def count_distinct(self, column: str) -> DistinctCounts:
-        return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
         if column not in self._frequencies:
@@ -255,11 +226,7 @@ class MemoryTable(RepairableTable):
 
 
 def is_row_numbering(index: pd.Index) -> bool:
-    """Whether an index has no name and is a range, or 0, 1, … in another form.
-
-    >>> [is_row_numbering(pd.Index(one)) for one in (range(5, 9), [0, 1], ["Ann", "Ben"])]
-    [True, True, False]
-    """
+    """Whether an index has no name and is a range, or 0, 1, … in another form."""
     plain = isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index)))
     return plain and index.name is None
 
@@ -291,7 +258,7 @@ def count_for_models(
     return replace(classes, sensitive=tuple(sensitive), combined=combined)
 
 
-class MemorySource:
+class MemorySource(Source):
     """A pandas table with the roles of its columns and the hierarchies of its quasi-identifiers."""
 
     def __init__(
@@ -303,23 +270,16 @@ class MemorySource:
         keep_suppressed: bool = False,
         person: str | None = None,
     ) -> None:
-        self.table = rows if isinstance(rows, MemoryTable) else MemoryTable(rows)
-        table, kinds = self.table.frame, self.table.kinds
-        schema.check(list(table.columns))
-        require_records(len(table))
+        given = rows if isinstance(rows, MemoryTable) else MemoryTable(rows)
+        super().__init__(given, schema, hierarchies, pseudonyms, keep_suppressed)
+        table, kinds = given.frame, given.kinds
+        self.table: MemoryTable = given
         self.person = person
-        self.has_row_numbers = self.table.has_row_numbers
-        self._kinds = kinds
+        self.has_row_numbers = given.has_row_numbers
         self._table = table
-        self._schema = schema
-        self._keep_suppressed = keep_suppressed
         columns = schema.quasi_identifiers
         trees, rows = [], []
         for column in columns:
-            if column not in hierarchies:
-                raise PlanError(
-                    f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
-                )
             tree, nodes = _match_nodes(column, table[column], hierarchies[column])
             trees.append(tree)
             rows.append(nodes)
@@ -350,8 +310,7 @@ class MemorySource:
         return view
 
     def get_released_positions(self, recoding: Recoding) -> np.ndarray:
-        """The position of the released class of each row of :meth:`release`."""
-        rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+        rows = self._list_released_rows(recoding)
         positions: np.ndarray = recoding.assigned[self._row_class[rows]]
         return positions
 
@@ -360,9 +319,7 @@ class MemorySource:
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def persons_released(self, recoding: Recoding) -> pd.Series:
-        return self._table[self.person].iloc[
-            self.select_released_rows(recoding, np.arange(len(self._table)))
-        ]
+        return self._table[self.person].iloc[self._list_released_rows(recoding)]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:
         rows = self.select_released_rows(recoding, rows)
@@ -377,11 +334,14 @@ class MemorySource:
         if position is not None:
             rows = np.flatnonzero(assigned == position)
         else:
-            rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+            rows = self._list_released_rows(recoding)
         visible = self.select_released_rows(recoding, rows[:most])
         after = self.release_rows(recoding, visible)
         rise = compute_rise(self._row_class[visible], recoding)
         return Excerpt(self.table.given.iloc[visible], after, rise)
+
+    def _list_released_rows(self, recoding: Recoding) -> np.ndarray:
+        return self.select_released_rows(recoding, np.arange(len(self._table)))
 
     def select_released_rows(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """The given rows that are in the release: all of them if suppressed rows stay."""
@@ -391,14 +351,10 @@ class MemorySource:
 
     def build_column_histogram(self, column: str) -> Sensitive:
         check_columns(list(self._table.columns), [column])
-        kind = self._kinds.get(column)
+        kind = self.table.kinds.get(column)
         return build_histogram(
             column, self._table[column], self._row_class, self.classes.n_classes, kind
         )
-
-    @property
-    def pseudonyms(self) -> tuple[str, ...]:
-        return tuple(self._pseudonym)
 
     def count_linked_records(
         self, column: str, recoding: Recoding
@@ -409,7 +365,7 @@ class MemorySource:
         combinations are compared as 64-bit sums: among a million of them, two coincide by chance
         with a probability of 1 in 30 million.
         """
-        rows = self.select_released_rows(recoding, np.arange(len(self._table)))
+        rows = self._list_released_rows(recoding)
         person, _ = pd.factorize(self._pseudonym[column][rows])
         has_label = person >= 0
         person, released = person[has_label], recoding.assigned[self._row_class[rows[has_label]]]
@@ -436,10 +392,6 @@ class MemorySource:
         _, sizes = np.unique(pairs[released >= 0], return_counts=True)
         return sizes
 
-    def list_unchanged_columns(self) -> tuple[str, ...]:
-        recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
-        return tuple(str(column) for column in self._table.columns if column not in recoded)
-
 
 def _draw_pseudonyms(column: pd.Series) -> np.ndarray:
     """A random label per distinct identifier, from the system's randomness, never from a seed."""
@@ -453,10 +405,5 @@ def _draw_pseudonyms(column: pd.Series) -> np.ndarray:
 def _match_nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
     """The tree, with a leaf for missing cells if any, and the node of every cell of a column."""
     codes, texts = encode_texts(values)
-    check_coverage(column, count_texts(codes, texts), tree)
-    if (codes < 0).any():
-        tree = add_missing_leaf(column, dict.fromkeys(texts, 0), tree)
-    node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)
-    if (codes < 0).any():
-        node_of_code[-1] = tree.node_of[MISSING_LABEL]
-    return tree, node_of_code[codes]
+    tree, missing = fit_tree(column, count_texts(codes, texts), bool((codes < 0).any()), tree)
+    return tree, np.array([*(tree.node_of[text] for text in texts), missing], dtype=np.int32)[codes]

@@ -69,12 +69,7 @@ class OddNumber:
 
 
 def find_odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, ...]:
-    """The numbers such as 999 or -1 that stand out in a column of numbers.
-
-    >>> ages = pd.DataFrame({"age": ["31", "44", "999", "58"], "room": ["999", "1", "", ""]})
-    >>> find_odd_numbers(ages)[0].columns, find_odd_numbers(ages)[0].other_cells
-    ({'age': 1}, 1)
-    """
+    """The numbers such as 999 or -1 that stand out in a column of numbers."""
     cells: dict[str, dict[str, int]] = {}
     odd: set[tuple[str, str]] = set()
     for name, column in table.items():
@@ -137,11 +132,7 @@ def _find_outliers(column: pd.Series, markers: Iterable[str]) -> list[str]:
 
 
 def mark_blanks_missing(table: pd.DataFrame) -> pd.DataFrame:
-    """The table, its blank texts missing; the table itself if it has none.
-
-    >>> mark_blanks_missing(pd.DataFrame({"ill": ["flu", " ", None]}))["ill"].isna().tolist()
-    [False, True, True]
-    """
+    """The table, its blank texts missing; the table itself if it has none."""
     result = table
     for place, (_, column) in enumerate(table.items()):
         texts = trim_texts(column)
@@ -155,11 +146,6 @@ def mark_blanks_missing(table: pd.DataFrame) -> pd.DataFrame:
 def describe_missing_cells(
     missing: Mapping[str, int], present: Mapping[str, int], used: Sequence[str]
 ) -> list[str]:
-    """Sentences about missing cells, and about markers that count as values.
-
-    >>> describe_missing_cells({"age": 2}, {"?": 2, "NA": 1}, ["?"])
-    ["1 column has missing cells ('?'): 'age' 2.", "In columns that pass through, ...]
-    """
     sentences = []
     counting = {BLANK, *(marker.strip() for marker in used)}
     if missing:

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,11 +75,6 @@ def open_stored_file(
     progress: Progress = ignore_progress,
 ) -> OpenedTable:
     """Open a table that stays where it is stored, and count the values of its columns.
-
-    Parameters
-    ----------
-    address, engine, settings
-        See :func:`kanon.sources.stored.open_stored`.
 
     Raises
     ------
@@ -178,11 +172,6 @@ def open_table(
     """Read a table file as :func:`~kanon.sources.reading.read_table` does, or UCI's adult.data.
 
     adult.data has neither a header nor the ending of a table; its hash identifies it.
-
-    Raises
-    ------
-    TableError
-        See :func:`~kanon.sources.reading.read_table`.
     """
     if isinstance(source, Path) and source.suffix == ".data" and source.is_file():
         name, source = source.name, read_file_content(source)
@@ -241,37 +230,23 @@ def parse_adult(content: bytes, origin: str) -> TableFile:
 
 
 def _download_adult(url: str, known_hash: str) -> bytes:
-    import pooch
     import requests
 
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("ERROR")
-    # retrieve() checks the hash before the file gets its name.
-    with tempfile.TemporaryDirectory(prefix="kanon-") as folder:
-        try:
-            path = pooch.retrieve(
-                url,
-                known_hash=f"sha256:{known_hash}",
-                fname=ADULT_NAME,
-                path=folder,
-                downloader=pooch.HTTPDownloader(progressbar=False, timeout=_SECONDS),
-            )
-            return Path(path).read_bytes()
-        except requests.Timeout:
-            reason = f"the server did not answer within {_SECONDS} seconds"
-        except requests.HTTPError as error:
-            status = "unknown" if error.response is None else error.response.status_code
-            reason = f"the server answered with status {status}"
-        except requests.RequestException:
-            reason = "the server cannot be reached"
-        except ValueError:
-            raise TableError(
-                "The downloaded Adult table is not the expected file (its SHA-256 differs) and was"
-                f" not used; {_ADVICE}."
-            ) from None
-        except OSError:
-            reason = "the temporary folder has no room for it"
-        finally:
-            logger.setLevel(level)
+    try:
+        answer = requests.get(url, timeout=_SECONDS)
+        answer.raise_for_status()
+    except requests.Timeout:
+        reason = f"the server did not answer within {_SECONDS} seconds"
+    except requests.HTTPError as error:
+        status = getattr(error.response, "status_code", "unknown")
+        reason = f"the server answered with status {status}"
+    except (requests.RequestException, ValueError):  # of an address that is none
+        reason = "the server cannot be reached"
+    else:
+        if hashlib.sha256(answer.content).hexdigest() == known_hash:
+            return answer.content
+        raise TableError(
+            "The downloaded Adult table is not the expected file (its SHA-256 differs) and was not"
+            f" used; {_ADVICE}."
+        )
     raise TableError(f"The Adult table could not be downloaded: {reason}; {_ADVICE}.")

@@ -10,7 +10,8 @@ from kanon.base.values import MISSING_LABEL, convert_to_text, encode_texts
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import TableError, list_names
 from kanon.schema import check_columns
-from kanon.sources.memory import MemoryTable, build_column_classes, require_records
+from kanon.sources.limits import require_records
+from kanon.sources.memory import MemoryTable, build_column_classes
 from kanon.sources.repairs import Repair
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
@@ -25,31 +26,26 @@ class Population:
 
 
 def count_population(
-    table: EquivalenceClasses, people: pd.DataFrame, repairs: Iterable[Repair] | None = None
+    table: EquivalenceClasses,
+    people: pd.DataFrame | Table,
+    repairs: Iterable[Repair] | None = None,
 ) -> Population:
-    """Count the people of a population by the hierarchies of a table.
+    """Count the people of a population by the hierarchies of a table; an engine counts its own.
 
     The repairs of the table replace values of the population too; they drop nobody.
     """
-    replacements = _list_replacements(table, [*people.columns], repairs)
-    require_records(len(people))
-    coded = [encode_texts(people[name]) for name in table.attributes]
-    tuples = np.stack([codes for codes, _ in coded], axis=1)
-    texts = [texts for _, texts in coded]
-    return _place_people(table, tuples, np.ones(len(people), dtype=np.int64), texts, replacements)
-
-
-def count_stored_population(
-    table: EquivalenceClasses, people: Table, repairs: Iterable[Repair] | None = None
-) -> Population:
-    """The same of people in memory or in an engine, which counts them without loading them."""
-    if isinstance(people, MemoryTable):
-        return count_population(table, people.frame, repairs)
-    assert isinstance(people, StoredTable)
+    people = MemoryTable(people) if isinstance(people, pd.DataFrame) else people
     replacements = _list_replacements(table, people.columns, repairs)
-    tuples, counts = people.count_code_tuples(table.attributes)
-    texts = [people.values(name).texts for name in table.attributes]
-    return _place_people(table, tuples - 1, counts, texts, replacements)
+    if isinstance(people, StoredTable):
+        tuples, counts = people.count_code_tuples(table.attributes)
+        texts = [people.values(name).texts for name in table.attributes]
+        return _place_people(table, tuples - 1, counts, texts, replacements)
+    assert isinstance(people, MemoryTable)
+    require_records(people.n_records)
+    coded = [encode_texts(people.frame[name]) for name in table.attributes]
+    tuples = np.stack([codes for codes, _ in coded], axis=1)
+    once = np.ones(people.n_records, dtype=np.int64)
+    return _place_people(table, tuples, once, [texts for _, texts in coded], replacements)
 
 
 def _place_people(
@@ -96,7 +92,6 @@ def _list_replacements(
 def count_people_in_classes(
     table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]
 ) -> np.ndarray:
-    """The number of people of a population in each class of a table."""
     for records in (table, population):
         check_columns(list(records.columns), columns)
         require_records(len(records))

@@ -1,10 +1,6 @@
 """The file of a release, read as a recipient will read it.
 
 It shares no code with the modules that write files or read tables, nor their mistakes.
-
->>> names, cells = read_back_text(b"age,ill\\n*,flu\\n*,\\n")
->>> names, [column.to_pylist() for column in cells]
-(['age', 'ill'], [['*', '*'], ['flu', '']])
 """
 
 import csv

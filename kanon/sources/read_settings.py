@@ -1,10 +1,17 @@
 """How to read a file, and the result of reading it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 import pandas as pd
+from pydantic import Field, StrictBool, StrictInt, field_validator
 
+from kanon.base.checked_json import Strict
+from kanon.base.kinds import ColumnKind
+from kanon.errors import PlanError, quote
 from kanon.sources.text_form import PLAIN, TextForm
 
 
@@ -34,6 +41,34 @@ class ReadSettings:
     sheet: str | None = None
     header: bool | None = None
     footer: int | None = None
+
+
+class ReadPlan(Strict):
+    """How a plan has its table read; missing settings are detected."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    missing_markers: list[str] | None = None
+    sheet: str | None = None
+    header: StrictBool | None = None
+    footer: Annotated[StrictInt, Field(ge=0)] | None = None
+    missing: Literal["drop-records", "as-value"] | None = None
+    kinds: dict[str, str] | None = None
+
+    @field_validator("kinds")
+    @classmethod
+    def _check_kinds(cls, kinds: dict[str, str] | None) -> dict[str, str] | None:
+        for name, kind in (kinds or {}).items():
+            try:
+                ColumnKind.parse(kind)
+            except PlanError as error:
+                raise ValueError(f"column {quote(name)}: {str(error).rstrip('.')}") from None
+        return kinds
+
+    @property
+    def column_kinds(self) -> dict[str, ColumnKind]:
+        """How the texts of some columns are read; other kinds are detected."""
+        return {name: ColumnKind.parse(kind) for name, kind in (self.kinds or {}).items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ from kanon.sources.missing import (
     OddNumber,
     describe_missing_cells,
     find_odd_numbers,
+    mark_blanks_missing,
     mark_missing,
     trim_texts,
 )
@@ -52,28 +53,12 @@ class TableFile:
 
     Attributes
     ----------
-    name
-        The name of the file, as given.
     kind
         A name of :data:`kanon.sources.formats.FORMATS`.
-    table
-        The records; missing cells are missing for ``pandas.isna``.
     settings
         What was given or detected; None only where the format has no such setting.
-    found
-        Short sentences about how it was read.
-    missing
-        The number of missing cells of every column that has some.
     markers_present
         Every text that is or looks like a marker, used or not, with its number of cells.
-    odd
-        The numbers that may stand for a missing one, and count as values.
-    sheets
-        The filled sheets of an XLSX file, each with its rows and columns.
-    footer_like
-        The number of rows at the end that look like totals or notes but count as records.
-    form
-        How a CSV or TSV is written.
     unclear
         Why the first line, which is read as names or a record, may be the other of the two.
     """
@@ -82,13 +67,13 @@ class TableFile:
     kind: str
     table: pd.DataFrame
     settings: ReadSettings
-    found: tuple[str, ...]
-    missing: Mapping[str, int]
+    found: tuple[str, ...]  # sentences about how it was read
+    missing: Mapping[str, int]  # the number of missing cells of every column that has some
     markers_present: Mapping[str, int]
-    odd: tuple[OddNumber, ...] = ()
-    sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    odd: tuple[OddNumber, ...] = ()  # they may stand for a missing one, and count as values
+    sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # their rows and columns
     form: TextForm = PLAIN
-    footer_like: int = 0
+    footer_like: int = 0  # rows at the end that look like totals or notes but count as records
     unclear: str = ""
 
     @property
@@ -112,10 +97,8 @@ def read_table(
 
     Parameters
     ----------
-    data
-        The content of the file, or where it is.
     name
-        The name of the file; needed with a content.
+        Needed with a content.
     settings
         What is known about the file; by default everything is detected.
 
@@ -144,19 +127,16 @@ def read_table(
     remarks = [*read.found, *describe_blank_records(blank)]
 
     _check_record_lengths(table, name)
-    in_sheet = (
-        table_format.cells == "sheet"
-    )  # there a column of numbers is one in which all cells are
+    # On a sheet a column of numbers is one in which all cells are.
+    in_sheet = table_format.cells == "sheet"
     markers = settings.missing_markers
     table, present = mark_missing(table, KNOWN_MARKERS if markers is None else markers, in_sheet)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if markers is None else markers
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
     checks_footer = settings.footer is None and table_format.cells != "typed"
     footer_like = count_footer(table) if checks_footer else 0
-    remarks += [
-        *describe_footer(settings.footer, footer_like),
-        *describe_long_numbers(table, in_sheet),
-    ]
+    remarks += describe_footer(settings.footer, footer_like)
+    remarks += describe_long_numbers(table, in_sheet)
     remarks += [*describe_missing_cells(missing, present, used), *describe_mixed_numbers(table)]
     used_settings = replace(
         settings, separator=read.separator, encoding=read.encoding, missing_markers=used,
@@ -177,15 +157,8 @@ def drop_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     """
     blank = np.arange(len(table))
     for place in range(table.shape[1]):
-        cells = table.iloc[blank, place]
-        lacking = cells.isna().to_numpy(dtype=bool)
-        if isinstance(cells.dtype, pd.StringDtype):
-            lacking = lacking | cells.str.strip().eq("").to_numpy(dtype=bool, na_value=True)
-        elif cells.dtype == object:
-            lacking = lacking | np.array(
-                [isinstance(cell, str) and not cell.strip() for cell in cells]
-            )
-        blank = blank[lacking]
+        cells = mark_blanks_missing(table.iloc[blank, [place]])
+        blank = blank[cells.isna().to_numpy(dtype=bool)[:, 0]]
         if not len(blank):
             return table, 0
     return table.drop(index=table.index[blank]).reset_index(drop=True), len(blank)
@@ -211,15 +184,7 @@ def _check_record_lengths(table: pd.DataFrame, name: str) -> None:
 
 
 def read_file_content(path: Path) -> bytes:
-    """The content of a table file, unless it is larger than it may unpack to.
-
-    Raises
-    ------
-    TableError
-        It has more, or cannot be opened.
-    NotAFile
-        It is a pipe or a device.
-    """
+    """The content of a table file, unless it is larger than it may unpack to."""
     try:
         check_unpacked(path.name, path.stat().st_size)  # unpacked it is no smaller
         if not (path.is_file() or path.is_dir()):

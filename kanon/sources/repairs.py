@@ -7,10 +7,9 @@ are one value. Missing cells are no value: only ``missing`` drops them.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import pyarrow as pa
 from pydantic import Field
@@ -47,7 +46,6 @@ class Repair(Strict):
 
     @property
     def named_values(self) -> list[str]:
-        """The values that the step looks for."""
         return [*(self.replace or (self.drop and self.drop.one_of) or ())]
 
     @property
@@ -115,13 +113,7 @@ class Repair(Strict):
 
 
 def check_repairs(steps: Iterable[Repair], markers: Iterable[str] | None) -> None:
-    """Check that each step does one thing, names no blank, and writes no text that means missing.
-
-    Raises
-    ------
-    PlanError
-        A step does not.
-    """
+    """Check that each step does one thing, names no blank and writes no marker of missing cells."""
     missing = {marker.strip() for marker in (*KNOWN_MARKERS, *(markers or ()))}
     for place, step in enumerate(steps):
         key = f"Plan key repairs.{place}"
@@ -149,8 +141,6 @@ def check_repairs(steps: Iterable[Repair], markers: Iterable[str] | None) -> Non
 
 @dataclass(frozen=True)
 class RepairResult:
-    """What a step has done to a table."""
-
     step: Repair
     kind: ColumnKind | None  # as which numbers were compared, where a user chose it
     changed: int  # cells that were replaced, or records that were dropped
@@ -197,11 +187,7 @@ def describe_notes(results: Sequence[RepairResult]) -> list[tuple[str, str]]:
 
 
 def describe_repair_kinds(steps: Iterable[Repair] | None) -> str:
-    """How many steps did what, without values and counts of a table; nothing without steps.
-
-    >>> describe_repair_kinds([Repair(column="sex", replace={"m": "male"})])
-    'Before anonymisation, the table was repaired: values replaced in 1 step.'
-    """
+    """How many steps did what, without values and counts of a table; nothing without steps."""
     drops = [step.drop is not None for step in steps or ()]
     numbers = {"values replaced": drops.count(False), "records dropped": drops.count(True)}
     parts = [f"{what} in {count_noun(n, 'step')}" for what, n in numbers.items() if n]
@@ -209,13 +195,6 @@ def describe_repair_kinds(steps: Iterable[Repair] | None) -> str:
 
 
 def convert_target(text: str, kind: pa.DataType, column: str) -> Any:
-    """A text that replaces others, as a cell of a column.
-
-    Raises
-    ------
-    TableError
-        The column holds no texts, and this is none of its kind.
-    """
     if pa.types.is_null(kind):  # of several types
         return text
     try:
@@ -225,65 +204,3 @@ def convert_target(text: str, kind: pa.DataType, column: str) -> Any:
             f"{quote(column)} holds no texts but {kind}, and a new value is none; replace by one "
             "that is, or by a missing cell (null)."
         ) from None
-
-
-class RepairableTable(ABC):
-    """The part of a table that repairs it, always from the table as it was read."""
-
-    original: Any = None  # the table as it was read, of a repaired one
-    repairs: tuple[RepairResult, ...] = ()
-    latest: Any = None  # repaired from this one, as a page asks for it again and again
-
-    @abstractmethod
-    def count_column_values(self, column: str) -> ValueCounts:
-        """See :class:`kanon.sources.tables.Table`."""
-
-    @abstractmethod
-    def apply_targets(self, column: str, targets: Targets, drops: bool) -> Self:
-        """The table with values of a column replaced, or without their records."""
-
-    @property
-    def unrepaired(self) -> Self:
-        """The table as it was read."""
-        original: Self = self.original or self
-        return original
-
-    def repair(
-        self, steps: Iterable[Repair] | None, kinds: Mapping[str, ColumnKind] | None = None
-    ) -> Self:
-        """The table as it was read with exactly these steps done, so that no step is done twice.
-
-        Raises
-        ------
-        PlanError
-            The table lacks a column.
-        TableError
-            No record is left, or a step cannot be done.
-        """
-        wanted = [
-            (step, (kinds or {}).get(step.column) if step.compares_numbers else None)
-            for step in steps or ()
-        ]
-        for known in filter(None, (self, self.unrepaired, self.unrepaired.latest)):
-            if wanted == [(result.step, result.kind) for result in known.repairs]:
-                return known
-        table, results = self.unrepaired, []
-        for place, (step, kind) in enumerate(wanted, 1):
-            try:
-                table, result = table._repair_once(step, kind)
-            except (PlanError, TableError) as error:
-                raise error.add_place(f"Step {place} of the repairs") from None
-            results.append(result)
-        table.original, table.repairs = self.unrepaired, tuple(results)
-        self.unrepaired.latest = table
-        return table
-
-    def _repair_once(self, step: Repair, kind: ColumnKind | None) -> tuple[Self, RepairResult]:
-        values = self.count_column_values(step.column)
-        targets, unread = step.find_targets(values, kind)
-        changed = values.count_cells(targets)
-        if step.drop is not None and changed == values.n_records:
-            raise TableError("it drops every record, so none is left.")
-        absent = len(step.named_values) - len(targets) if step.named_values else 0
-        result = RepairResult(step, kind, changed, absent, values.count_cells(unread))
-        return self.apply_targets(step.column, targets, step.drop is not None), result

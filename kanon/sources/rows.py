@@ -43,11 +43,7 @@ def build_released_rows(
 
 
 def name_missing_cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same rows for display: a missing cell shows that it is missing.
-
-    >>> name_missing_cells(pd.DataFrame({"age": [39.5, None], "sex": [None, "F"]})).values.tolist()
-    [['39.5', '(missing)'], ['(missing)', 'F']]
-    """
+    """The same rows for display: a missing cell shows that it is missing."""
     named = rows.copy(deep=False)
     gone = rows[SUPPRESSED] == 1 if SUPPRESSED in rows else pd.Series(False, index=rows.index)
     for place, (_, column) in enumerate(rows.items()):
@@ -75,11 +71,7 @@ def compute_rise(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
 
 
 def _blank_cells(column: pd.Series, gone: np.ndarray) -> pd.Series:
-    """Blank the cells of suppressed records, in a type that allows missing cells.
-
-    >>> _blank_cells(pd.Series([1, 2], dtype="uint8"), np.array([True, False])).dtype
-    UInt8Dtype()
-    """
+    """Blank the cells of suppressed records, in a type that allows missing cells."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         nullable = pd.array(column.to_numpy())
         column = pd.Series(nullable, index=column.index)

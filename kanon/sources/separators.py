@@ -20,21 +20,10 @@ csv.field_size_limit(2**31 - 1)
 
 
 def describe_separator(separator: str) -> str:
-    """A separator as it is written in a sentence.
-
-    >>> print(describe_separator(";"), describe_separator("\\t"))
-    ';' tab
-    """
     return {"\t": "tab", "\n": "line break", "": "''", " ": "' '"}.get(separator, quote(separator))
 
 
 def check_separator(separator: str) -> None:
-    """Refuse what cannot stand between two cells.
-
-    >>> check_separator("::")
-    Traceback (most recent call last):
-    kanon.errors.TableError: Separator '::' is not allowed: choose one ASCII character ...
-    """
     if len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0':
         raise TableError(
             f"Separator {describe_separator(separator)} is not allowed: choose one ASCII character "
@@ -43,12 +32,7 @@ def check_separator(separator: str) -> None:
 
 
 def check_separates(content: bytes, separator: str, name: str) -> None:
-    """Refuse a separator that separates nothing where another one fits every line.
-
-    >>> check_separates(b"a;b\\n1;2\\n", ",", "t.csv")
-    Traceback (most recent call last):
-    kanon.errors.TableError: Separator ',' does not separate anything in 't.csv': with ';' every...
-    """
+    """Refuse a separator that separates nothing where another one fits every line."""
     if max(_count_cells(content, separator), default=0) > 1:
         return
     for other in SEPARATORS:
@@ -101,11 +85,7 @@ def _has_equal_widths(widths: Sequence[int]) -> bool:
 
 
 def is_padded(content: bytes, separator: str) -> bool:
-    """Whether a blank follows every separator below the first line, outside quotes.
-
-    >>> is_padded(b"a,b\\n39, x\\n", ","), is_padded(b"a,b\\n39, x\\n40,y\\n", ",")
-    (True, False)
-    """
+    """Whether a blank follows every separator below the first line, outside quotes."""
     mark = separator.encode()
     start = content.find(b"\n") + 1
     if separator == " " or content.find(mark + b" ", start) < 0:
@@ -115,11 +95,7 @@ def is_padded(content: bytes, separator: str) -> bool:
 
 
 def remove_padding(content: bytes, separator: str) -> bytes:
-    """The content without blanks after separators; quoted parts stay.
-
-    >>> remove_padding(b'a, b\\n39, "x, y"\\n', ",")
-    b'a,b\\n39,"x, y"\\n'
-    """
+    """The content without blanks after separators; quoted parts stay."""
     mark = separator.encode()
     content = _mask_quoted(content, mark)
     while mark + b" " in content:

@@ -31,20 +31,12 @@ def is_filled(row: Row) -> bool:
 
 
 def find_row_width(row: Row) -> int:
-    """The place of the last filled cell of a row, counted from 1; 0 if none is.
-
-    >>> find_row_width(["a", "", "b", "", ""]), find_row_width([""])
-    (3, 0)
-    """
+    """The place of the last filled cell of a row, counted from 1; 0 if none is."""
     return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
 
 
 def count_leading_blanks(row: Row) -> int:
-    """The number of blank cells of a row before the first filled one.
-
-    >>> count_leading_blanks(["", "a", ""]), count_leading_blanks([""])
-    (1, 1)
-    """
+    """The number of blank cells of a row before the first filled one."""
     return next((place for place, cell in enumerate(row) if cell != ""), len(row))
 
 
@@ -113,11 +105,7 @@ def join_header_rows(first: Row, second: Row) -> tuple[list[str], bool]:
 
 
 def fill_notes(content: bytes, separator: str) -> bytes:
-    """Pad notes in the last lines of a CSV to the number of cells of the header.
-
-    >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
-    b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
-    """
+    """Pad notes in the last lines of a CSV to the number of cells of the header."""
     header = next((line for line in io.BytesIO(content) if line.strip()), b"")
     sign = separator.encode()
     missing = header.count(sign)
@@ -138,7 +126,6 @@ def fill_notes(content: bytes, separator: str) -> bytes:
 
 
 def drop_footer(records: Any, footer: int | None, name: str) -> Any:
-    """The records of a list or table without the last ones."""
     if not footer:
         return records
     if footer >= len(records):
@@ -150,7 +137,6 @@ def drop_footer(records: Any, footer: int | None, name: str) -> Any:
 
 
 def count_footer(table: pd.DataFrame) -> int:
-    """The number of rows at the end that look like totals or notes."""
     footer = 0
     for place in range(len(table) - 1, max(len(table) - _MOST_BELOW - 1, 1), -1):
         row = [_strip_cell(cell) for cell in table.iloc[place]]
@@ -165,18 +151,18 @@ def count_footer(table: pd.DataFrame) -> int:
 
 
 def describe_footer(left_out: int | None, looks_like: int) -> list[str]:
-    rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
-    singular = 1 in (left_out, looks_like)
+    number = left_out or looks_like
+    rows = "The last row" if number == 1 else f"The last {number} rows"
     if left_out:
-        return [f"{rows} {'was' if singular else 'were'} left out, as requested."]
-    if looks_like:
-        verbs = ("looks", "counts as a record") if singular else ("look", "count as records")
-        them = "it" if singular else "them"
-        return [
-            f"{rows} {verbs[0]} like a total or a note, and {verbs[1]}. To leave {them} out, set "
-            f"read.footer in a plan, or --footer, to {looks_like}; 0 keeps {them}."
-        ]
-    return []
+        return [f"{rows} {'was' if number == 1 else 'were'} left out, as requested."]
+    if not looks_like:
+        return []
+    looks, counts = ("looks", "counts as a record") if number == 1 else ("look", "count as records")
+    them = "it" if number == 1 else "them"
+    return [
+        f"{rows} {looks} like a total or a note, and {counts}. To leave {them} out, set "
+        f"read.footer in a plan, or --footer, to {looks_like}; 0 keeps {them}."
+    ]
 
 
 def _strip_cell(cell: Any) -> Any:

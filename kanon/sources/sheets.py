@@ -57,7 +57,10 @@ def check_book(data: bytes, name: str) -> bytes:
     try:
         most = get_byte_limit("unpacked_megabytes")
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as book:
-            for part, content in extract_members(data, most, _MOST_MEMBERS, _is_xml):
+            parts = extract_members(
+                data, most, _MOST_MEMBERS, lambda part: part.lower().endswith((".xml", ".rels"))
+            )
+            for part, content in parts:
                 if part.lower() in taken:
                     raise Unreadable
                 taken.add(part.lower())
@@ -76,18 +79,11 @@ def check_book(data: bytes, name: str) -> bytes:
     return out.getvalue()
 
 
-def _is_xml(part: str) -> bool:
-    return part.lower().endswith((".xml", ".rels"))
-
-
 def _check_extent(content: bytes, name: str) -> None:
     for count in _TEXTS.finditer(content):  # the reader makes room for as many
         if len(count[1]) > 18 or int(count[1]) > get_settings().cells:
-            raise TableError(
-                describe_exceeded_limit(
-                    "cells", f"{quote(name)} claims to have {count[1].decode()} texts"
-                )
-            )
+            what = f"{quote(name)} claims to have {count[1].decode()} texts"
+            raise TableError(describe_exceeded_limit("cells", what))
     rows, columns = measure_extent(content)
     if columns > _MOST_COLUMNS:
         raise TableError(
@@ -96,9 +92,8 @@ def _check_extent(content: bytes, name: str) -> None:
         )
     if rows * columns > get_settings().cells:
         reach = f"{write_count(rows)} rows and {write_count(columns)} columns"
-        raise TableError(
-            describe_exceeded_limit("cells", f"A sheet of {quote(name)} spans {reach}")
-        )
+        what = f"A sheet of {quote(name)} spans {reach}"
+        raise TableError(describe_exceeded_limit("cells", what))
 
 
 def measure_extent(content: bytes) -> tuple[int, int]:
@@ -124,11 +119,6 @@ def measure_extent(content: bytes) -> tuple[int, int]:
 
 
 def decode_column_letters(letters: bytes) -> int:
-    """The number of a column by its letters.
-
-    >>> decode_column_letters(b"A"), decode_column_letters(b"XFD")
-    (1, 16384)
-    """
     number = 0
     for letter in letters[:8].upper():
         number = 26 * number + letter - 64
@@ -161,12 +151,6 @@ def _measure_copies(content: bytes, cells: int, sizes: Sequence[int]) -> int:
 
 
 def measure_shared_texts(content: bytes) -> list[int]:
-    """The bytes of each shared text.
-
-    >>> runs = b"<si><r><t>d</t></r><r><t>e</t></r></si>"
-    >>> measure_shared_texts(b"<sst><si><t>abc</t></si><si/>" + runs + b"</sst>")
-    [3, 0, 2]
-    """
     sizes: list[int] = []
     inside = False
 

@@ -23,7 +23,8 @@ from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, list_names, quote
 from kanon.schema import Role, check_columns
-from kanon.sources.memory import MemoryTable, require_records
+from kanon.sources.limits import require_records
+from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
 
 _list_all = partial(list_names, most=1_000_000)
@@ -34,37 +35,19 @@ MOST_SETS = 20_000
 
 @dataclass(frozen=True)
 class SmallestSet:
-    """Columns that together single out enough records, all of them needed.
+    """Columns that together single out enough records or persons, all of them needed."""
 
-    Attributes
-    ----------
-    columns
-        The columns, in the table's order.
-    singled_out
-        The number of records or persons that they single out.
-    """
-
-    columns: tuple[str, ...]
-    singled_out: int
+    columns: tuple[str, ...]  # in the table's order
+    singled_out: int  # the number of records or persons
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a column contributes to the smallest sets.
-
-    Attributes
-    ----------
-    column
-        The column.
-    sets
-        The number of smallest sets that contain it.
-    singled_out
-        The most records or persons that one of them singles out only because of the column.
-    """
+    """What a column contributes to the smallest sets."""
 
     column: str
-    sets: int
-    singled_out: int
+    sets: int  # the number of smallest sets that contain it
+    singled_out: int  # the most that one of them singles out only because of the column
 
 
 @dataclass(frozen=True)
@@ -73,19 +56,10 @@ class SinglingOut:
 
     Attributes
     ----------
-    columns
-        The columns that were examined.
-    of
-        What is counted: records, or persons where a column identifies them.
     number
         n, the number of records or persons.
-    share
-        The least share of them, above 0 and up to 1, that a listed set singles out.
-    k
-        A record is singled out if fewer than k records share its values; a person, if fewer than k
-        persons share those of one of the person's records.
-    asked
-        The size of sets that was asked for.
+    share, k, asked
+        The arguments ``share``, ``k`` and ``size`` of :func:`singling_out`.
     size
         The size up to which all sets were examined or ruled out: less than ``asked`` if there
         are too many larger ones.
@@ -98,7 +72,7 @@ class SinglingOut:
         them singles out more.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # those examined
     of: CountedUnit
     number: int
     share: float
@@ -260,8 +234,6 @@ def singling_out(
 
     Parameters
     ----------
-    columns
-        The columns to examine; all by default.
     share
         The threshold, above 0 and up to 1. The default is a round number, not a norm.
     k
@@ -400,9 +372,8 @@ def _compute_contributions(
     gain: dict[int, int] = {}
     for smallest_set in smallest:
         for place, j in enumerate(smallest_set):
-            without = counts.get(
-                smallest_set[:place] + smallest_set[place + 1 :], 0
-            )  # by no column: nobody
+            # By no column: nobody.
+            without = counts.get(smallest_set[:place] + smallest_set[place + 1 :], 0)
             sets[j] += 1
             gain[j] = max(gain.get(j, 0), counts[smallest_set] - without)
     order = sorted(gain, key=lambda j: (-gain[j], -sets[j], j))

@@ -21,7 +21,7 @@ import pandas as pd
 
 from kanon.base.kinds import ColumnKind
 from kanon.base.spelling import BLANK, KNOWN_MARKERS
-from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
+from kanon.base.values import Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses, count_cells_at
 from kanon.errors import PlanError, TableError, list_names, quote
 from kanon.schema import SUPPRESSED, check_columns
@@ -31,9 +31,10 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sort_sensitive_values
-from kanon.sources.memory import get_incomplete_error, require_records
+from kanon.sources.limits import check_classes, require_records
+from kanon.sources.memory import get_incomplete_error
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.repairs import RepairableTable, Targets, convert_target
+from kanon.sources.repairs import Targets, convert_target
 from kanon.sources.stored_values import (
     EXCERPT,
     ColumnValues,
@@ -43,7 +44,7 @@ from kanon.sources.stored_values import (
     find_positions,
     sort_frequencies,
 )
-from kanon.stored_classes import get_class_limit_error
+from kanon.sources.tables import Table
 
 
 def open_stored(
@@ -64,42 +65,33 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-class StoredTable(RepairableTable):
+class StoredTable(Table):
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
 
     in_engine: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        address: Address,
-        engine: str,
-        settings: ReadSettings,
-        leaving: tuple[tuple[str, str | None], ...] = (),
-        whole: StoredTable | None = None,
-    ) -> None:
-        self.address = address
-        self.engine = engine
-        self.settings = settings
-        self.omissions = leaving
-        self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
+    def __init__(self, address: Address, engine: str, settings: ReadSettings) -> None:
+        self.address, self.engine, self.settings = address, engine, settings
+        self.omissions: tuple[tuple[str, str | None], ...] = ()
+        self.kinds: Mapping[str, ColumnKind] = {}
         self._subsets: dict[Any, StoredTable] = {}
-        self._before: tuple[StoredTable, str, Mapping[str | None, Any], bool] | None = (
-            None  # with the last repair
-        )
-        if whole is None:
-            self.stamp = address.stamp
-            self._answers = StoredAnswers()
-            rows = self.opened.rows
-            self.columns: tuple[str, ...] = tuple(rows.expression.columns)
-            self.found: tuple[str, ...] = rows.found
-            self.text: tuple[str | None, str | None] = rows.settings
-        else:
-            self.stamp, self._answers = whole.stamp, whole._answers
-            self.columns, self.found, self.text = whole.columns, whole.found, whole.text
-            self._before, self.original = whole._before, whole.original
-            self.repairs = whole.repairs
-            if "opened" in whole.__dict__:
-                self.__dict__["opened"] = whole.opened
+        # the table before the last repair, and what this replaces or drops
+        self._before: tuple[StoredTable, str, Mapping[str | None, Any], bool] | None = None
+        self.stamp = address.stamp
+        self._answers = StoredAnswers()
+        rows = self.opened.rows
+        self.columns: tuple[str, ...] = tuple(rows.expression.columns)
+        self.found: tuple[str, ...] = rows.found
+        self.text: tuple[str | None, str | None] = rows.settings
+
+    def _copy_without(self, omissions: tuple[tuple[str, str | None], ...]) -> StoredTable:
+        copied = copy(self)
+        if "opened" in self.__dict__:
+            copied.__dict__["opened"] = self.opened
+        for name in ("n_records", "_head"):
+            copied.__dict__.pop(name, None)
+        copied.omissions, copied._subsets, copied.latest = omissions, {}, None
+        return copied
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the connection."""
@@ -138,7 +130,7 @@ class StoredTable(RepairableTable):
         return TableError(f"{name} has changed since it was opened: open it again.")
 
     def copy_for_writing(self, folder: Path) -> StoredTable:
-        opened = StoredTable(self.address, self.engine, self.settings, self.omissions, self)
+        opened = self._copy_without(self.omissions)
         if not self.opened.rows.writes_anywhere:
             opened.__dict__["opened"] = opened._connect([folder])
         if self.address.is_url and opened.n_records != self.n_records:
@@ -181,7 +173,7 @@ class StoredTable(RepairableTable):
 
     @cached_property
     def _head(self) -> pd.DataFrame:
-        return convert_to_frame(self.opened.fetch(self.expression.limit(EXCERPT)), self.markers)
+        return self.fetch_first_rows(EXCERPT)
 
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, at most 200."""
@@ -190,9 +182,6 @@ class StoredTable(RepairableTable):
     def fetch_first_rows(self, most: int) -> pd.DataFrame:
         """The first records in the order in which the engine reads them."""
         return convert_to_frame(self.opened.fetch(self.expression.limit(most)), self.markers)
-
-    def count_distinct(self, column: str) -> DistinctCounts:
-        return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
         key = (self.omissions, column)
@@ -215,9 +204,6 @@ class StoredTable(RepairableTable):
         return sort_frequencies(
             self.opened.fetch(alike.aggregate(values=lambda table: table.count()))
         )
-
-    def distinct(self) -> dict[str, DistinctCounts]:
-        return {column: self.count_distinct(column) for column in self.columns}
 
     def count_column_values(self, column: str) -> ValueCounts:
         records = self.count_records_by_code(column)
@@ -281,9 +267,8 @@ class StoredTable(RepairableTable):
         )
 
     def _count_tuples(self, columns: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        most = get_settings().classes
-        if self.estimate_most_classes(columns) > most and self.n_classes(columns) > most:
-            raise get_class_limit_error(self.n_classes(columns))
+        if self.estimate_most_classes(columns) > get_settings().classes:
+            check_classes(self.n_classes(columns))
         unseen = [(column, text) for column, text in self.omissions if column not in columns]
         codes, counts = self.opened.count_code_tuples(columns, unseen)
         for column, text in self.omissions:
@@ -325,9 +310,7 @@ class StoredTable(RepairableTable):
             return self
         leaving = tuple(dict.fromkeys([*self.omissions, *more]))
         if leaving not in self._subsets:
-            self._subsets[leaving] = StoredTable(
-                self.address, self.engine, self.settings, leaving, self
-            )
+            self._subsets[leaving] = self._copy_without(leaving)
         return self._subsets[leaving]
 
     def replace_by_groups(self, parts: Sequence[Coarsening]) -> StoredTable:
@@ -348,7 +331,7 @@ class StoredTable(RepairableTable):
             text: None if target is None else convert_target(target, kind, column)
             for text, target in targets.items()
         }
-        table = StoredTable(self.address, self.engine, self.settings, (), self)
+        table = self._copy_without(())
         table._answers = StoredAnswers(sizes={"records": records, "blank": 0})
         table._before = self, column, cells, drops
         table.__dict__.pop("opened", None)

@@ -7,9 +7,8 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from importlib import import_module
-from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +19,28 @@ import pyarrow as pa
 from kanon.base.progress import Progress, ignore_progress
 from kanon.base.values import MISSING_LABEL, encode_texts
 from kanon.classes import EquivalenceClasses, number_tuples, sum_tuples
-from kanon.errors import PlanError, TableError, quote
+from kanon.errors import TableError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.settings import get_settings
 from kanon.sources.addresses import Address
-from kanon.sources.coverage import add_missing_leaf, check_coverage
+from kanon.sources.coverage import fit_tree
 from kanon.sources.engine_classes import SUPPRESSED_ROW, EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import add_keys, list_key_columns
-from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
+from kanon.sources.engine_order import KEY, rank_nodes
 from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.limits import check_room, limit_growth, measure_path
-from kanon.sources.memory import require_records
 from kanon.sources.rows import build_released_rows, compute_rise
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import EXCERPT, QUERY_PREFIX, convert_to_frame, find_positions
-from kanon.sources.tables import Excerpt
+from kanon.sources.tables import Excerpt, Source
 from kanon.sources.writing import check_replaceable, keep_mode
 from kanon.stored_classes import TupleNumbers
 
 
-class StoredSource:
+class StoredSource(Source):
     def __init__(
         self,
         table: StoredTable,
@@ -51,20 +49,12 @@ class StoredSource:
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
     ) -> None:
-        schema.check(table.columns)
-        self.table = table
-        self._schema = schema
-        self.pseudonyms = tuple(pseudonyms)
-        self._keep_suppressed = keep_suppressed
+        super().__init__(table, schema, hierarchies, pseudonyms, keep_suppressed)
+        self.table: StoredTable = table
         columns = schema.quasi_identifiers
-        require_records(table.n_records)
         trees = []
         self._lookup: list[np.ndarray] = []
         for column in columns:
-            if column not in hierarchies:
-                raise PlanError(
-                    f"The quasi-identifier {quote(column)} has no hierarchy; choose one for it."
-                )
             texts, records = table.values(column).texts, table.count_records_by_code(column)
             tree, lookup = _match_nodes(column, hierarchies[column], texts, records)
             trees.append(tree)
@@ -96,10 +86,6 @@ class StoredSource:
         check_columns(self.table.columns, [column])
         columns = self.classes.attributes
         return self.table.build_stored_histogram(column, columns, self.classes.nodes, self._lookup)
-
-    def list_unchanged_columns(self) -> tuple[str, ...]:
-        recoded = {*self.classes.attributes, *self._schema.columns(Role.IDENTIFIER)}
-        return tuple(column for column in self.table.columns if column not in recoded)
 
     def get_excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
         if position is None:
@@ -155,9 +141,9 @@ class StoredSource:
         for number, column in enumerate(self.pseudonyms):
             rows = _add_pseudonyms(table, rows, column, f"{QUERY_PREFIX} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
-            by, parts = self._build_sort_keys(recoding, recoding.released_nodes, order)
+            by, ranks = self._build_sort_keys(recoding, recoding.released_nodes, order)
             rows = recoding.add_released_keys(table, rows, keeps)
-            rows = recoding.add_labels(rows, parts, keeps)
+            rows = recoding.add_labels(rows, ranks, keeps)
             return self._select_columns(table, rows, rows[SUPPRESSED_ROW] if keeps else None, by)
         place, assigned = f"{QUERY_PREFIX} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
@@ -168,10 +154,9 @@ class StoredSource:
             roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
             nodes = np.vstack([nodes, roots])
         labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
-        by, parts = self._build_sort_keys(recoding, list(nodes.T), order)
-        for key, adds in parts.items():  # ranks take fewer bits than sums
-            sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
-            labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
+        by, ranks = self._build_sort_keys(recoding, list(nodes.T), order)
+        for j, rank in enumerate(ranks):
+            labels[f"{KEY} {j}"] = rank[nodes[:, j]]
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{QUERY_PREFIX} label {j}"] = pa.DictionaryArray.from_arrays(
                 nodes[:, j], tree.labels
@@ -182,15 +167,19 @@ class StoredSource:
 
     def _build_sort_keys(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
-    ) -> tuple[list[str], NodeParts]:
+    ) -> tuple[list[str], list[np.ndarray]]:
+        """The columns to sort by, and per quasi-identifier the ranks of its nodes."""
         if order == "table":  # joins lose the order
-            return [_ROW], {}
-        ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
+            return [_ROW], []
+        attributes = self.classes.attributes
         identifiers = self._schema.columns(Role.IDENTIFIER)  # pseudonyms among them decide nothing
-        columns = [column for column in self.table.columns if column not in identifiers]
-        columns += [SUPPRESSED] * self._keep_suppressed
-        by, parts = pack_ranks(columns, self.classes.attributes, ranks)
-        return ([*by, _LAST] if self.pseudonyms else by), parts
+        by = [
+            f"{KEY} {attributes.index(column)}" if column in attributes else column
+            for column in self.table.columns
+            if column not in identifiers
+        ]
+        by += [SUPPRESSED] * self._keep_suppressed + [_LAST] * bool(self.pseudonyms)
+        return by, list(map(rank_nodes, recoding.hierarchies, nodes))
 
     def _join_members(
         self, table: StoredTable, rows: Any, members: np.ndarray, known: dict[str, np.ndarray]
@@ -222,22 +211,7 @@ class StoredSource:
         if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
         wanted |= {key: rows[key] for key in by if key.startswith(KEY)}
-        rows = rows.select([cells.name(column) for column, cells in wanted.items()])
-        return rank_cells(rows, by, self._fetch_few_texts)
-
-    def _fetch_few_texts(self, column: str) -> list[str] | None:
-        """The texts of an unchanged column; None if they are many, or not texts."""
-        table = self.table
-        # A database may treat texts as equal that DuckDB, which sorts its rows, tells apart.
-        if table.engine == "other" or column not in self.list_unchanged_columns():
-            return None
-        rows = table.expression
-        cells = table.mark_missing_cells(rows, column)
-        if not cells.type().is_string() or table.count_distinct(column).values > _FEW:
-            return None
-        values = rows.select(text=cells).distinct().limit(_FEW + 1)
-        texts = table.opened.fetch(values)["text"].drop_null().to_pylist()
-        return texts if len(texts) <= _FEW else None
+        return rows.select([cells.name(column) for column, cells in wanted.items()]), list(by)
 
     def write(
         self,
@@ -303,14 +277,12 @@ _KEY = f"{QUERY_PREFIX} key"
 _ROW, _LAST = f"{KEY} row", f"{KEY} last"
 """A row's place in the table; a random number, which shuffles rows that differ in pseudonyms."""
 
-_FEW = 10_000  # up to this number, the texts of a column are fetched and sorted by rank
 _SAMPLE_RECORDS = 10_000
 _NUMBER_LENGTH = 8
 _COMPRESSION = 8  # Parquet is at best 8 times smaller than text: no release that fits is refused
 
 
 def _measure_mean_length(table: StoredTable, columns: Sequence[str]) -> float:
-    """The mean number of characters of the first records in some columns."""
     rows = table.expression.limit(_SAMPLE_RECORDS)
     kinds = {name: rows[name].type() for name in columns}
     texts = [name for name, kind in kinds.items() if kind.is_string() or kind.is_binary()]
@@ -348,7 +320,6 @@ def check_outside(target: Address, address: Address) -> None:
 
 
 def get_part_path(path: Path) -> Path:
-    """The path of a release until it is complete."""
     return path.with_name(f".{uuid.uuid4().hex}.part")
 
 
@@ -391,7 +362,6 @@ def _join_matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
 
 
 def _add_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
-    """Add a random label per distinct identifier."""
     import ibis
 
     original, secret = f"{name}, known", secrets.token_hex(32)
@@ -410,8 +380,5 @@ def _match_nodes(
 ) -> tuple[Hierarchy, np.ndarray]:
     """The tree, with a leaf for missing cells if any, and the node of every code."""
     present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
-    check_coverage(column, present, tree)
-    if records[0]:
-        tree = add_missing_leaf(column, present, tree)
-    lookup = [tree.node_of.get(MISSING_LABEL, 0) if records[0] else 0]
-    return tree, np.array([*lookup, *(tree.node_of.get(text, 0) for text in texts)], dtype=np.int64)
+    tree, missing = fit_tree(column, present, bool(records[0]), tree)
+    return tree, np.array([missing, *(tree.node_of.get(text, 0) for text in texts)], dtype=np.int64)

@@ -59,19 +59,16 @@ class StoredAnswers:
         return groups
 
     def _limit_groups(self) -> None:
-        while (
-            len(self.groups) > 1 and sum(map(_measure_groups, self.groups.values())) > _CACHE_BYTES
-        ):
+        def measure_groups() -> int:
+            return sum(codes.nbytes + counts.nbytes for codes, counts in self.groups.values())
+
+        while len(self.groups) > 1 and measure_groups() > _CACHE_BYTES:
             del self.groups[next(iter(self.groups))]
 
     def collect_answers(self, other: StoredAnswers) -> None:
         for name, known in vars(self).items():
             known.update(vars(other)[name])
         self._limit_groups()
-
-
-def _measure_groups(groups: Groups) -> int:
-    return groups[0].nbytes + groups[1].nbytes
 
 
 class TableConnection:
@@ -135,9 +132,8 @@ class TableConnection:
         if cells.type().is_string():
             return cells.isnull() | (cells.strip() == "")
         lacking = cells.isnull()
-        return (
-            lacking | cells.isnan() if cells.type().is_floating() and self._knows_nan else lacking
-        )
+        has_nan = cells.type().is_floating() and self._knows_nan
+        return lacking | cells.isnan() if has_nan else lacking
 
     def values(self, column: str) -> ColumnValues:
         known = self.asked.values
@@ -148,13 +144,11 @@ class TableConnection:
             limit = get_settings().distinct_values
             fetched = self.fetch(grouped.limit(limit + 1))
             if fetched.num_rows > limit:
-                raise TableError(
-                    describe_exceeded_limit(
-                        "distinct_values",
-                        f"Column {quote(column)} has more distinct values than a hierarchy can "
-                        "hold (make it an identifier, or coarsen it in the table)",
-                    )
+                what = (
+                    f"Column {quote(column)} has more distinct values than a hierarchy can hold "
+                    "(make it an identifier, or coarsen it in the table)"
                 )
+                raise TableError(describe_exceeded_limit("distinct_values", what))
             known[column] = ColumnValues.read(column, fetched, self.markers)
         return known[column]
 
@@ -313,23 +307,18 @@ class ColumnValues:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether several raw values have one code."""
         filled = self.raw.is_valid().to_numpy(zero_copy_only=False)
         codes = np.append(self.codes[filled], [0] if self.raw.null_count else [])
         return len(np.unique(codes)) < len(codes)
 
     @property
     def missing(self) -> int:
-        """The number of records that lack a value."""
         return int(self.records[self.codes == 0].sum())
 
     def find_codes(self, cells: Any) -> np.ndarray:
         places = pc.index_in(cells.combine_chunks().cast(self.raw.type), self.raw)
-        return (
-            self.codes[places.fill_null(0).to_numpy()]
-            if self.raw.null_count
-            else np.where(places.is_null(), 0, self.codes[places.fill_null(0).to_numpy()])
-        )
+        codes = self.codes[places.fill_null(0).to_numpy()]
+        return codes if self.raw.null_count else np.where(places.is_null(), 0, codes)
 
     def code(self, text: str | None) -> int:
         return 0 if text is None else self.texts.index(text) + 1
@@ -365,11 +354,7 @@ class ColumnValues:
 
 
 def find_positions(tuples: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The place of each wanted tuple among distinct tuples in canonical order.
-
-    >>> find_positions(np.array([[0, 1], [1, 0]]), np.array([[1, 0], [0, 1], [1, 0]])).tolist()
-    [1, 0, 1]
-    """
+    """The place of each wanted tuple among distinct tuples in canonical order."""
     both = np.vstack([tuples, wanted])
     sizes = (both.max(axis=0) + 1).tolist()
     _, _, group = group_tuples(both, np.zeros(len(both), dtype=np.int64), sizes)

@@ -59,11 +59,9 @@ def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "
 
 
 def _describe_form(separator: str | None, encoding: str, settings: ReadSettings) -> str:
-    first = (
-        f"Separator {describe_separator(separator)}"
-        if separator
-        else "One column without a separator"
-    )
+    first = "One column without a separator"
+    if separator:
+        first = f"Separator {describe_separator(separator)}"
     second = f"encoding {encoding.upper()}"
     how = ["found" if s is None else "given" for s in (settings.separator, settings.encoding)]
     if how[0] == how[1]:

@@ -24,11 +24,7 @@ class TextForm:
 
     @classmethod
     def find_form(cls, content: bytes, separator: str, encoding: str) -> TextForm:
-        """The form of a file that was read with this separator and encoding.
-
-        >>> TextForm.find_form(b"a;b\\r\\n1;2\\r\\n", ";", "utf-8")
-        TextForm(separator=';', encoding='utf-8', line_end='\\r\\n')
-        """
+        """The form of a file that was read with this separator and encoding."""
         if encoding == "utf-8" and content.startswith(codecs.BOM_UTF8):
             encoding = "utf-8-sig"
         try:
@@ -47,11 +43,7 @@ class TextForm:
             ) from None
 
     def choose_encoding_for(self, text: str) -> TextForm:
-        """The same form, but in UTF-8 if its encoding lacks a character of a text.
-
-        >>> TextForm(";", "latin-1").choose_encoding_for("≥ 5")
-        TextForm(separator=';', encoding='utf-8', line_end='\\n')
-        """
+        """The same form, but in UTF-8 if its encoding lacks a character of a text."""
         try:
             self.encode_text(text)
         except TableError:
@@ -72,9 +64,6 @@ def needs_all_quotes(content: bytes, separator: str = ",") -> bool:
 
     It leaves some bytes unquoted that a reader would take for a line end, padding or a byte order
     mark.
-
-    >>> needs_all_quotes(b"a,b\\r"), needs_all_quotes(b"a,b\\n")
-    (True, False)
     """
     return b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf")
 

@@ -62,28 +62,15 @@ def read_arrow(
     names = read_column_names(content.column_names, name)
     if not names:
         raise TableError(f"{quote(name)} has no columns.")
-    return FileContent(
-        pd.DataFrame(
-            {
-                n: convert_arrow_column(column, n)
-                for n, column in zip(names, content.columns, strict=True)
-            }
-        )
-    )
+    columns = zip(names, content.columns, strict=True)
+    return FileContent(pd.DataFrame({n: convert_arrow_column(column, n) for n, column in columns}))
 
 
 def read_parquet(data: bytes, name: str, *_: object) -> FileContent:
-    """Read a Parquet file.
-
-    >>> read_parquet(b"a,b", "t.parquet")
-    Traceback (most recent call last):
-    kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
-    """
     return read_arrow(data, name, "Parquet", _read_parquet_table)
 
 
 def read_feather(data: bytes, name: str, *_: object) -> FileContent:
-    """Read a Feather file, or a stream of Arrow records."""
     return read_arrow(data, name, "Feather", _read_arrow_table)
 
 
@@ -133,10 +120,6 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     Its header is the first filled row. A row over at most half of the columns is taken for a title
     and left out if a wider row of texts follows. A second row of names is joined with the header;
     a row of units is left out. Numbers with a format of codes, such as 00000, are read as shown.
-
-    >>> read_sheet(b"a,b", "t.xlsx", ReadSettings())
-    Traceback (most recent call last):
-    kanon.errors.TableError: 't.xlsx' cannot be read as XLSX: it is damaged, locked or another ...
     """
     wanted, header = settings.sheet, settings.header
     try:
@@ -145,11 +128,9 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
         sheets = map(book.get_sheet_by_name, book.sheet_names)
         sizes = {sheet.name: (sheet.height, sheet.width) for sheet in sheets if sheet.height}
         sheet_name = _choose_sheet(book, sizes, name) if wanted is None else wanted
-        rows = (
-            book.get_sheet_by_name(sheet_name).to_python(skip_empty_area=False)
-            if sheet_name in sizes
-            else []
-        )
+        rows = []
+        if sheet_name in sizes:
+            rows = book.get_sheet_by_name(sheet_name).to_python(skip_empty_area=False)
         exact = find_exact_cells(content, sheet_name) if rows else {}
     except (CalamineError, Unreadable, OSError, ValueError):
         raise _build_damage_error(name, "XLSX") from None

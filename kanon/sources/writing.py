@@ -48,13 +48,7 @@ def write_whole(content: bytes, path: Path) -> None:
 
 
 def check_replaceable(path: Path) -> None:
-    """Check that a file at a path, if there is one, may be replaced.
-
-    Raises
-    ------
-    TableError
-        It is a pipe or a device, or it is write-protected.
-    """
+    """Check that a path is no pipe or device, and not write-protected."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # nothing is there, or writing will report the error
@@ -104,13 +98,6 @@ def table_bytes(
 
 def explain_unwritable(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
     """A sentence that says why a table cannot be written as a kind; None if it can.
-
-    Parameters
-    ----------
-    kind
-        One of :data:`kanon.sources.formats.FORMATS`; only XLSX has limits.
-    make
-        Makes the table, if it is needed.
 
     >>> explain_unwritable("csv", lambda: pd.DataFrame()) is None
     True

@@ -63,7 +63,7 @@ def test_the_help_text_imports_no_command_and_names_each(folder):
 
 def test_run_imports_the_algorithm_of_its_plan_alone(folder):
     found = imported(folder, *RUN)
-    others = ("sklearn", "networkx", "plotly", "streamlit", "ibis", "requests", "pooch", "jinja2")
+    others = ("sklearn", "networkx", "plotly", "streamlit", "ibis", "requests", "jinja2")
     assert not {*others} & found
     algorithms = {module.__name__ for module in parts_of(kanon.algorithms).values()}
     assert algorithms & found == {"kanon.algorithms.gaa"}

@@ -285,7 +285,7 @@ def test_leaves_that_are_added_and_removed_leave_no_trace(plain, data):
     grown = edit.add_leaves(tree, ["x", "y"], parent)
     assert shape(grown)[parent] == [*shape(tree)[parent], "x", "y"]
     assert edit.remove_leaves(grown, ["y", "x"]) == tree
-    assert edit.add_leaf(edit.add_leaf(tree, "x", parent), "y", parent) == grown
+    assert edit.add_leaves(edit.add_leaves(tree, ["x"], parent), ["y"], parent) == grown
     if tree.weight is not None:
         heaviest = max(tree.weight[tree.node_of[x]] for x in shape(tree)[parent])
         assert grown.weight[grown.node_of["x"]] == grown.weight[grown.node_of["y"]] == heaviest

@@ -84,7 +84,7 @@ def test_numbers_of_numpy_are_weights():
     [
         (nx.DiGraph(), "no nodes"),
         (nx.Graph([("*", "a")]), "not directed"),
-        (nx.DiGraph([("*", "a"), ("b", "c"), ("c", "b")]), "'b', 'c' form a cycle"),
+        (nx.DiGraph([("*", "a"), ("b", "c"), ("c", "b")]), "'c', 'b' form a cycle"),
         (nx.DiGraph([("*", "*")]), "'\\*' form a cycle"),
         (nx.DiGraph([("*", "a"), ("*", "b"), ("a", "x"), ("b", "x")]), "'x', 'a', 'b'"),
         (nx.MultiDiGraph([("*", "x"), ("*", "x")]), "More than one edge"),

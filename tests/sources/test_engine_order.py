@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import duckdb
 import numpy as np
@@ -19,7 +18,6 @@ from hypothesis import strategies as st
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import run
-from kanon.sources import stored_source
 from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sort_batches
 from kanon.sources.read_settings import ReadSettings
@@ -148,8 +146,7 @@ def test_random_tables_leave_in_the_order_of_memory(tmp_path_factory, engine, da
     table = data.draw(tables(engine == "duckdb"))
     shuffled = table.take(data.draw(st.permutations(range(table.num_rows))))
     plan = plan_of(table.column_names, keeps=data.draw(st.booleans()))
-    with mock.patch.object(stored_source, "_FEW", data.draw(st.sampled_from([2, 10_000]))):
-        found = written(plan, put(shuffled, folder, engine), engine, folder / "out")
+    found = written(plan, put(shuffled, folder, engine), engine, folder / "out")
     expected = in_memory(plan, table)
     assert list(found.columns) == list(expected.columns)
     assert as_it_stands(found) == as_it_stands(expected)

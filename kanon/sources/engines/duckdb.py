@@ -74,9 +74,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         connection.raw_sql("SET enable_progress_bar_print=false")
         connection.raw_sql("SET enable_external_access=false")
         connection.raw_sql("SET lock_configuration=true")
-        expression = normalise_columns(
-            rows(), name
-        )  # from here on a view that reads other files is refused
+        # From here on a view that reads other files is refused.
+        expression = normalise_columns(rows(), name)
 
     def fetch(wanted: Any) -> Any:
         with translate_errors():
@@ -424,11 +423,7 @@ _ENUMERATION = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 
 
 def _select_cell(name: str, kind: str) -> str:
-    """The SQL that selects a column of some type.
-
-    >>> _select_cell('"a"', "ENUM('x', 'it''s, y')[]")
-    'CAST("a" AS VARCHAR[]) AS "a"'
-    """
+    """The SQL that selects a column of some type."""
     if kind == "VARCHAR":
         return f"{name} COLLATE C AS {name}"
     wanted = "DECIMAL(38, 0)" if kind == "HUGEINT" else _ENUMERATION.sub("VARCHAR", kind)

@@ -50,10 +50,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         if not address.is_url:
             connection = open_sqlite(address.path)
             table = choose_table(address, connection.list_tables())
-            rows, batches_of = (
-                select_sqlite_rows(connection, table, name),
-                partial(read_sqlite_batches, connection),
-            )
+            rows = select_sqlite_rows(connection, table, name)
+            batches_of = partial(read_sqlite_batches, connection)
         else:
             connection = _connect_server(address)
             table = choose_table(address, connection.list_tables())
@@ -195,13 +193,10 @@ def select_sqlite_rows(connection: Any, table: str, name: str) -> Any:
             all(max(row[most], -row[least]) <= _EXACT for row in extremes if row[j] == "integer"),
             f"Column {quote(column)} of {quote(name)}",
         )
-    cells = ", ".join(
-        f"{escape_sql_name(column)} COLLATE BINARY AS {escape_sql_name(column)}"
-        for column in columns
-    )
-    return connection.sql(
-        f"SELECT {cells} FROM {escape_sql_name(table)}", schema=ibis.schema(schema)
-    )
+    names = [escape_sql_name(column) for column in columns]
+    cells = ", ".join(f"{name} COLLATE BINARY AS {name}" for name in names)
+    query = f"SELECT {cells} FROM {escape_sql_name(table)}"
+    return connection.sql(query, schema=ibis.schema(schema))
 
 
 def _find_type(kinds: set[str], exact: bool, where: str) -> str:

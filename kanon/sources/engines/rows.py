@@ -150,11 +150,6 @@ def normalise_columns(rows: Any, name: str) -> Any:
 
 
 def escape_sql_name(text: str) -> str:
-    """Quote the name of a table or a column for SQL.
-
-    >>> escape_sql_name('a"b')
-    '"a""b"'
-    """
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -181,18 +176,25 @@ def list_parquet_parts(address: Address) -> list[Path]:
         endings = FORMATS["parquet"].endings
         files = (part for part in sorted(path.glob("**/*")) if part.is_file())
         parts = [part for part in files if part.suffix.lower() in endings]
-    parts = [part for part in parts if not _is_hidden(part.relative_to(path))]
+    parts = [
+        part
+        for part in parts
+        if not any(name.startswith((".", "_")) for name in part.relative_to(path).parts)
+    ]
     if not parts:
         raise TableError(f"The folder {quote(address.name)} holds no Parquet file.")
     first = _read_column_types(parts[0])
     check_cases(list(first), address.name)
     for part in parts[1:]:
-        _check_same(address, parts[0], first, part, _read_column_types(part))
+        types = _read_column_types(part)
+        for column in {**first, **types}:
+            if first.get(column) != types.get(column):
+                raise TableError(
+                    f"Column {quote(column)} differs between {quote(parts[0].name)} and "
+                    f"{quote(part.name)} of {quote(address.name)}: every file must have the same "
+                    "columns of the same types."
+                )
     return parts
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(name.startswith((".", "_")) for name in path.parts)
 
 
 def _read_column_types(part: Path) -> dict[str, Any]:
@@ -213,21 +215,3 @@ def _get_plain_type(kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if pa.types.is_large_string(kind) else kind
-
-
-def _check_same(
-    address: Address, first: Path, columns: dict[str, Any], part: Path, part_columns: dict[str, Any]
-) -> None:
-    for column in [*columns, *(name for name in part_columns if name not in columns)]:
-        if columns.get(column) == part_columns.get(column):
-            continue
-        where = f"{quote(first.name)} and {quote(part.name)} of {quote(address.name)}"
-        if column in columns and column in part_columns:
-            raise TableError(
-                f"Column {quote(column)} changes its type between {where}: every file must have "
-                "the same type."
-            )
-        raise TableError(
-            f"Column {quote(column)} is in only one of {where}: every file must have the same "
-            "columns."
-        )

@@ -121,9 +121,9 @@ class SparkCluster:
     @contextmanager
     def replace_spark_errors(self, name: str) -> Iterator[None]:
         def explain(message: str) -> str | None:
-            return (
-                explain_spark_error(name, message) if self.alive else LOST.format(name=quote(name))
-            )
+            if not self.alive:
+                return LOST.format(name=quote(name))
+            return explain_spark_error(name, message)
 
         with replace_engine_errors(name, SPARK_ERRORS, explain), WarningsOff():
             yield
@@ -289,11 +289,7 @@ def _parse_hosts(master: str) -> list[tuple[str, int]]:
 
 
 def hide_credentials(master: str) -> str:
-    """A master without user and password.
-
-    >>> hide_credentials("k8s://https://me:secret@host:6443")
-    'k8s://https://host:6443'
-    """
+    """A master without user and password."""
     return re.sub(r"[^/,]*@", "", master)
 
 
