@@ -1,4 +1,4 @@
-"""Two lessons on one table, side by side: which steps belong together, where they differ."""
+"""Two lessons on one table, side by side, step by step: where they differ, and how they end."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,6 @@ import numpy as np
 
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Lesson
-from kanon.teaching.merging import Merge
 from kanon.teaching.question import Labels, get_labels
 
 
@@ -26,30 +25,14 @@ class SideBySide:
         ):
             raise ValueError("the two lessons are not on the same table")
 
-    @cached_property
-    def rule(self) -> Literal["merges", "steps", "share"]:
-        """What advances equally in both lessons: merges, steps, or the share of the lesson."""
-        if _has_only_merges(self.one) and _has_only_merges(self.other):
-            return "merges"
-        return "steps" if self.one.algorithm == self.other.algorithm else "share"
-
     @property
     def last(self) -> int:
-        return max(self._ends)
+        return max(len(lesson.steps) for lesson in (self.one, self.other)) - 1
 
     def get_positions(self, place: int) -> tuple[int, int]:
-        first, second = (
-            place * end // self.last if self.rule == "share" else min(place, end)
-            for end in self._ends
-        )
+        """The step of each lesson at a place: one that has ended waits at its release."""
+        first, second = (min(place, len(lesson.steps) - 1) for lesson in (self.one, self.other))
         return first, second
-
-    def find_first_place(self, side: int, position: int) -> int:
-        """The first place at which a side (0 or 1) has reached a position of its lesson."""
-        places = (
-            place for place in range(self.last) if self.get_positions(place)[side] >= position
-        )
-        return next(places, self.last)
 
     @cached_property
     def parting_place(self) -> int | None:
@@ -67,10 +50,6 @@ class SideBySide:
             _list_labels(lesson.steps[-1].recoding) for lesson in (self.one, self.other)
         )
         return "same" if first == second else "values"
-
-    @property
-    def _ends(self) -> tuple[int, int]:
-        return len(self.one.steps) - 1, len(self.other.steps) - 1
 
     def _has_same_classes(self, place: int) -> bool:
         position, other_position = self.get_positions(place)
@@ -96,11 +75,6 @@ def sum_cost_so_far(lesson: Lesson, position: int) -> float:
         return paid
     # No tree has the cost of a range, but its share of the whole is known. Ranges have no weights.
     return paid * lesson.steps[position].numbers.alteration / 100
-
-
-def _has_only_merges(lesson: Lesson) -> bool:
-    """Whether every step between the table and the release merges two classes."""
-    return lesson.complete and all(isinstance(step.detail, Merge) for step in lesson.steps[1:-1])
 
 
 def _list_classes(recoding: Recoding) -> frozenset[frozenset[int]]:

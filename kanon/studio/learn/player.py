@@ -58,7 +58,8 @@ def draw_player(view: StepsView, last: int) -> int:
 
 
 def _move(by: int, last: int) -> None:
-    _show_step_at(min(max(state.get_session().view(LessonsView).steps.step + by, 0), last))
+    at = min(state.get_session().view(LessonsView).steps.step, last)
+    _show_step_at(min(max(at + by, 0), last))
 
 
 def _show_step_at(step: int) -> None:
