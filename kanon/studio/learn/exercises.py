@@ -10,7 +10,6 @@ from kanon.studio.learn.state import (
     Attempt,
     ExercisesView,
     LessonsView,
-    Scores,
     apply_view,
     read_clock,
     update_view,
@@ -21,7 +20,7 @@ from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_ans
 from kanon.teaching.by_hand import build_unchanged_answer
 from kanon.teaching.exercises import ExerciseSet, read_exercises
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.marks import mark_answers, mark_class
+from kanon.teaching.marks import ClassMarks, mark_answers, mark_class
 from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"
@@ -34,8 +33,8 @@ def open_set(progress: Progress, content: bytes) -> ExerciseSet:
 
 def mark_files(
     progress: Progress, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]
-) -> Scores:
-    return Scores(exercises.fingerprint, mark_class(exercises, files, progress))
+) -> ClassMarks:
+    return mark_class(exercises, files, progress)
 
 
 def create_exercises_request(_: SessionState, content: bytes) -> JobRequest:
@@ -61,7 +60,7 @@ def set_exercises(work: SessionState, exercises: ExerciseSet) -> SessionState:
     )
 
 
-def set_scores(work: SessionState, scores: Scores) -> SessionState:
+def set_scores(work: SessionState, scores: ClassMarks) -> SessionState:
     uploads = work.view(LessonsView).exercises.uploads + 1
     return update_view(work, "exercises", scores=scores, uploads=uploads)
 

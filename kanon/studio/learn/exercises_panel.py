@@ -47,7 +47,7 @@ def show_exercises(work: SessionState) -> None:
     view = work.view(LessonsView).exercises
     exercises = view.opened or _get_built_in_set()
     if work.view(LessonsView).editor.open:
-        show_set_editor(work, exercises)
+        show_set_editor(work)
         return
     attempt = get_attempt(view, exercises)
     title = f"**{escape_markdown(exercises.title)}**"
@@ -278,12 +278,14 @@ def _list_headings(exercises: ExerciseSet) -> list[str]:
 
 
 def _show_points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    result = mark_answers(exercises, collect_answers(view, exercises))  # checked or not
-    st.subheader(f"{_format_points(result.points, result.most)} points")
+    marks = mark_answers(exercises, collect_answers(view, exercises))  # checked or not
+    most = [question.points for question in exercises.questions]
+    points = [mark.share * of for mark, of in zip(marks, most, strict=True)]
+    st.subheader(f"{_format_points(sum(points), exercises.points)} points")
     rows = {
         "question": _list_headings(exercises),
-        "points": [_format_points(mark.points, mark.most) for mark in result.marks],
-        "why": [mark.sentence for mark in result.marks],
+        "points": list(map(_format_points, points, most)),
+        "why": [mark.sentence for mark in marks],
     }
     draw_small_table(pd.DataFrame(rows))
 

@@ -66,12 +66,6 @@ class Attempt:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    fingerprint: str
-    marks: ClassMarks
-
-
-@dataclass(frozen=True, eq=False)
 class ExercisesView:
     opened: ExerciseSet | None = None
     place: int = 0  # after the last question comes handing in
@@ -79,7 +73,7 @@ class ExercisesView:
     student: str = ""
     metric: str = ""  # of the handout; empty for those of its questions
     solutions: bool = False  # whether the handout has them
-    scores: Scores | None = None
+    scores: ClassMarks | None = None
     uploads: int = 0  # files taken, so that a field hands over none twice
 
 
