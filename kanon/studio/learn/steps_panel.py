@@ -64,7 +64,7 @@ def show_steps(work: SessionState) -> None:
         show_two(work)
         return
     try:
-        pair = build_table_lesson(work, state.get_or_compute)
+        pair = build_table_lesson(work, view, state.get_or_compute)
     except KanonError as error:
         if on_projector:  # there is nothing to show on it
             show_on_projector(False)

@@ -22,7 +22,7 @@ from kanon.studio.learn.lesson import (
     list_lesson_strategies,
 )
 from kanon.studio.learn.player import LEGEND, draw_picture, draw_player, draw_records
-from kanon.studio.learn.state import LessonsView, OtherLesson, StepsView, apply_view, update_view
+from kanon.studio.learn.state import LessonsView, OtherLesson, StepsView, apply_view
 from kanon.studio.learn.step_sheet import STYLE
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
@@ -57,7 +57,7 @@ def _build_side(work: SessionState, side: str, view: StepsView) -> Side:
         return state.get_or_compute(f"{name}-{side}", key, make)
 
     try:
-        return build_table_lesson(update_view(work, "steps", **vars(view)), load_side)
+        return build_table_lesson(work, view, load_side)
     except KanonError as error:
         return error
 

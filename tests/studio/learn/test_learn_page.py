@@ -40,7 +40,7 @@ def figure(at, key="lesson-picture"):
 
 def lesson_on(at):
     """The lesson that the page shows, built anew."""
-    return build_table_lesson(ui.work(at), lambda name, key, make: make()).lesson
+    return build_table_lesson(ui.work(at), steps(at), lambda name, key, make: make()).lesson
 
 
 def checked(at):
