@@ -7,12 +7,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from kanon.base.formatting import count_noun, write_percent
+from kanon.base.formatting import count_noun, join_words, write_percent
 from kanon.base.rounding import write_decimals
 from kanon.cards import Card
 from kanon.errors import PlanError, quote
 from kanon.teaching.case import Case, Shares, list_texts
-from kanon.teaching.lesson import join_words
 from kanon.teaching.prevention import DEDUCTIONS, LARGEST_T, Prevention, find_prevention
 
 ATTACKS: Mapping[str, Card] = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon.errors import ExerciseError
 from kanon.metrics import metric_named
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion, build_answer
+from kanon.teaching.question import LevelsQuestion, RecodeQuestion, build_answer
 from kanon.teaching.small_tables import SmallTable, raise_to_levels
 from kanon.teaching.worked import write_loss
 

@@ -12,8 +12,7 @@ import pandas as pd
 from kanon.base.formatting import join_words
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import ExerciseError, join_lines, list_names, quote
-from kanon.teaching.answers import MOST_CHANGES, Answers, read_answers
-from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.exercises import MOST_CHANGES, Answers, ExerciseSet, read_answers
 from kanon.teaching.question import Mark, format_question_heading
 
 _LONGEST = 200  # the most letters of an answer that are shown

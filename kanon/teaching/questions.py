@@ -17,8 +17,16 @@ from kanon.measures import alteration
 from kanon.measures.cells import scale_metric_potentials
 from kanon.measures.privacy import sensitive_measures
 from kanon.metrics import metric_named
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import NOT_ALLOWED, Labels, Mark, Number, Question, get_labels
+from kanon.teaching.question import (
+    NOT_ALLOWED,
+    Labels,
+    LevelsQuestion,
+    Mark,
+    Number,
+    Question,
+    RecodeQuestion,
+    get_labels,
+)
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, format_tuple, raise_to_levels
 
 Level = Annotated[StrictInt, Field(ge=0)]

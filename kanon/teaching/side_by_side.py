@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -41,40 +40,16 @@ class SideBySide:
             (place for place in range(self.last + 1) if not self._has_same_classes(place)), None
         )
 
-    @cached_property
-    def ending(self) -> Literal["same", "values", "classes"]:
-        """How the releases differ: not at all, in the values of the same classes, or in classes."""
-        if not self._has_same_classes(self.last):
-            return "classes"
-        first, second = (
-            _list_labels(lesson.steps[-1].recoding) for lesson in (self.one, self.other)
-        )
-        return "same" if first == second else "values"
+    @property
+    def has_same_release(self) -> bool:
+        first, second = (lesson.steps[-1].recoding for lesson in (self.one, self.other))
+        return self._has_same_classes(self.last) and _list_labels(first) == _list_labels(second)
 
     def _has_same_classes(self, place: int) -> bool:
         position, other_position = self.get_positions(place)
         return _list_classes(self.one.steps[position].recoding) == _list_classes(
             self.other.steps[other_position].recoding
         )
-
-
-def sum_cost_so_far(lesson: Lesson, position: int) -> float:
-    """The costs of all records up to a step, in the metric's own unit."""
-    recoding = lesson.steps[position].recoding
-    classes = recoding.classes
-    ends = np.array([[tree.root for tree in classes.hierarchies]] * classes.n_classes)
-    to = ends if recoding.ranged else recoding.targets
-    paid = sum(
-        records * lesson.get_cost(j, low, high)
-        for records, lows, highs in zip(
-            classes.counts.tolist(), classes.nodes.tolist(), to.tolist(), strict=True
-        )
-        for j, (low, high) in enumerate(zip(lows, highs, strict=True))
-    )
-    if not recoding.ranged:
-        return paid
-    # No tree has the cost of a range, but its share of the whole is known. Ranges have no weights.
-    return paid * lesson.steps[position].numbers.alteration / 100
 
 
 def _list_classes(recoding: Recoding) -> frozenset[frozenset[int]]:

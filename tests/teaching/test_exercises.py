@@ -22,8 +22,7 @@ from kanon.hierarchy.build import groups, suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named, potentials
 from kanon.teaching import optimum
-from kanon.teaching.answers import Answers, read_answers
-from kanon.teaching.exercises import BUILT_IN, read_exercises
+from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises
 from kanon.teaching.marks import mark_answers, mark_class
 from kanon.teaching.optimum import find_best_levels, find_best_recoding
 from kanon.teaching.small_tables import raise_to_levels

@@ -20,8 +20,7 @@ from kanon.studio.session.text import escape_markdown, strip_for_screen_reader
 from kanon.teaching.by_hand import HandRecoding, Row, measure_hand_recoding, set_value, step_column
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.handout import draw_trees
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import format_question_heading
+from kanon.teaching.question import LevelsQuestion, RecodeQuestion, format_question_heading
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, format_tuple
 

@@ -16,11 +16,17 @@ from kanon.studio.learn.state import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.work import JobRequest, SessionState, add_opening_cancelled_notice
-from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
 from kanon.teaching.by_hand import build_unchanged_answer
-from kanon.teaching.exercises import ExerciseSet, read_exercises
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.exercises import (
+    MOST_CHANGES,
+    AnswerChange,
+    Answers,
+    ExerciseSet,
+    read_answers,
+    read_exercises,
+)
 from kanon.teaching.marks import ClassMarks, mark_answers, mark_class
+from kanon.teaching.question import LevelsQuestion, RecodeQuestion
 from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"

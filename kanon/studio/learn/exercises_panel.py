@@ -32,13 +32,11 @@ from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
-from kanon.teaching.answers import format_name_for_file
-from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
-from kanon.teaching.hints import get_hint
+from kanon.teaching.exercises import BUILT_IN, ExerciseSet, format_name_for_file, read_exercises
 from kanon.teaching.marks import mark_answers
 from kanon.teaching.question import Mark, format_question_heading
 from kanon.teaching.questions import AnyQuestion
-from kanon.teaching.worked import explain_solution
+from kanon.teaching.worked import explain_solution, get_hint
 
 Change = Callable[[Attempt], Attempt]
 

@@ -10,9 +10,8 @@ from typing import Any, Literal
 from kanon.studio.session import state
 from kanon.studio.session.parts import StateSection
 from kanon.studio.session.work import SessionState
-from kanon.teaching.answers import AnswerChange
 from kanon.teaching.exercise_draft import Draft
-from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.exercises import AnswerChange, ExerciseSet
 from kanon.teaching.marks import ClassMarks
 from kanon.teaching.question import Mark
 

@@ -29,9 +29,9 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, get_metric
 from kanon.studio.widgets.how import explain_ties
-from kanon.teaching.lesson import Step, write_number
+from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.merging import Merge
-from kanon.teaching.side_by_side import SideBySide, sum_cost_so_far
+from kanon.teaching.side_by_side import SideBySide
 
 SIDES = ("one", "other")  # their names in keys
 
@@ -62,7 +62,7 @@ def _build_side(work: SessionState, side: str, view: StepsView) -> Side:
         return error
 
 
-def name_lesson(work: SessionState, view: StepsView, other: StepsView, brief: bool = False) -> str:
+def name_lesson(work: SessionState, view: StepsView, other: StepsView) -> str:
     """A lesson's name beside another: what they differ in; empty if they do not."""
     names = []
     if view.algorithm != other.algorithm:
@@ -73,8 +73,7 @@ def name_lesson(work: SessionState, view: StepsView, other: StepsView, brief: bo
     if all(uses(settings.algorithm, "strategy") for settings in (view, other)):
         first, second = (list_lesson_strategies(work, settings)[1] for settings in (view, other))
         if first != second:
-            title = STRATEGIES[first].title
-            names.append(title.partition(":")[0] if brief else title)
+            names.append(STRATEGIES[first].title.partition(":")[0])
     return ", ".join(names)
 
 
@@ -121,12 +120,6 @@ _STYLE = """<style>
 </style>"""
 """Equal halves where there is room; else one below the other, each with its name."""
 
-_ENDINGS = {
-    "same": "Both end with the same release.",
-    "values": "Both end with the same classes, but these show different values.",
-    "classes": "Their releases differ.",
-}
-
 
 def draw_second_choices(work: SessionState, view: StepsView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -146,10 +139,10 @@ def show_two(work: SessionState) -> None:
     views, is_own = (view, get_other_settings(view)), get_lesson_table_name(view) == OWN
     lessons = [side.lesson for side in sides if isinstance(side, TableLesson)]
     at = draw_player(view, max(len(lesson.steps) for lesson in lessons) - 1) if lessons else 0
-    if len(lessons) == 2:
-        _describe_comparison(work, views, SideBySide(*lessons))
-    st.html(STYLE + _STYLE)
     names = [name_lesson(work, first, second) for first, second in (views, views[::-1])]
+    if len(lessons) == 2:
+        _describe_comparison(SideBySide(*lessons), *names)
+    st.html(STYLE + _STYLE)
 
     def draw_row(draw: Callable[[TableLesson, int, str], None], first: bool = False) -> None:
         places = st.columns(2, gap="medium")
@@ -165,29 +158,23 @@ def show_two(work: SessionState) -> None:
                     st.warning(escape_markdown(side_lesson.sentence), icon=":material/error:")
 
     with st.container(key="two"):
-        draw_row(lambda side_lesson, at, side: _show_step(side_lesson, at), first=True)
-        draw_row(lambda side_lesson, at, side: _show_step_numbers(side_lesson, at))
+        draw_row(lambda side_lesson, at, side: _show_step(side_lesson.lesson, at), first=True)
         draw_row(lambda side_lesson, at, side: draw_picture(side_lesson, at, is_own, f"-{side}"))
         draw_row(lambda side_lesson, at, side: draw_records(side_lesson, at, is_own, f"-{side}"))
     st.caption(LEGEND)
 
 
 # --- what is compared -----------------------------------------------------------------------
-def _describe_comparison(
-    work: SessionState, views: tuple[StepsView, StepsView], pair: SideBySide
-) -> None:
-    first, second = (name_lesson(work, *settings, brief=True) for settings in (views, views[::-1]))
+def _describe_comparison(pair: SideBySide, first: str, second: str) -> None:
     if not first:
         text = "Both sides are the same; choose other settings for one of them."
         st.info(text, icon=":material/info:")
         return
-    st.markdown(
-        escape_markdown(f"{_describe_parting(pair, first, second)} {_ENDINGS[pair.ending]}")
-    )
-    text = "Both are at the same step; the one with fewer steps waits at its release."
-    if pair.one.metric != pair.other.metric:
-        text = f"{text} Each metric counts costs in its own unit."
-    st.caption(text)
+    ending = "Their releases differ."
+    if pair.has_same_release:
+        ending = "Both end with the same release."
+    st.markdown(escape_markdown(f"{_describe_parting(pair, first, second)} {ending}"))
+    st.caption("Both are at the same step; the one with fewer steps waits at its release.")
 
 
 def _describe_parting(pair: SideBySide, first: str, second: str) -> str:
@@ -211,21 +198,15 @@ def _describe_step(name: str, step: Step) -> str:
 
 
 # --- a side ---------------------------------------------------------------------------------
-def _show_step(table_lesson: TableLesson, at: int) -> None:
-    lesson = table_lesson.lesson
+def _show_step(lesson: Lesson, at: int) -> None:
     step, last = lesson.steps[at], len(lesson.steps) - 1
     heading = f"Step {at} of {last}: {step.heading}"
     st.markdown(f"**{escape_markdown(heading)}**  \n{escape_markdown(step.sentence)}")
-
-
-def _show_step_numbers(table_lesson: TableLesson, at: int) -> None:
-    lesson = table_lesson.lesson
-    now = lesson.steps[at].numbers
+    now = step.numbers
     st.markdown(
         f"Minimum k ↑ **{'none' if now.min_k is None else write_count(now.min_k)}** "
-        f"· Cost so far ↓ **{write_number(sum_cost_so_far(lesson, at))}** "
-        f"({escape_markdown(lesson.metric.card.title)}) · "
-        f"Alteration ↓ **{write_percent(now.alteration)}**"
+        f"· Alteration ↓ **{write_percent(now.alteration)}** "
+        f"({escape_markdown(lesson.metric.card.title)})"
     )
 
 

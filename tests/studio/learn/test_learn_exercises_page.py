@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kanon.cli.main import main
 from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import open_sample
-from kanon.teaching.answers import Answers, read_answers
-from kanon.teaching.exercises import BUILT_IN, read_exercises
+from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises
 from kanon.teaching.handout import write_handout
 from kanon.teaching.marks import mark_answers
 from kanon.teaching.worked import explain_solution

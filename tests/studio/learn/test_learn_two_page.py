@@ -8,9 +8,7 @@ from kanon.base.formatting import write_percent
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.two_panel import build_two_lessons
-from kanon.teaching.lesson import write_number
 from kanon.teaching.presets import PRESETS
-from kanon.teaching.side_by_side import sum_cost_so_far
 from support.dashboard import captions, choose, go, infos, press, texts, warnings, work
 
 LEARN = "pages/learn.py"
@@ -49,10 +47,9 @@ def positions(at, monkeypatch):
         lesson = one.lesson
         step, last = lesson.steps[position], len(lesson.steps) - 1
         assert f"**Step {position} of {last}: {step.heading}**  \n{step.sentence}" in said
-        cost, unit = write_number(sum_cost_so_far(lesson, position)), lesson.metric.card.title
         numbers = (
-            f"Minimum k ↑ **{step.numbers.min_k}** · Cost so far ↓ **{cost}** ({unit}) · "
-            f"Alteration ↓ **{write_percent(step.numbers.alteration)}**"
+            f"Minimum k ↑ **{step.numbers.min_k}** · Alteration ↓ "
+            f"**{write_percent(step.numbers.alteration)}** ({lesson.metric.card.title})"
         )
         assert numbers in said
     return found
@@ -71,7 +68,7 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
     assert options[0] == STRATEGIES["s2"].title and options[-1] == STRATEGIES["s1"].title
     assert "learn-table-beside" not in [one.key for one in at.selectbox], "the table is shared"
     assert positions(at, monkeypatch) == (1, 1)
-    assert [f"#### {STRATEGIES[name].title}" in texts(at) for name in ("s1", "s3")] == [True] * 2
+    assert [f"#### {name.upper()}" in texts(at) for name in ("s1", "s3")] == [True] * 2
     (said,) = [text for text in texts(at) if text.startswith("They have the same classes")]
     parted = [one.lesson.steps[7].detail for one in pair_of(at, monkeypatch)]
     assert said == (
