@@ -8,7 +8,6 @@ import numpy as np
 
 from kanon.algorithms import lattice_sweep, mondrian
 from kanon.algorithms.lattice_sweep_better import total_loss
-from kanon.algorithms.lattice_sweep_order import sweep_by_groups
 from kanon.algorithms.lattice_sweep_rest import merging_on
 from kanon.algorithms.lattice_sweep_walk import walk_lattice
 from kanon.algorithms.lines import ValueOrder
@@ -293,36 +292,14 @@ def explain_lattice_sweep(board: Blackboard) -> Iterator[Step]:
     if task.option(lattice_sweep.EFFORT) == "fast":
         return
     first = lattice_sweep.finished(task, walk_lattice(task))
-    order = lattice_sweep.finished(task, sweep_by_groups(task))
-    losses = [total_loss(task, release) for release in (first, order)]
-    best = min(range(2), key=losses.__getitem__)
-    names = "in the order of the nodes", "in the order of the groups’ cost per record"
-    choice = Choice(
-        "Which sweep is kept?",
-        (Rule("least loss"), Rule("the first")),
-        tuple(
-            Candidate(
-                name, (loss, place), place == best, board.cost(loss), figures=(board.cost(loss),)
-            )
-            for place, (name, loss) in enumerate(zip(names, losses, strict=True))
-        ),
-    )
-    yield board.step(
-        "A second sweep",
-        "The groups are released one by one, the cheapest per record first. The sweep "
-        f"{names[best]} is kept: {choice.reason}.",
-        (first, order)[best],
-        (choice,),
-    )
     final = lattice_sweep.anonymise(task)
-    saved = losses[best] - total_loss(task, final)
+    saved = board.cost(total_loss(task, first) - total_loss(task, final))
     yield board.step(
         "Improvement",
-        "Classes are dissolved into others, or merged with neighbouring ones and split again, "
-        f"wherever that costs less. In all, this saves {write_number(board.cost(saved))}."
-        if saved
-        else "Neither dissolving a class nor merging and splitting neighbouring classes would cost "
-        "less.",
+        "A second sweep releases the groups one by one, the cheapest per record first, and the "
+        "better sweep is kept. Then classes are dissolved into others, or merged with neighbouring "
+        "ones and split again, wherever that costs less. In all, this saves "
+        f"{write_number(saved)}.",
         final,
     )
 

@@ -125,7 +125,7 @@ def write_most_cost(release: Recoding, metric: Metric) -> str:
     )
 
 
-def find_meeting_nodes(
+def _find_meeting_nodes(
     classes: EquivalenceClasses, first: Sequence[int], second: Sequence[int]
 ) -> tuple[int, ...]:
     pairs = zip(classes.hierarchies, first, second, strict=True)
@@ -259,57 +259,55 @@ def _write_variation(counts: np.ndarray, total: np.ndarray) -> str:
     return f"½ · ({' + '.join(f'|{here} − {table}|' for here, table in pairs)}) = "
 
 
-def list_earlier_merges(question: ChoiceQuestion, table: SmallTable) -> list[str]:
+def _list_earlier_merges(question: ChoiceQuestion, table: SmallTable) -> list[str]:
     lines = []
-    for merges in range(question.merges):
-        step = question.model_copy(update={"merges": merges}).step(table)
-        pair = f"{format_tuple(step.smallest)} + {format_tuple(step.partner)}"
-        lines.append(f"Merge {merges + 1}: {pair}.")
+    for number, step in enumerate(question.list_merges(table)[: question.merges], start=1):
+        pair = f"{table.write_class(step.picked.nodes)} + {table.write_class(step.partner.nodes)}"
+        lines.append(f"Merge {number}: {pair}.")
     return lines
 
 
 def _explain_smallest_class(question: ChoiceQuestion, table: SmallTable) -> WorkedSolution:
     step = question.step(table)
-    order = sorted(range(len(step.sizes)), key=lambda place: step.sizes[place])
     rows = [
-        {"class": format_tuple(step.options[place]), "records": str(step.sizes[place])}
-        for place in order
+        {"class": table.write_class(group.nodes), "records": str(group.records)}
+        for group in sorted(step.before, key=lambda group: (group.records, group.nodes))
     ]
-    equal = len(step.smallest_ones)
+    equal = sum(group.records == step.picked.records for group in step.before)
     tie = f"; of the {equal} that have as few, it comes first in tree order" if equal > 1 else ""
-    sentence = f"GAA takes {format_tuple(step.smallest)}, which has the fewest records{tie}."
-    return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))
+    taken = table.write_class(step.picked.nodes)
+    sentence = f"GAA takes {taken}, which has the fewest records{tie}."
+    return WorkedSolution(pd.DataFrame(rows), (*_list_earlier_merges(question, table), sentence))
 
 
 def _explain_cheapest_partner(question: ChoiceQuestion, table: SmallTable) -> WorkedSolution:
-    step, metric, classes = question.step(table), metric_named(question.metric), table.classes
-    (depths, write), unraised = _get_costs(classes, metric), raise_to_levels(classes, {})
-    taken = step.options.index(step.smallest)
-    others = {place: cost for place, cost in enumerate(step.costs) if cost is not None}
+    step, classes = question.step(table), table.classes
+    depths, write = _get_costs(classes, metric_named(question.metric))
+    partners = sorted(step.partners, key=lambda partner: (partner.cost, partner.group.nodes))
     rows = []
-    for place in sorted(others, key=lambda place: others[place]):
-        met = find_meeting_nodes(classes, step.nodes[taken], step.nodes[place])
+    for partner in partners:
+        met = _find_meeting_nodes(classes, step.picked.nodes, partner.group.nodes)
         paid = [
-            (step.sizes[side], sum((
+            (group.records, sum((
                 depth[node] - depth[above]
-                for depth, node, above in zip(depths, step.nodes[side], met, strict=True)
+                for depth, node, above in zip(depths, group.nodes, met, strict=True)
             ), Fraction()))
-            for side in (taken, place)
+            for group in (step.picked, partner.group)
         ]  # fmt: skip
         products = " + ".join(f"{records} × {write(cost)}" for records, cost in paid)
         total = write(sum((records * cost for records, cost in paid), Fraction()))
         rows.append(
             {
-                "class": format_tuple(step.options[place]),
-                "both become": format_tuple(get_labels(unraised, met)),
+                "class": table.write_class(partner.group.nodes),
+                "both become": table.write_class(met),
                 "records × cost, of both": f"{products} = {total}",
             }
         )
-    equal = sum(cost == min(others.values()) for cost in others.values())
+    equal = sum(partner.cost == partners[0].cost for partner in partners)
     tie = f"; of the {equal} pairs at this cost, it comes first in tree order" if equal > 1 else ""
-    pair = f"{format_tuple(step.smallest)} with {format_tuple(step.partner)}"
+    pair = f"{table.write_class(step.picked.nodes)} with {table.write_class(step.partner.nodes)}"
     sentence = f"GAA merges {pair}, the cheapest pair{tie}."
-    return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))
+    return WorkedSolution(pd.DataFrame(rows), (*_list_earlier_merges(question, table), sentence))
 
 
 # --- hints ----------------------------------------------------------------------------------
@@ -397,26 +395,22 @@ def _hint_at_number(question: NumberQuestion, table: SmallTable) -> str:
 
 
 def _hint_at_choice(question: ChoiceQuestion, table: SmallTable) -> str:
-    step, earlier = question.step(table), list_earlier_merges(question, table)[:1]
+    step, earlier = question.step(table), _list_earlier_merges(question, table)[:1]
     if question.choose == "smallest":
         rule = (
             "GAA takes the class with the fewest records; if several tie, the one that comes first "
             "in tree order."
         )
         return " ".join([rule, *(f"Do the earlier merges first. {merge}" for merge in earlier)])
-    unraised, taken = raise_to_levels(table.classes, {}), step.options.index(step.smallest)
-    others = [place for place in range(len(step.options)) if place != taken]
+    others = sorted(partner.group.nodes for partner in step.partners)
     meetings = [
-        f"{format_tuple(step.options[place])} at "
-        + format_tuple(
-            get_labels(
-                unraised, find_meeting_nodes(table.classes, step.nodes[taken], step.nodes[place])
-            )
-        )
-        for place in others[:_MOST_NAMED]
+        f"{table.write_class(nodes)} at "
+        + table.write_class(_find_meeting_nodes(table.classes, step.picked.nodes, nodes))
+        for nodes in others[:_MOST_NAMED]
     ]
     more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
     return (
         "All records of both classes rise to where their values meet, and each record pays for "
-        f"every step. {format_tuple(step.smallest)} meets {', '.join([*meetings, *more])}."
+        f"every step. {table.write_class(step.picked.nodes)} meets "
+        f"{', '.join([*meetings, *more])}."
     )

@@ -236,15 +236,9 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
         max_chars=100,
         help="It is saved in the file of answers. Nothing is sent: you hand the file in yourself.",
     )
+    # Below 1 MB, so Streamlit knows the file by its content.
+    answers, is_nameless = collect_answers(view, exercises), not view.student.strip()
     with button:
-        if not view.student.strip():
-            st.button(
-                "Download the answers", icon=":material/download:", key="exercise-nameless",
-                disabled=True, help="Type a name or a pseudonym first.", width="stretch",
-            )  # fmt: skip
-            return
-        # Below 1 MB, so Streamlit knows the file by its content.
-        answers = collect_answers(view, exercises)
         st.download_button(
             "Download the answers",
             data=answers.to_json().encode(),
@@ -254,9 +248,11 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
             on_click="ignore",
             type="primary",
             key="exercise-answers",
+            disabled=is_nameless,
+            help="Type a name or a pseudonym first." if is_nameless else None,
             width="stretch",
         )
-    if answers.fingerprint:
+    if answers.fingerprint and not is_nameless:
         fingerprint = f"**{answers.fingerprint}**"
         st.markdown(
             f"Fingerprint of these answers: {fingerprint}. Write it on your teacher's list "

@@ -397,7 +397,6 @@ def _draw_preview(view: EditorView, draft: Draft) -> None:
 def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> None:
     checked = view.checked
     ready = checked.exercises if checked is not None and checked.draft == draft else None
-    first = "Check the set first."
     with st.container(horizontal=True):
         draw_icon_button(
             "Check the set", "fact_check", "set-check", runner.run_request, create_checking_request,
@@ -406,14 +405,10 @@ def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> N
         )  # fmt: skip
         draw_icon_button(
             "Use it here", "play_arrow", "set-use", _open_set, ready, disabled=ready is None,
-            type="primary" if ready else "secondary", help=None if ready else first,
+            type="primary" if ready else "secondary",
+            help=None if ready else "Check the set first.",
         )  # fmt: skip
-        if ready is None:
-            st.button(
-                "Download the set", icon=":material/download:", key="set-unchecked", disabled=True,
-                help=first,
-            )  # fmt: skip
-        else:
+        if ready is not None:
             draw_file_button(
                 "Download the set", lambda: ready.to_json().encode(), "exercises", "json",
                 ready.fingerprint, "set-download", _is_own(draft),
