@@ -96,13 +96,11 @@ def set_beside(on: bool) -> None:
 
 
 def _suggest_other(work: SessionState, view: StepsView) -> OtherLesson:
-    _, metric = list_lesson_metrics(work, view)
-    strategies, strategy = list_lesson_strategies(work, view)
-    others = sorted({*strategies} - {strategy}, key=["s3", *strategies].index)
-    if others:
-        return OtherLesson(view.algorithm, metric, others[0])
-    algorithm = next(name for name in algorithms() if name != view.algorithm)
-    return OtherLesson(algorithm, metric, strategy)
+    """The first algorithm that works in another way, with the same settings."""
+    family = algorithm_named(view.algorithm).CARD.family
+    others = (name for name, other in algorithms().items() if other.CARD.family != family)
+    metric, strategy = list_lesson_metrics(work, view)[1], list_lesson_strategies(work, view)[1]
+    return OtherLesson(next(others), metric, strategy)
 
 
 # --- the panel ------------------------------------------------------------------------------

@@ -63,7 +63,9 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
     go(at)
     press(at, "Next")
     compare(at)
-    assert view_of(at).beside.strategy == "s3"
+    assert view_of(at).beside.algorithm == "datafly"
+    choose(at, "learn-algorithm-beside", "gaa")
+    choose(at, "learn-strategy-beside", "s3")
     options = at.selectbox(key="learn-strategy-beside").options
     assert options[0] == STRATEGIES["s2"].title and options[-1] == STRATEGIES["s1"].title
     assert "learn-table-beside" not in [one.key for one in at.selectbox], "the table is shared"
