@@ -7,8 +7,7 @@ import json
 from benchmarks.case import Case, CaseError
 from benchmarks.markdown import spread, table
 from benchmarks.timing import alternately
-from kanon.teaching.answers import AnswerChange, Answers
-from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
+from kanon.teaching.exercises import BUILT_IN, AnswerChange, Answers, ExerciseSet, read_exercises
 from kanon.teaching.marks import ClassMarks, mark_class
 
 __all__ = ["CASE"]

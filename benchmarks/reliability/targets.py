@@ -59,12 +59,10 @@ from kanon.studio.session.table_loading import open_uploaded_table
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.project_file import export_project, open_project
 from kanon.studio.widgets import tree_edits
-from kanon.teaching.answers import Answers, read_answers
-from kanon.teaching.exercises import ExerciseSet, read_exercises
+from kanon.teaching.exercises import Answers, ExerciseSet, read_answers, read_exercises
 from kanon.teaching.handout import write_handout
-from kanon.teaching.hints import get_hint
 from kanon.teaching.marks import mark_answers, mark_class
-from kanon.teaching.worked import explain_solution
+from kanon.teaching.worked import explain_solution, get_hint
 
 __all__ = ["SECRET", "TARGETS", "Target"]
 

@@ -15,10 +15,9 @@ from kanon.charts.lesson_lattice import draw_lattice_so_far
 from kanon.charts.lesson_look import HALO, ONE, PAGE, QUIET, Room, get_class_colour, scale_letters
 from kanon.charts.lesson_trees import count_records_per_node, draw_merge, draw_table_values
 from kanon.charts.style import INK, LABEL, add_opacity, escape_label
-from kanon.teaching.cuts import Rectangle, RegionView
-from kanon.teaching.grouping import ClusterView
 from kanon.teaching.lesson import Lesson, Step, write_number
 from kanon.teaching.nodes import NodeView, collect_known_nodes
+from kanon.teaching.regions import ClusterView, Rectangle, RegionView
 
 
 def draw_step(

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from kanon.base.formatting import count_noun, write_percent
+from kanon.base.formatting import count_noun, join_words, write_percent
 from kanon.base.rounding import write_decimals
 from kanon.cards import Card
 from kanon.errors import PlanError, quote
 from kanon.teaching.case import Case, Shares, list_texts
-from kanon.teaching.lesson import join_words
 from kanon.teaching.prevention import DEDUCTIONS, LARGEST_T, Prevention, find_prevention
 
 ATTACKS: Mapping[str, Card] = {
@@ -67,15 +67,61 @@ class AttackResult:
     case: Case  # the table, its release and the register
     known: Mapping[str, str]  # what the attacker knows of the person, by column
     ruled_out: tuple[str, ...]
-    people: tuple[int, ...]  # the positions in the register of the people who match what is known
-    fits: tuple[int, ...]  # the positions of the released records that match it
-    left: tuple[int, ...]  # those of them that have none of the values that are ruled out
-    # the share of each sensitive value in the whole release, and among the records that are left
-    before: Shares
-    after: Shares
-    told: bool  # whether the attack succeeds
-    finding: str  # what the attacker learns, in a sentence
-    prevention: Prevention  # the model that would have prevented it
+
+    @cached_property
+    def people(self) -> tuple[int, ...]:
+        """The positions in the register of the people who match what is known."""
+        register = self.case.register
+        fitting = np.ones(len(register), dtype=bool)
+        for name, value in self.known.items():
+            if name in register.columns:
+                fitting &= np.array(list_texts(register[name])) == value
+        return tuple(np.flatnonzero(fitting).tolist())
+
+    @cached_property
+    def fits(self) -> tuple[int, ...]:
+        """The positions of the released records that match what is known."""
+        return self.case.fits(self.known)
+
+    @cached_property
+    def left(self) -> tuple[int, ...]:
+        """Those of them that have none of the values that are ruled out."""
+        column = list_texts(self.case.released[self.case.sensitive])
+        return tuple(place for place in self.fits if column[place] not in self.ruled_out)
+
+    @cached_property
+    def chances(self) -> tuple[Shares, Shares]:
+        """How often each value occurs in the whole release, and among the records left."""
+        if self.card.name in DEDUCTIONS:
+            return DEDUCTIONS[self.card.name](self.case, self.known)
+        return self.case.shares(), self.case.shares(self.left)
+
+    @property
+    def before(self) -> Shares:
+        return self.chances[0]
+
+    @property
+    def after(self) -> Shares:
+        return self.chances[1]
+
+    @cached_property
+    def conclusion(self) -> tuple[bool, str]:
+        return _draw_conclusion(self)
+
+    @property
+    def told(self) -> bool:
+        """Whether the attack succeeds."""
+        return self.conclusion[0]
+
+    @property
+    def finding(self) -> str:
+        """What the attacker learns, in a sentence."""
+        return self.conclusion[1]
+
+    @cached_property
+    def prevention(self) -> Prevention:
+        """The model that would have prevented it."""
+        return find_prevention(self.card.name, self.case, len(self.ruled_out))
 
 
 def run_attack(
@@ -84,6 +130,7 @@ def run_attack(
     known: Mapping[str, str] | None = None,
     ruled_out: Sequence[str] | None = None,
 ) -> AttackResult:
+    """Attack a person, or the one about whom the attack reveals most; the first of equals."""
     if kind not in ATTACKS:
         raise PlanError(f"The attack {quote(kind)} is unknown; choose from {', '.join(ATTACKS)}.")
     unknown_values = [value for value in ruled_out or () if value not in case.values]
@@ -91,35 +138,19 @@ def run_attack(
         raise PlanError(
             f"Only values that occur in the column {quote(case.sensitive)} can be ruled out."
         )
-    if known is None:
-        known = _choose_target(kind, case, tuple(ruled_out or ()))
-    fits = case.fits(known)
-    if ruled_out is None:
-        ruled_out = _choose_ruled_out(case, fits) if kind == "background" else ()
-    column = list_texts(case.released[case.sensitive])
-    left = tuple(place for place in fits if column[place] not in ruled_out)
-    before, after = case.shares(), case.shares(left)
-    if kind in DEDUCTIONS:
-        before, after = DEDUCTIONS[kind](case, known)
-    scene = AttackResult(
-        card=ATTACKS[kind],
-        case=case,
-        known=dict(known),
-        ruled_out=tuple(ruled_out),
-        people=_find_people(case, known),
-        fits=fits,
-        left=left,
-        before=before,
-        after=after,
-        told=False,
-        finding="",
-        prevention=find_prevention(kind, case, len(ruled_out)),
-    )
-    succeeded, finding = _describe_finding(scene)
-    return replace(scene, told=succeeded, finding=finding)
+    targets = [target.known for target in list_targets(kind, case)] if known is None else [known]
+    results = []
+    for facts in targets:
+        values = ruled_out
+        if values is None:
+            values = _choose_ruled_out(case, case.fits(facts)) if kind == "background" else ()
+        results.append(AttackResult(ATTACKS[kind], case, dict(facts), tuple(values)))
+    return max(results, key=_rank_result)
 
 
-# Whom to attack
+def _rank_result(result: AttackResult) -> tuple[bool, float]:
+    gain = _get_largest_share(result.after) - _get_largest_share(result.before)
+    return result.told, gain
 
 
 def list_targets(kind: str, case: Case) -> tuple[Target, ...]:
@@ -138,44 +169,6 @@ def list_targets(kind: str, case: Case) -> tuple[Target, ...]:
     return tuple(Target(name, values) for name, values in zip(names, public_values, strict=True))
 
 
-def _choose_target(kind: str, case: Case, ruled_out: tuple[str, ...]) -> Mapping[str, str]:
-    """The public values of the person about whom the attack reveals most; the first of equals."""
-    candidates = [target.known for target in list_targets(kind, case)]
-    fitting = [case.fits(values) for values in candidates]
-
-    def rank_target(place: int) -> tuple[float, ...]:
-        fits = fitting[place]
-        if kind in DEDUCTIONS:
-            before, after = DEDUCTIONS[kind](case, candidates[place])
-            return _get_largest_share(after) - _get_largest_share(before), _get_largest_share(after)
-        if kind != "linkage" or not fits:
-            return _rank_value_attack(kind, case, fits, ruled_out)
-        people = _find_people(case, candidates[place])
-        could_be = [other for other in fitting if fits[0] in other]
-        return (1 / len(fits), 1 / len(people), 1 / len(could_be))
-
-    return candidates[max(range(len(candidates)), key=rank_target)]
-
-
-def _rank_value_attack(
-    kind: str, case: Case, fits: tuple[int, ...], ruled_out: tuple[str, ...]
-) -> tuple[float, ...]:
-    if not fits:
-        return (-1.0,)
-    if kind == "skewness":
-        return (_measure_distance_from_table(case, fits),)
-    largest_share = _get_largest_share(case.shares(fits))
-    if kind == "homogeneity":
-        return (largest_share, float(len(fits)))
-    column = list_texts(case.released[case.sensitive])
-    excluded = ruled_out or _choose_ruled_out(case, fits)
-    left = [place for place in fits if column[place] not in excluded]
-    return (
-        _get_largest_share(case.shares(left)) - largest_share if left else -1.0,
-        float(len(fits)),
-    )
-
-
 def _choose_ruled_out(case: Case, fits: Sequence[int]) -> tuple[str, ...]:
     shares = case.shares(fits)
     if len(shares) < 2:
@@ -185,14 +178,6 @@ def _choose_ruled_out(case: Case, fits: Sequence[int]) -> tuple[str, ...]:
         for value, removed_share in shares
     }
     return (max(rest, key=lambda value: rest[value]),)
-
-
-def _find_people(case: Case, known: Mapping[str, str]) -> tuple[int, ...]:
-    fitting = np.ones(len(case.register), dtype=bool)
-    for name, value in known.items():
-        if name in case.register.columns:
-            fitting &= np.array(list_texts(case.register[name])) == value
-    return tuple(np.flatnonzero(fitting).tolist())
 
 
 def _measure_distance_from_table(case: Case, positions: Sequence[int]) -> float:
@@ -208,7 +193,7 @@ def _get_largest_share(shares: Shares) -> float:
 # What it finds
 
 
-def _describe_finding(scene: AttackResult) -> tuple[bool, str]:
+def _draw_conclusion(scene: AttackResult) -> tuple[bool, str]:
     start = f"The release is {scene.case.k}-anonymous"
     if not scene.fits:
         return False, f"{start}, and no record matches what the attacker knows."
@@ -253,12 +238,17 @@ def _explain_linkage(scene: AttackResult) -> tuple[bool, str]:
     name = " ".join(str(case.register[column].iloc[person]) for column in case.names)
     if len(scene.fits) > 1:
         return False, f"{name} in the register could be any of these {len(scene.fits)} records"
-    people = enumerate(list_targets("linkage", case))
-    could_be = [place for place, target in people if scene.fits[0] in case.fits(target.known)]
+    fits_of_people = enumerate(_list_fits_of_people(case))
+    could_be = [place for place, fits in fits_of_people if scene.fits[0] in fits]
     if could_be != [person]:
         candidates = count_noun(len(could_be), "person", "people")
         return False, f"{candidates} in the register could be behind it"
     return True, f"only {name} in the register fits it: the value is {_describe_guess(scene)}"
+
+
+@lru_cache(maxsize=1)
+def _list_fits_of_people(case: Case) -> list[tuple[int, ...]]:
+    return [case.fits(target.known) for target in list_targets("linkage", case)]
 
 
 def _explain_homogeneity(scene: AttackResult) -> tuple[bool, str]:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from kanon.errors import ExerciseError
-from kanon.measures import alteration
 from kanon.metrics import metric_named
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion, build_answer
+from kanon.teaching.question import LevelsQuestion, RecodeQuestion, build_answer
 from kanon.teaching.small_tables import SmallTable, raise_to_levels
-from kanon.teaching.worked import write_lost_cost, write_most_cost
+from kanon.teaching.worked import write_loss
 
 Answer = list[dict[str, str]]
 
@@ -32,9 +31,7 @@ class HandRecoding:
     classes: int
     k: int
     small_classes: int  # how many classes have fewer records than the question asks for
-    alteration: float
-    lost: str
-    most_text: str
+    loss: str  # what is lost, of what could be, in percent
 
 
 def build_unchanged_answer(table: SmallTable) -> Answer:
@@ -49,7 +46,6 @@ def measure_hand_recoding(
         release = question.read(table, answer)
     except ExerciseError:
         release = raise_to_levels(classes, {})
-    metric = metric_named(question.metric)
     class_of_rows = source.get_released_positions(release)
     letter_order = list(dict.fromkeys(class_of_rows.tolist()))  # letters in the order of the table
     values, rows = build_answer(table, release), []
@@ -72,9 +68,7 @@ def measure_hand_recoding(
         len(release.counts),
         release.min_k or 0,
         int((release.counts < question.k).sum()),
-        alteration.value(release, metric),
-        write_lost_cost(release, metric),
-        write_most_cost(release, metric),
+        write_loss(release, metric_named(question.metric)),
     )
 
 

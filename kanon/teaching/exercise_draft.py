@@ -199,10 +199,8 @@ def get_draft_heading(number: int, question: Draft) -> str:
     >>> get_draft_heading(1, {"id": "q", "table": "", "kind": "recode", "k": 2})
     '1 Recode the table'
     """
-    try:
-        return format_question_heading(number, _build_question(number, question))
-    except ExerciseError:  # it is not one yet
-        return f"{number} {question.get('title') or question['kind']}"
+    model = KINDS[question["kind"]]
+    return format_question_heading(number, model.model_construct(**_fill_in_fields(question)))
 
 
 def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
@@ -281,15 +279,19 @@ def _build_nodes(column: Draft) -> list[dict[str, Any]] | None:
         raise error.add_place(f"Tree of {quote(column['name'])}") from None
 
 
-def _build_question(number: int, draft: Draft, table: Draft | None = None) -> AnyQuestion:
+def _fill_in_fields(draft: Draft) -> dict[str, Any]:
     model = KINDS[draft["kind"]]
     first = {name: get_first_value(field) for name, field in list_form_fields(model).items()}
-    content = first | {key: value for key, value in draft.items() if key in model.model_fields}
-    if table is not None and "levels" in content:
+    return first | {key: value for key, value in draft.items() if key in model.model_fields}
+
+
+def _build_question(number: int, draft: Draft, table: Draft) -> AnyQuestion:
+    content = _fill_in_fields(draft)
+    if "levels" in content:
         columns = [c["name"] for c in table["columns"] if c["role"] == "quasi-identifier"]
         levels = content["levels"].items()
         content["levels"] = {name: level for name, level in levels if name in columns}
-    question: Any = validate_content(model, content, f"question {number}")
+    question: Any = validate_content(KINDS[draft["kind"]], content, f"question {number}")
     return question
 
 

@@ -1,8 +1,8 @@
 """A handout to print: tables, trees and questions in one HTML file without scripts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
@@ -29,9 +29,10 @@ _ROW, _GAP = 24, 26  # pixels from leaf to leaf, and between the columns of a tr
 
 
 @dataclass(frozen=True)
-class TreeLayout:
-    """The layout of a tree in pixels: the root on the left, a line per leaf."""
+class TreePicture:
+    """The tree of a column in pixels: the root on the left, a line per leaf."""
 
+    name: str  # its column
     width: int
     height: int
     # per edge both ends: x and y of the upper node, x and y of the lower one
@@ -39,31 +40,32 @@ class TreeLayout:
     labels: tuple[tuple[int, float, str], ...]  # per node where its label begins, and the label
     costs: tuple[tuple[int, float, str], ...]
     left_out: int  # how many leaves are not drawn
+    matrix: Mapping[str, Sequence[str]]  # per label the costs of meeting each, where it is small
 
-
-@dataclass(frozen=True)
-class TreePicture:
-    name: str  # its column
-    svg: str  # the picture, black on white, to stand by itself
-    width: int  # its width in pixels, with letters of 16 pixels
-    left_out: int  # how many leaves are not drawn
+    @cached_property
+    def svg(self) -> str:
+        """The picture, black on white, to stand by itself."""
+        opening = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
+        picture = _load_templates().get_template("tree.html").render(tree=self)
+        return picture.replace("<svg ", opening, 1)
 
 
 def write_handout(
     exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False
 ) -> str:
-    tables = []
+    tables, has_matrix = [], False
     for name in dict.fromkeys(question.table for question in exercises.questions):
         table = exercises.made[name]
-        table_questions = [question for question in exercises.questions if question.table == name]
+        questions = [question for question in exercises.questions if question.table == name]
+        needed = dict.fromkeys(question.needed_metric for question in questions)
+        metrics = [metric] if metric else list(filter(None, needed)) or ["nllm"]
         costs: list[dict[str, Any]] = [
-            {"metric": cost_metric.card.title, "trees": _draw_trees(table, cost_metric)}
-            for cost_metric in map(
-                metric_named, [metric] if metric else _list_metrics(table_questions)
-            )
+            {"metric": cost_metric.card.title, "trees": draw_trees(table, cost_metric)}
+            for cost_metric in map(metric_named, metrics)
         ]
         trees = [tree for cost in costs for tree in cost["trees"]]
-        widest = max(tree["drawn"].width for tree in trees)
+        widest = max(tree.width for tree in trees)
+        has_matrix |= any(tree.matrix for tree in trees)
         tables.append(
             {
                 "name": name,
@@ -71,7 +73,6 @@ def write_handout(
                 "roles": _group_columns_by_role(table),
                 "records": table.frame.to_numpy().tolist(),
                 "costs": costs,
-                "matrices": any(tree["matrix"] for tree in trees),
                 "widest": round(widest * _MILLIMETRES, 1),
             }
         )
@@ -79,7 +80,7 @@ def write_handout(
     return page.render(
         title=exercises.title,
         tables=tables,
-        matrices=any(table["matrices"] for table in tables),
+        matrices=has_matrix,
         questions=[
             _describe_question(number, question, exercises.get_table(question))
             for number, question in enumerate(exercises.questions, start=1)
@@ -88,7 +89,13 @@ def write_handout(
     )
 
 
-def lay_out_tree(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) -> TreeLayout:
+def lay_out_tree(
+    tree: Hierarchy,
+    nodes: Sequence[int],
+    costs: Sequence[str],
+    name: str,
+    matrix: Mapping[str, Sequence[str]],
+) -> TreePicture:
     order = [node for node in range(tree.n_nodes) if node in {*nodes}]
     top = int(tree.level[tree.root])
     widths = [0] * (top + 1)
@@ -116,27 +123,15 @@ def lay_out_tree(tree: Hierarchy, nodes: Sequence[int], costs: Sequence[str]) ->
     begin = {node: x_of[node] + _estimate_text_width(tree.labels[node]) for node in order}
     end = {child: x_of[child] - _estimate_text_width(cost_texts[child]) - 10 for _, child in pairs}
     leaves = sum(node < tree.n_leaves for node in order)
-    return TreeLayout(
+    return TreePicture(
+        name=name,
         width=left[0] + widths[0] + 2,
         height=_ROW * len(ends),
         edges=tuple((begin[a], middle[a], end[b], middle[b]) for a, b in pairs),
         labels=tuple((x_of[node], middle[node], tree.labels[node]) for node in order),
         costs=tuple((x_of[child] - 8, middle[child], cost_texts[child]) for _, child in pairs),
         left_out=tree.n_leaves - leaves,
-    )
-
-
-def draw_tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
-    picture = _load_templates().get_template("tree.html")
-    opening = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
-    return tuple(
-        TreePicture(
-            tree["name"],
-            picture.render(tree=tree).replace("<svg ", opening, 1),
-            tree["drawn"].width,
-            tree["drawn"].left_out,
-        )
-        for tree in _draw_trees(table, metric_named(metric))
+        matrix=matrix,
     )
 
 
@@ -147,34 +142,24 @@ def _group_columns_by_role(table: SmallTable) -> dict[str, list[str]]:
     return columns_by_role
 
 
-def _list_metrics(questions: Sequence[AnyQuestion]) -> list[str]:
-    metrics = dict.fromkeys(
-        question.needed_metric for question in questions if question.needed_metric
-    )
-    return list(metrics) or ["nllm"]
-
-
-def _draw_trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
+def draw_trees(table: SmallTable, metric: Metric) -> list[TreePicture]:
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
     exact_costs, write = round_costs(potentials(metric, classes.hierarchies, records))
     drawings = []
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-        all_nodes = range(tree.n_nodes)
-        occurring = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
+        nodes = range(tree.n_nodes)
         costs = exact_costs[j]
-        up = [write(costs[node] - costs[int(tree.parent[node])]) for node in all_nodes[:-1]]
+        up = [write(costs[node] - costs[int(tree.parent[node])]) for node in nodes[:-1]]
         # Where all values meet only at the root, the tree shows the same.
-        small = tree.height > 2 and len(all_nodes) <= MOST_IN_MATRIX
-        rows = all_nodes if small else ()
-        matrix = [
-            [write(costs[row] - costs[int(tree.lca(row, other))]) for other in all_nodes]
-            for row in rows
-        ]
-        picture = lay_out_tree(
-            tree, all_nodes if tree.n_leaves <= MOST_LEAVES else sorted(occurring), [*up, ""]
-        )
-        drawings.append({"name": name, "drawn": picture, "labels": tree.labels, "matrix": matrix})
+        small = tree.height > 2 and len(nodes) <= MOST_IN_MATRIX
+        matrix = {
+            tree.labels[row]: [write(costs[row] - costs[int(tree.lca(row, at))]) for at in nodes]
+            for row in (nodes if small else ())
+        }
+        occurring = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
+        drawn = nodes if tree.n_leaves <= MOST_LEAVES else sorted(occurring)
+        drawings.append(lay_out_tree(tree, drawn, [*up, ""], name, matrix))
     return drawings
 
 

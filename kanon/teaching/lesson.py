@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from kanon.algorithms.task import Task
-from kanon.base.formatting import count_noun
+from kanon.base.formatting import count_noun, join_words
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
@@ -155,16 +155,6 @@ def _name_candidates(candidates: Sequence[Candidate]) -> str:
 def _name_tied_candidates(alike: Sequence[Candidate], worse: int) -> str:
     every = "both" if len(alike) == 2 else f"all {len(alike)}"
     return _name_candidates(alike) or (f"{len(alike)} of {len(alike) + worse}" if worse else every)
-
-
-def join_words(words: Sequence[str]) -> str:
-    """A list of words for a sentence.
-
-    >>> join_words(["a"]), join_words(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """Builds the lesson of an algorithm on a task, by the module of the algorithm's family."""
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import islice
 from types import ModuleType
 
-import kanon.teaching
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.errors import PlanError
@@ -70,10 +69,8 @@ def build_lesson(
 
 
 def find_replay(module: ModuleType) -> Replay | None:
-    families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
-    if module.CARD.family not in families:
-        return None
-    family = importlib.import_module(f"{kanon.teaching.__name__}.{module.CARD.family}")
+    name = f"kanon.teaching.{module.CARD.family}"
+    family = importlib.import_module(name) if find_spec(name) else None
     replay: Replay | None = getattr(family, "REPLAYS", {}).get(module.CARD.name)
     return replay
 

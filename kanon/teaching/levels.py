@@ -21,11 +21,11 @@ from kanon.algorithms import (
 )
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, NodeTags, begin_search, replace_by_precision
-from kanon.base.formatting import count_noun
+from kanon.base.formatting import count_noun, join_words
 from kanon.base.progress import ignore_progress
 from kanon.measures import precision
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Rule, Step, join_words, write_number
+from kanon.teaching.lesson import Candidate, Choice, Rule, Step, write_number
 from kanon.teaching.nodes import (
     FIRST_LEVELS,
     LatticeNodes,

@@ -12,37 +12,15 @@ import pandas as pd
 from kanon.base.formatting import join_words
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import ExerciseError, join_lines, list_names, quote
-from kanon.teaching.answers import MOST_CHANGES, Answers, read_answers
-from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.question import format_question_heading
+from kanon.teaching.exercises import MOST_CHANGES, Answers, ExerciseSet, read_answers
+from kanon.teaching.question import Mark, format_question_heading
 
 _LONGEST = 200  # the most letters of an answer that are shown
 
 
-@dataclass(frozen=True)
-class QuestionMark:
-    id: str  # of the question
-    points: float
-    most: float  # points
-    sentence: str  # why
-
-
-@dataclass(frozen=True)
-class StudentMarks:
-    student: str  # the name in the file
-    marks: tuple[QuestionMark, ...]  # one per question, in the order of the set
-
-    @property
-    def points(self) -> float:
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def most(self) -> float:
-        return sum(mark.most for mark in self.marks)
-
-
 @dataclass(frozen=True, eq=False)
 class ClassMarks:
+    fingerprint: str  # of the exercise set
     files: pd.DataFrame  # a row per file, in the order given
     questions: pd.DataFrame
 
@@ -60,7 +38,8 @@ class ClassMarks:
         return lines
 
 
-def mark_answers(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
+def mark_answers(exercises: ExerciseSet, answers: Answers) -> tuple[Mark, ...]:
+    """The marks of a student, in the order of the set."""
     if answers.set != exercises.fingerprint:
         raise ExerciseError(
             f"These answers belong to another exercise set, {quote(answers.set)}; this one, "
@@ -72,12 +51,10 @@ def mark_answers(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
         raise ExerciseError(
             f"The answers have a question {quote(unknown_ids[0])} that the set does not have."
         )
-    marks = []
-    for question in exercises.questions:
-        mark = exercises.mark(question, answers.answers.get(question.id))
-        points = question.points * mark.share
-        marks.append(QuestionMark(question.id, points, question.points, mark.sentence))
-    return StudentMarks(answers.student, tuple(marks))
+    return tuple(
+        exercises.mark(question, answers.answers.get(question.id))
+        for question in exercises.questions
+    )
 
 
 def mark_class(
@@ -108,7 +85,9 @@ def mark_class(
     ]  # fmt: skip
     marked_files = [file for file in read if file.marks and not file.again]
     return ClassMarks(
-        pd.DataFrame(rows, columns=columns), _build_question_table(exercises, marked_files)
+        exercises.fingerprint,
+        pd.DataFrame(rows, columns=columns),
+        _build_question_table(exercises, marked_files),
     )
 
 
@@ -117,7 +96,7 @@ class _AnswerFile:
     name: str
     answers: Answers
     row: dict[str, Any]
-    marks: StudentMarks | None = None
+    marks: tuple[Mark, ...] = ()  # none if it cannot be marked
     remarks: list[str] = field(default_factory=list)
     again: bool = False
 
@@ -139,11 +118,15 @@ def _collect_figures(exercises: ExerciseSet, file: _AnswerFile) -> dict[str, Any
         )
         figures["fingerprint"] = file.answers.own_fingerprint
     if file.marks:
-        for name, mark in zip(_name_question_columns(exercises), file.marks.marks, strict=True):
-            figures[name] = round(mark.points, 2)
-        figures["points"] = round(file.marks.points, 2)
-        figures["of"] = file.marks.most
-        figures["percent"] = round(100 * file.marks.points / file.marks.most, 1)
+        points = [
+            question.points * mark.share
+            for question, mark in zip(exercises.questions, file.marks, strict=True)
+        ]
+        for name, got in zip(_name_question_columns(exercises), points, strict=True):
+            figures[name] = round(got, 2)
+        figures["points"] = round(sum(points), 2)
+        figures["of"] = exercises.points
+        figures["percent"] = round(100 * sum(points) / exercises.points, 1)
     return figures
 
 
@@ -193,14 +176,13 @@ def _build_question_table(exercises: ExerciseSet, files: Sequence[_AnswerFile]) 
         table = exercises.get_table(question)
         points, answer_counts, wrong_counts = [], Counter[str](), Counter[str]()
         for file in files:
-            assert file.marks, "only files that were marked are counted"
-            mark = file.marks.marks[place]
-            points.append(mark.points)
+            mark = file.marks[place]
+            points.append(question.points * mark.share)
             answer = file.answers.answers.get(question.id)
             if answer is not None:
                 text = join_lines(question.describe_answer(table, answer))
                 answer_counts[text] += 1
-                wrong_counts[text] += mark.points < mark.most
+                wrong_counts[text] += mark.share < 1
         rows.append(
             {
                 "question": format_question_heading(place + 1, question),

@@ -208,17 +208,10 @@ def compute_unsuppressed_loss(
 
 
 def sum_costs(release: Recoding, depths: Iterable[np.ndarray]) -> int:
-    rows = zip(
-        release.classes.counts.tolist(),
-        release.classes.nodes.tolist(),
-        release.targets.tolist(),
-        strict=True,
-    )
-    depths = [depth.tolist() for depth in depths]
+    nodes, counts = release.classes.nodes.T, release.classes.counts
     return sum(
-        records * (depth[a] - depth[b])
-        for records, low, high in rows
-        for depth, a, b in zip(depths, low, high, strict=True)
+        int((depth[low] - depth[high]) @ counts)
+        for depth, low, high in zip(depths, nodes, release.targets.T, strict=True)
     )
 
 

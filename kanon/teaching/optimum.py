@@ -50,23 +50,22 @@ def _find_least_cost(
     size = classes.n_classes
     all_bits = (1 << size) - 1
     trees = classes.hierarchies
+    # By sets of classes, as bits: the records, where their values meet, what one block keeps, what
+    # the best partition keeps (None: there is none), and the block of it that has the first class.
     records, raised, kept = [0], [tuple(tree.root for tree in trees)], [0]
+    most: list[int | None] = [0]
+    block = [0]
     for chosen in range(1, all_bits + 1):
         last = chosen.bit_length() - 1
         rest = chosen ^ (1 << last)
-        own = tuple(int(node) for node in classes.nodes[last])
-        above = own
+        above = tuple(int(node) for node in classes.nodes[last])
         if rest:
-            above = tuple(
-                tree.lca(*pair) for tree, *pair in zip(trees, own, raised[rest], strict=True)
-            )
+            pairs = zip(trees, above, raised[rest], strict=True)
+            above = tuple(tree.lca(*pair) for tree, *pair in pairs)
         records.append(records[rest] + int(classes.counts[last]))
         raised.append(above)
         per_record = sum(int(depth[node]) for depth, node in zip(depths, above, strict=True))
         kept.append(records[chosen] * per_record)
-    most: list[int | None] = [0]
-    block = [0]
-    for chosen in range(1, all_bits + 1):
         first = chosen & -chosen
         rest = others = chosen ^ first
         best, taken = None, 0

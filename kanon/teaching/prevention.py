@@ -99,12 +99,9 @@ table's. A round number for lessons, not a norm."""
 
 @dataclass(frozen=True, eq=False)
 class Prevention:
-    model: str  # the model with its parameter, as in a sentence
-    reached: float  # the level of the release
     holds: bool  # whether the release meets the model
     case: Case | None  # the same table with a release that meets it; None if there is none
-    alteration: float | None  # of that release, in percent by NLLM
-    sentence: str  # all of that in words
+    sentence: str  # the model, the level of the release, and what meeting the model costs
 
 
 def find_prevention(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
@@ -122,7 +119,6 @@ def _prevent_linkage(case: Case, ruled_out: int) -> Prevention:
         case,
         f"{model.sentence} for {list_names(case.linkable_columns, most=12)}",
         f"k is {reached}",
-        reached,
         reached >= model.k,
         lambda: replace_release(
             replace(case, schema=roles, source=MemorySource(case.table, roles, trees)), model.k
@@ -137,7 +133,6 @@ def _prevent_by_model(model: Model, symbol: str, case: Case) -> Prevention:
         case,
         model.sentence,
         f"{symbol} is {rounded(reached, model.card.direction == 'lower')}",
-        reached,
         model.holds(case.recoding.released),
         lambda: replace_release(case, max(case.k, 2), model),
     )
@@ -152,7 +147,7 @@ def _prevent_minimality(case: Case, _: int) -> Prevention:
         k += 1
         safer = replace_release(case, k, get_assumed_model(case))
     model, level = KAnonymity(k).sentence, f"k is {case.k}"
-    return _build_prevention(case, model, level, case.k, safer is case, lambda: safer)
+    return _build_prevention(case, model, level, safer is case, lambda: safer)
 
 
 def _prevent_downcoding(case: Case, _: int) -> Prevention:
@@ -164,7 +159,7 @@ def _prevent_downcoding(case: Case, _: int) -> Prevention:
     same = raise_to_levels(classes, dict(zip(classes.attributes, levels, strict=True)))
     safer = replace(case, recoding=same.with_trace(Trace(node=levels)))
     holds = case.recoding.trace.node is not None
-    return _build_prevention(case, model, level, case.k, holds, lambda: safer)
+    return _build_prevention(case, model, level, holds, lambda: safer)
 
 
 _PREVENTIONS: Mapping[str, Callable[[Case, int], Prevention]] = {
@@ -184,26 +179,19 @@ _PREVENTIONS: Mapping[str, Callable[[Case, int], Prevention]] = {
 
 
 def _build_prevention(
-    case: Case, model: str, level: str, reached: float, holds: bool, safer: Callable[[], Case]
+    case: Case, model: str, level: str, holds: bool, safer: Callable[[], Case]
 ) -> Prevention:
     if holds:
-        sentence = f"{model} holds here: {level}."
-        return Prevention(model, reached, True, case, _measure_alteration(case), sentence)
+        return Prevention(True, case, f"{model} holds here: {level}.")
     start = f"{model} would not have allowed this release, where {level}"
     try:
         other = safer()
     except Unsatisfiable:
-        sentence = f"{start}; no release of this table can meet it."
-        return Prevention(model, reached, False, None, None, sentence)
-    cost = _measure_alteration(other)
-    same = other.schema is case.schema
-    comparison = f"; this one alters {write_percent(_measure_alteration(case))}" if same else ""
+        return Prevention(False, None, f"{start}; no release of this table can meet it.")
+    cost, own = (write_percent(alteration.value(one.recoding, METRIC)) for one in (other, case))
+    comparison = f"; this one alters {own}" if other.schema is case.schema else ""
     sentence = (
-        f"{start}. A release of this table that meets it alters {write_percent(cost)} "
+        f"{start}. A release of this table that meets it alters {cost} "
         f"of all that could be lost, measured by {METRIC.card.title}{comparison}."
     )
-    return Prevention(model, reached, False, other, cost, sentence)
-
-
-def _measure_alteration(case: Case) -> float:
-    return alteration.value(case.recoding, METRIC)
+    return Prevention(False, other, sentence)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 
 from pydantic import Discriminator, Field, StrictInt
 
-from kanon.algorithms.gaa import merge_path
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun
 from kanon.errors import ExerciseError, list_names, quote
 from kanon.measures import alteration
 from kanon.measures.cells import scale_metric_potentials
 from kanon.measures.privacy import sensitive_measures
-from kanon.metrics import metric_named
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import NOT_ALLOWED, Labels, Mark, Number, Question, get_labels
+from kanon.metrics import Metric, metric_named
+from kanon.reference.merging import PlainMerge, gaa
+from kanon.reference.table import Group
+from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.question import (
+    NOT_ALLOWED,
+    Labels,
+    LevelsQuestion,
+    Mark,
+    Number,
+    Question,
+    RecodeQuestion,
+)
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, format_tuple, raise_to_levels
 
 Level = Annotated[StrictInt, Field(ge=0)]
@@ -196,10 +203,10 @@ class ChoiceQuestion(Question):
         after = f"After {count_noun(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
             return f"{after}, which class does GAA take to merge with another one?"
-        step = self.step(table)
+        taken = table.write_class(self.step(table).picked.nodes)
         return (
-            f"{after}, GAA takes the class {format_tuple(step.smallest)}. Which class does GAA "
-            f"merge it with, if {metric_named(self.metric).card.title} counts the costs?"
+            f"{after}, GAA takes the class {taken}. Which class does GAA merge it with, if "
+            f"{metric_named(self.metric).card.title} counts the costs?"
         )
 
     def get_answer_space(self, table: SmallTable) -> Mapping[str, Any]:
@@ -207,13 +214,15 @@ class ChoiceQuestion(Question):
 
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
         step = self.step(table)
-        if self.choose == "smallest":
-            return step.options
-        return tuple(labels for labels in step.options if labels != step.smallest)
+        groups = list(step.before)
+        if self.choose == "partner":
+            groups.remove(step.picked)
+        return _list_labels(table, groups)
 
     def solution(self, table: SmallTable) -> list[str]:
         step = self.step(table)
-        return list(step.smallest if self.choose == "smallest" else step.partner)
+        group = step.picked if self.choose == "smallest" else step.partner
+        return list(table.get_labels(group.nodes))
 
     def describe_solution(self, table: SmallTable) -> str:
         solution = tuple(self.solution(table))
@@ -256,13 +265,28 @@ class ChoiceQuestion(Question):
 
     def _list_right_choices(self, table: SmallTable) -> tuple[Labels, ...]:
         step = self.step(table)
-        return step.smallest_ones if self.choose == "smallest" else step.cheapest
+        if self.choose == "smallest":
+            size = step.picked.records
+            return _list_labels(table, [one for one in step.before if one.records == size])
+        least = min(partner.cost for partner in step.partners)
+        return _list_labels(table, [one.group for one in step.partners if one.cost == least])
 
-    def step(self, table: SmallTable) -> MergeStep:
-        about = ("step", self.metric, self.merges)
+    def list_merges(self, table: SmallTable) -> list[PlainMerge]:
+        """All merges of GAA, down to one class."""
         return table.get_or_compute(
-            about, lambda: _build_merge_step(table, self.metric, self.merges)
+            ("merges", self.metric), lambda: _list_merges(table, metric_named(self.metric))
         )
+
+    def step(self, table: SmallTable) -> PlainMerge:
+        merges = self.list_merges(table)
+        if not merges:
+            raise ExerciseError("The table has one class, so there is nothing to merge.")
+        if self.merges >= len(merges):
+            raise ExerciseError(
+                f"After {count_noun(self.merges, 'merge')} nothing is left to merge; merges must "
+                f"be below {len(merges)}."
+            )
+        return merges[self.merges]
 
 
 AnyQuestion = Annotated[
@@ -277,64 +301,15 @@ KINDS: Mapping[str, type[Question]] = {
 """The class of each kind, by its name in files."""
 
 
-@dataclass(frozen=True)
-class MergeStep:
-    options: tuple[Labels, ...]
-    nodes: tuple[tuple[int, ...], ...]
-    sizes: tuple[int, ...]
-    # per class the cost of merging it with the one that is taken, as a fraction
-    costs: tuple[Fraction | None, ...]
-    smallest: Labels
-    partner: Labels
-    smallest_ones: tuple[Labels, ...]
-    cheapest: tuple[Labels, ...]
-
-
-def _build_merge_step(table: SmallTable, metric: str, merges: int) -> MergeStep:
+def _list_merges(table: SmallTable, metric: Metric) -> list[PlainMerge]:
     classes = table.classes
-    depths = scale_metric_potentials(classes, metric_named(metric))
-    path = merge_path(Task(classes, depths, k=classes.n_records))
-    if not len(path.parts):
-        raise ExerciseError("The table has one class, so there is nothing to merge.")
-    if merges >= len(path.parts):
-        raise ExerciseError(
-            f"After {count_noun(merges, 'merge')} nothing is left to merge; merges must be "
-            f"below {len(path.parts)}."
-        )
-    release = path.after(merges)
-    taken, partner = (tuple(path.nodes[place].tolist()) for place in path.parts[merges][:2])
-    sizes = {
-        tuple(row): n
-        for row, n in zip(release.nodes.tolist(), release.counts.tolist(), strict=True)
-    }
+    task = Task(classes, scale_metric_potentials(classes, metric), k=classes.n_records)
+    return list(gaa(Blackboard(task, metric).table))
 
-    def cost(other: tuple[int, ...]) -> Fraction:
-        loss = Fraction(0)
-        for j, tree in enumerate(classes.hierarchies):
-            root_cost = depths.get_exact(j, tree.lca(taken[j], other[j]))
-            loss += (depths.get_exact(j, taken[j]) - root_cost) * sizes[taken]
-            loss += (depths.get_exact(j, other[j]) - root_cost) * sizes[other]
-        return loss
 
-    costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
-    irrational = depths.slack > 0 and not depths.digits
-    least = min(costs.values()) + (depths.slack / depths.scale if irrational else 0)
-    return MergeStep(
-        options=tuple(get_labels(release, nodes) for nodes in sizes),
-        nodes=tuple(sizes),
-        sizes=tuple(sizes.values()),
-        costs=tuple(costs.get(nodes) for nodes in sizes),
-        smallest=get_labels(release, taken),
-        partner=get_labels(release, partner),
-        smallest_ones=tuple(
-            get_labels(release, nodes)
-            for nodes, size in sizes.items()
-            if size == min(sizes.values())
-        ),
-        cheapest=tuple(
-            get_labels(release, nodes) for nodes, paid in costs.items() if paid <= least
-        ),
-    )
+def _list_labels(table: SmallTable, groups: Iterable[Group]) -> tuple[Labels, ...]:
+    """The values of classes, in tree order."""
+    return tuple(table.get_labels(nodes) for nodes in sorted(group.nodes for group in groups))
 
 
 def _is_number(answer: object) -> TypeGuard[int | float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
@@ -86,6 +86,14 @@ class SmallTable:
     @property
     def classes(self) -> EquivalenceClasses:
         return self.source.classes
+
+    def write_class(self, nodes: Sequence[int]) -> str:
+        """The values of a class, by their nodes."""
+        return format_tuple(self.get_labels(nodes))
+
+    def get_labels(self, nodes: Sequence[int]) -> tuple[str, ...]:
+        pairs = zip(self.classes.hierarchies, nodes, strict=True)
+        return tuple(tree.labels[node] for tree, node in pairs)
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], T]) -> T:
         if key not in self._results:

@@ -1,4 +1,4 @@
-"""Solutions of exercises with every product and sum, to follow on paper."""
+"""Hints to exercises, and their solutions with every product and sum, to follow on paper."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,20 +9,28 @@ from typing import assert_never
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.formatting import count_noun, join_words, write_count, write_percent
 from kanon.classes import EquivalenceClasses
+from kanon.errors import ExerciseError
 from kanon.measures import alteration
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
 from kanon.recoding import Recoding
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import get_labels
+from kanon.teaching.question import (
+    LevelsQuestion,
+    RecodeQuestion,
+    describe_small_classes,
+    find_small_classes,
+    get_labels,
+)
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion, write_decimal
 from kanon.teaching.small_tables import SmallTable, format_tuple, raise_to_levels
 
 _LARGEST_DENOMINATOR = 100  # costs with a larger one are shown as decimals
 
 _MOST_DECIMALS = 4
+
+_MOST_NAMED = 5  # the most candidates that a hint names
 
 Costs = Sequence[Sequence[Fraction]]
 """Per quasi-identifier and node, the cost of raising it to the root."""
@@ -117,7 +125,7 @@ def write_most_cost(release: Recoding, metric: Metric) -> str:
     )
 
 
-def find_meeting_nodes(
+def _find_meeting_nodes(
     classes: EquivalenceClasses, first: Sequence[int], second: Sequence[int]
 ) -> tuple[int, ...]:
     pairs = zip(classes.hierarchies, first, second, strict=True)
@@ -251,54 +259,158 @@ def _write_variation(counts: np.ndarray, total: np.ndarray) -> str:
     return f"½ · ({' + '.join(f'|{here} − {table}|' for here, table in pairs)}) = "
 
 
-def list_earlier_merges(question: ChoiceQuestion, table: SmallTable) -> list[str]:
+def _list_earlier_merges(question: ChoiceQuestion, table: SmallTable) -> list[str]:
     lines = []
-    for merges in range(question.merges):
-        step = question.model_copy(update={"merges": merges}).step(table)
-        pair = f"{format_tuple(step.smallest)} + {format_tuple(step.partner)}"
-        lines.append(f"Merge {merges + 1}: {pair}.")
+    for number, step in enumerate(question.list_merges(table)[: question.merges], start=1):
+        pair = f"{table.write_class(step.picked.nodes)} + {table.write_class(step.partner.nodes)}"
+        lines.append(f"Merge {number}: {pair}.")
     return lines
 
 
 def _explain_smallest_class(question: ChoiceQuestion, table: SmallTable) -> WorkedSolution:
     step = question.step(table)
-    order = sorted(range(len(step.sizes)), key=lambda place: step.sizes[place])
     rows = [
-        {"class": format_tuple(step.options[place]), "records": str(step.sizes[place])}
-        for place in order
+        {"class": table.write_class(group.nodes), "records": str(group.records)}
+        for group in sorted(step.before, key=lambda group: (group.records, group.nodes))
     ]
-    equal = len(step.smallest_ones)
+    equal = sum(group.records == step.picked.records for group in step.before)
     tie = f"; of the {equal} that have as few, it comes first in tree order" if equal > 1 else ""
-    sentence = f"GAA takes {format_tuple(step.smallest)}, which has the fewest records{tie}."
-    return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))
+    taken = table.write_class(step.picked.nodes)
+    sentence = f"GAA takes {taken}, which has the fewest records{tie}."
+    return WorkedSolution(pd.DataFrame(rows), (*_list_earlier_merges(question, table), sentence))
 
 
 def _explain_cheapest_partner(question: ChoiceQuestion, table: SmallTable) -> WorkedSolution:
-    step, metric, classes = question.step(table), metric_named(question.metric), table.classes
-    (depths, write), unraised = _get_costs(classes, metric), raise_to_levels(classes, {})
-    taken = step.options.index(step.smallest)
-    others = {place: cost for place, cost in enumerate(step.costs) if cost is not None}
+    step, classes = question.step(table), table.classes
+    depths, write = _get_costs(classes, metric_named(question.metric))
+    partners = sorted(step.partners, key=lambda partner: (partner.cost, partner.group.nodes))
     rows = []
-    for place in sorted(others, key=lambda place: others[place]):
-        met = find_meeting_nodes(classes, step.nodes[taken], step.nodes[place])
+    for partner in partners:
+        met = _find_meeting_nodes(classes, step.picked.nodes, partner.group.nodes)
         paid = [
-            (step.sizes[side], sum((
+            (group.records, sum((
                 depth[node] - depth[above]
-                for depth, node, above in zip(depths, step.nodes[side], met, strict=True)
+                for depth, node, above in zip(depths, group.nodes, met, strict=True)
             ), Fraction()))
-            for side in (taken, place)
+            for group in (step.picked, partner.group)
         ]  # fmt: skip
         products = " + ".join(f"{records} × {write(cost)}" for records, cost in paid)
         total = write(sum((records * cost for records, cost in paid), Fraction()))
         rows.append(
             {
-                "class": format_tuple(step.options[place]),
-                "both become": format_tuple(get_labels(unraised, met)),
+                "class": table.write_class(partner.group.nodes),
+                "both become": table.write_class(met),
                 "records × cost, of both": f"{products} = {total}",
             }
         )
-    equal = sum(cost == min(others.values()) for cost in others.values())
+    equal = sum(partner.cost == partners[0].cost for partner in partners)
     tie = f"; of the {equal} pairs at this cost, it comes first in tree order" if equal > 1 else ""
-    pair = f"{format_tuple(step.smallest)} with {format_tuple(step.partner)}"
+    pair = f"{table.write_class(step.picked.nodes)} with {table.write_class(step.partner.nodes)}"
     sentence = f"GAA merges {pair}, the cheapest pair{tie}."
-    return WorkedSolution(pd.DataFrame(rows), (*list_earlier_merges(question, table), sentence))
+    return WorkedSolution(pd.DataFrame(rows), (*_list_earlier_merges(question, table), sentence))
+
+
+# --- hints ----------------------------------------------------------------------------------
+def get_hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:
+    """Where to look next, but never the answer."""
+    match question:
+        case RecodeQuestion() | LevelsQuestion():
+            return _hint_at_least(question, table, answer)
+        case NumberQuestion():
+            return _hint_at_number(question, table)
+        case ChoiceQuestion():
+            return _hint_at_choice(question, table)
+        case _:
+            assert_never(question)
+
+
+def _hint_at_least(
+    question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
+) -> str:
+    try:
+        release = question.read(table, answer)
+    except ExerciseError:
+        release = raise_to_levels(table.classes, {})
+    small = find_small_classes(release, question.k)
+    if len(small):
+        meetings = _describe_meetings(release, int(small[0]))
+        return f"{describe_small_classes(release, question.k)} {meetings}"
+    return (
+        f"Every class has at least {question.k} records. The alteration is "
+        f"{write_loss(release, metric_named(question.metric))}. It falls if a value can go down a "
+        f"step while every class keeps at least {question.k} records."
+    )
+
+
+def _describe_meetings(release: Recoding, small: int) -> str:
+    parts = []
+    for j, (name, tree) in enumerate(
+        zip(release.classes.attributes, release.hierarchies, strict=True)
+    ):
+        own = int(release.nodes[small, j])
+        others = {int(node) for node in np.delete(release.nodes[:, j], small)}
+        if own in others:
+            parts.append(f"in {name}, other classes also have {tree.labels[own]}")
+        elif others:
+            meetings = {node: tree.lca(own, node) for node in others}
+            lowest = min(meetings.values(), key=lambda node: (tree.level[node], node))
+            nearest = join_words(
+                tree.labels[node] for node in sorted(meetings) if meetings[node] == lowest
+            )
+            parts.append(
+                f"in {name}, {tree.labels[own]} first meets {nearest}, at {tree.labels[lowest]}"
+            )
+    return f"For {format_tuple(get_labels(release, release.nodes[small]))}: {'; '.join(parts)}."
+
+
+def _hint_at_number(question: NumberQuestion, table: SmallTable) -> str:
+    release = raise_to_levels(table.classes, question.levels)
+    of_rows = table.source.get_released_positions(release)
+    first = int(of_rows[0])
+    first_text = format_tuple(get_labels(release, release.nodes[first]))
+    match question.number:
+        case "alteration":
+            metric = metric_named(question.metric)
+            own = get_labels(release, release.original.nodes[table.source.row_class[0]])
+            return (
+                "Add up what all records lose, and divide it by what they would lose with "
+                f"everything at the root ({write_most_cost(release, metric)} here). Record 1, "
+                f"{format_tuple(own)}, becomes {first_text}: count the steps in each column."
+            )
+        case "k" | "classes" | "unique":
+            together = np.flatnonzero(of_rows == first) + 1
+            members = f"records {join_words(together)}" if len(together) > 1 else "no other record"
+            return (
+                f"Records with the same values of {join_words(release.classes.attributes)} are one "
+                f"class. Record 1 is {first_text}, and that class has {members}."
+            )
+        case _:
+            sensitive = release.released.sensitive_named(question.column(table))
+            mix = join_words(
+                f"{value} in {count} of {int(release.counts[first])}"
+                for value, count in zip(sensitive.values, sensitive.dense()[first], strict=True)
+                if count
+            )
+            return f"Look at each class by itself. The class of record 1, {first_text}, has {mix}."
+
+
+def _hint_at_choice(question: ChoiceQuestion, table: SmallTable) -> str:
+    step, earlier = question.step(table), _list_earlier_merges(question, table)[:1]
+    if question.choose == "smallest":
+        rule = (
+            "GAA takes the class with the fewest records; if several tie, the one that comes first "
+            "in tree order."
+        )
+        return " ".join([rule, *(f"Do the earlier merges first. {merge}" for merge in earlier)])
+    others = sorted(partner.group.nodes for partner in step.partners)
+    meetings = [
+        f"{table.write_class(nodes)} at "
+        + table.write_class(_find_meeting_nodes(table.classes, step.picked.nodes, nodes))
+        for nodes in others[:_MOST_NAMED]
+    ]
+    more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+    return (
+        "All records of both classes rise to where their values meet, and each record pays for "
+        f"every step. {table.write_class(step.picked.nodes)} meets "
+        f"{', '.join([*meetings, *more])}."
+    )

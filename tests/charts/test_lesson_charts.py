@@ -22,10 +22,10 @@ from kanon.hierarchy.ranges import build_flat_hierarchy
 from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.studio.learn.step_sheet import format_choice, format_records
-from kanon.teaching.grouping import ClusterView
 from kanon.teaching.lesson import Candidate, CostTerm
 from kanon.teaching.lesson_builder import build_lesson
 from kanon.teaching.presets import PRESETS, choose_preset, load_preset_table
+from kanon.teaching.regions import ClusterView
 from kanon.teaching.tables import get_class_numbers, write_arithmetic
 from support.lesson_tables import animals, eight_points, hospital
 
@@ -218,7 +218,8 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
             kinds["regions"] += 1
             grouped = table.classes.n_records
             if isinstance(step.detail, ClusterView):
-                grouped -= sum(table.classes.counts[list(step.detail.open)])
+                regions = step.detail.regions.regions
+                grouped = sum(table.classes.counts[list(each.classes)].sum() for each in regions)
             assert found["records"].sum() == grouped
     shown = {"levels": "lattice", "merging": "merge", "clusters": "merge", "regions": "regions"}
     expected = {"mdav": "regions", "lattice-sweep": "trees"}.get(name, shown[module.CARD.family])

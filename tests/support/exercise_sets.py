@@ -2,8 +2,7 @@
 
 import json
 
-from kanon.teaching.answers import AnswerChange, Answers
-from kanon.teaching.exercises import read_exercises
+from kanon.teaching.exercises import AnswerChange, Answers, read_exercises
 
 TABLE = {
     "columns": {

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.schema import Role, Schema
 from kanon.teaching.attack_tables import build_attack_case
@@ -19,7 +18,8 @@ from kanon.teaching.by_hand import (
 )
 from kanon.teaching.case import build_case
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import draw_tree_pictures
+from kanon.teaching.handout import draw_trees
+from kanon.teaching.worked import write_loss
 from support.exercise_sets import GIVEN, exercises_of
 from support.random_tables import examples
 
@@ -41,20 +41,19 @@ def test_a_table_as_it_stands_has_a_row_for_records_that_look_alike():
         ((3, 4), "Dog", "C", 2),
     ]
     assert now.rows[1].choices == {"race": ("Lion", "Felid", "Mammal")}
-    assert (now.classes, now.k, now.small_classes, now.alteration) == (3, 1, 1, 0.0)
+    assert (now.classes, now.k, now.small_classes, now.loss) == (3, 1, 1, "0 of 20 = 0.0 %")
 
 
 def test_raising_the_lion_alone_and_then_the_cats():
     lion = set_value(TABLE, build_unchanged_answer(TABLE), [2], "race", "Felid")
     now = measure_hand_recoding(RECODE, TABLE, lion)
     assert (now.classes, now.k, now.small_classes) == (3, 1, 1)
-    assert (now.lost, now.most_text) == ("1", "20")
-    assert now.alteration == pytest.approx(100 * 1 / 20)  # 1 of 5 records that could lose 4
+    assert now.loss == "1 of 20 = 5.0 %"  # 1 of 5 records that could lose 4
     both = set_value(TABLE, lion, [0, 1], "race", "Felid")
     now = measure_hand_recoding(RECODE, TABLE, both)
     assert [(row.letter, row.size) for row in now.rows] == [("A", 3), ("A", 3), ("B", 2)]
     assert (now.classes, now.k, now.small_classes) == (2, 2, 0)
-    assert now.alteration == pytest.approx(100 * 3 / 20)
+    assert now.loss == "3 of 20 = 15.0 %"
 
 
 def test_a_column_is_raised_step_by_step_and_stops_at_the_root():
@@ -62,7 +61,7 @@ def test_a_column_is_raised_step_by_step_and_stops_at_the_root():
     assert [each["race"] for each in once] == ["Felid"] * 3 + ["Mammal"] * 2
     twice = step_column(TABLE, once, "race", up=True)
     assert twice == step_column(TABLE, twice, "race", up=True)
-    assert measure_hand_recoding(RECODE, TABLE, twice).alteration == 100
+    assert measure_hand_recoding(RECODE, TABLE, twice).loss == "20 of 20 = 100.0 %"
     back = step_column(TABLE, twice, "race", up=False)
     assert [each["race"] for each in back] == ["Felid"] * 3 + ["Dog"] * 2
 
@@ -112,7 +111,7 @@ def test_after_any_steps_the_answer_is_allowed_and_the_state_is_that_of_its_rele
     seen = Counter(tuple(each.values()) for each in answer)  # an oracle that knows no classes
     assert (now.classes, now.k) == (len(seen), min(seen.values()))
     assert now.small_classes == sum(size < QUESTION.k for size in seen.values())
-    assert now.alteration == alteration.value(release, metric_named(QUESTION.metric))
+    assert now.loss == write_loss(release, metric_named(QUESTION.metric))
     letters = {}
     for row in now.rows:
         for record in row.records:
@@ -143,7 +142,7 @@ def test_people_without_names_are_numbered():
 
 
 def test_a_tree_is_a_picture_that_stands_by_itself():
-    (picture,) = draw_tree_pictures(TABLE, "custom")
+    (picture,) = draw_trees(TABLE, metric_named("custom"))
     assert picture.name == "race" and picture.left_out == 0
     assert picture.svg.startswith('<svg xmlns="http://www.w3.org/2000/svg" ')
     assert f'width="{picture.width}"' in picture.svg

@@ -22,8 +22,7 @@ from kanon.hierarchy.build import groups, suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named, potentials
 from kanon.teaching import optimum
-from kanon.teaching.answers import Answers, read_answers
-from kanon.teaching.exercises import BUILT_IN, read_exercises
+from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises
 from kanon.teaching.marks import mark_answers, mark_class
 from kanon.teaching.optimum import find_best_levels, find_best_recoding
 from kanon.teaching.small_tables import raise_to_levels
@@ -351,7 +350,7 @@ def test_every_built_in_question_has_an_answer_that_gets_all_points():
         ).endswith(".")
         assert question.kind != "recode" or question.best(table).proven
     scored = mark_answers(exercises, sent(exercises, answers))
-    assert scored.points == scored.most == exercises.points
+    assert [mark.share for mark in scored] == [1] * len(exercises.questions)
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -381,9 +380,9 @@ def test_a_set_holds_no_answers(by_hand):
 def test_scores_by_hand(by_hand):
     answers = {"recode": recoded(*["Mammal"] * 5), "k": 1, "partner": ["Dog"], "levels": None}
     scored = mark_answers(by_hand, sent(by_hand, answers))
-    assert [mark.points for mark in scored.marks] == [2, 0, 1, 0, 0]
-    assert (scored.points, scored.most) == (3, 11)
-    assert [mark.sentence == "Not answered." for mark in scored.marks].count(True) == 2
+    points = [one.points * mark.share for one, mark in zip(by_hand.questions, scored, strict=True)]
+    assert points == [2, 0, 1, 0, 0] and by_hand.points == 11
+    assert [mark.sentence == "Not answered." for mark in scored].count(True) == 2
     two = (sent(by_hand, answers), sent(by_hand, {"k": 1}, "Dee"))
     table = mark_class(by_hand, [(one.student, one.to_json().encode()) for one in two]).files
     assert table["student"].tolist() == ["Chi", "Dee"]
@@ -477,6 +476,6 @@ def test_the_files_that_the_documentation_shows_can_be_marked():
     text = (ROOT / "docs" / "how-to" / "exercises.md").read_text("utf-8")
     exercises, answers, more = (part.split("```")[0] for part in text.split("```json")[1:])
     scored = mark_answers(read_exercises(exercises.encode()), read_answers(answers.encode()))
-    assert (scored.points, scored.most) == (4, 4)
+    assert [mark.share for mark in scored] == [1]
     exam = json.loads(answers) | {"version": 2} | json.loads(f"{{{more}}}")
     assert read_answers(json.dumps(exam).encode()).is_as_handed_in

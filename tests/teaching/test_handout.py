@@ -209,11 +209,11 @@ def test_a_metric_that_a_tree_lacks_the_weights_of_is_refused(exercises):
 def test_a_tree_is_laid_out_by_hand():
     """Unbalanced: c hangs under the root, and stands in the column of the leaves."""
     tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    found = lay_out_tree(tree, range(tree.n_nodes), ["1", "1", "2", "1", ""])
+    found = lay_out_tree(tree, range(tree.n_nodes), ["1", "1", "2", "1", ""], "t", {})
     places = {label: (x, y) for x, y, label in found.labels}
     assert [places[label][1] for label in "abcA*"] == [12, 36, 60, 24, 42]
     assert places["a"][0] == places["b"][0] == places["c"][0] > places["A"][0] > places["*"][0]
     assert len(found.edges) == 4 and found.left_out == 0
-    part = lay_out_tree(tree, [0, 3, 4], ["1", "1", "2", "1", ""])
+    part = lay_out_tree(tree, [0, 3, 4], ["1", "1", "2", "1", ""], "t", {})
     assert [label for _, _, label in part.labels] == ["a", "A", "*"]
     assert part.left_out == 2 and part.height == 24

@@ -374,7 +374,7 @@ def test_mondrian_on_two_attributes():
         ("age", (-1.0, 0)),
         ("ward", (-1.0, 1)),
     ]
-    assert where.chosen.name == "up to 26" and steps[2].detail.median == "26"
+    assert where.chosen.name == "up to 26"
     # Ages 20-26 and 28-40 are 4 of 8 values each: 8 records x 4/8 = 4; wards lose all: 8 x 4/4 = 8.
     assert steps[2].numbers.alteration == pytest.approx(100 * 12 / 16)
     assert boxes(steps[2]) == [((20, 1), (26, 5), 4), ((28, 1), (40, 5), 4)]

@@ -6,8 +6,13 @@ from random import Random
 import pytest
 
 from kanon.errors import ExerciseError
-from kanon.teaching.answers import MOST_CHANGES, Answers, format_name_for_file, read_answers
-from kanon.teaching.exercises import BUILT_IN
+from kanon.teaching.exercises import (
+    BUILT_IN,
+    MOST_CHANGES,
+    Answers,
+    format_name_for_file,
+    read_answers,
+)
 from kanon.teaching.marks import mark_class
 from support.exercise_sets import GIVEN, exercises_of, handed_in
 

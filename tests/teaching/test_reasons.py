@@ -360,7 +360,7 @@ def of_sweep(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
             )
         }, plain.canonical
     before = [each.detail for each in lesson.steps[1:at]]
-    gone = {c for each in before for group in each.groups for c in group.classes}
+    gone = {c for each in before for c in each.joined}
     left = [row for row in plain.problem.rows if plain.tuples.index(row) not in gone]
     for each in choice.candidates:
         found = Counter(plain.lattice.raised(row, node_of(each)) for row in left)
@@ -404,7 +404,7 @@ def of_groups(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
 
     if choice.question.startswith("Which group does"):
         over = [i for i, each in enumerate(lesson.steps) if each.heading.endswith(" is left over")]
-        groups = lesson.steps[over[0] - 1].detail.clusters
+        groups = lesson.steps[over[0] - 1].detail.regions.regions
         (joins,) = lesson.steps[at].detail.joined
         means = [numbers[plain.rows(group.classes)].mean(axis=0) for group in groups]
 

@@ -14,9 +14,8 @@ from kanon.metrics import metric_named
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.lesson_builder import build_lesson
-from kanon.teaching.merging import Merge
 from kanon.teaching.presets import PRESETS, load_preset_table
-from kanon.teaching.side_by_side import SideBySide, sum_cost_so_far
+from kanon.teaching.side_by_side import SideBySide
 from support.lesson_tables import ILL, classes_of
 from support.random_tables import SEVEN, examples, problems
 
@@ -50,11 +49,6 @@ def pairs(draw: st.DrawFn) -> tuple[Lesson, Lesson]:
     return found[0], found[1]
 
 
-def merges(lesson: Lesson, position: int) -> int:
-    """How many merges there were up to a position."""
-    return sum(isinstance(step.detail, Merge) for step in lesson.steps[: position + 1])
-
-
 def groups(lesson: Lesson, position: int) -> list[set[int]]:
     """The original classes that are one class, by whether their records look the same."""
     recoding = lesson.steps[position].recoding
@@ -83,49 +77,11 @@ def test_both_are_walked_through_to_their_end_and_part_where_their_classes_do(le
         reached = [positions[side] for positions in walked]
         assert sorted({*reached}) == list(range(len(lesson.steps)))
         assert all(after - before in (0, 1) for before, after in pairwise(reached))
-        for position in range(len(lesson.steps)):
-            assert pair.find_first_place(side, position) == reached.index(position)
     assert len({*walked}) == len(walked), "at every place something goes on"
     alike = [groups(lessons[0], one) == groups(lessons[1], other) for one, other in walked]
     assert pair.parting_place == (alike.index(False) if False in alike else None)
     shown = [released(lesson) for lesson in lessons]
-    assert (pair.ending == "same") == (alike[-1] and shown[0] == shown[1])
-    assert (pair.ending == "classes") != alike[-1]
-
-    if pair.rule == "merges":
-        most = [merges(lesson, len(lesson.steps)) for lesson in lessons]
-        for place, positions in enumerate(walked):
-            done = [merges(*each) for each in zip(lessons, positions, strict=True)]
-            assert done == [min(place, each) for each in most]
-    else:
-        assert not {lesson.algorithm for lesson in lessons} <= {*MERGING}
-    if pair.rule == "share":
-        for one, other in walked:
-            ends = [len(lesson.steps) - 1 for lesson in lessons]
-            shares = one / ends[0], other / ends[1]
-            assert abs(shares[0] - shares[1]) < 1 / min(ends), "less than a step apart"
-    assert (pair.rule == "steps") == (
-        len({lesson.algorithm for lesson in lessons}) == 1 and pair.rule != "merges"
-    )
-
-
-@given(pairs())
-@examples(60)
-def test_what_was_paid_is_the_share_that_was_lost_and_the_sum_of_the_merges(lessons):
-    for lesson in lessons:
-        classes = lesson.task.classes
-        whole = sum(
-            count * lesson.get_cost(j, node, tree.root)
-            for count, row in zip(classes.counts.tolist(), classes.nodes.tolist(), strict=True)
-            for j, (node, tree) in enumerate(zip(row, classes.hierarchies, strict=True))
-        )
-        paid = 0.0
-        for position, step in enumerate(lesson.steps):
-            found = sum_cost_so_far(lesson, position)
-            assert found == pytest.approx(whole * step.numbers.alteration / 100)
-            if isinstance(step.detail, Merge) and lesson.algorithm in MERGING:
-                paid += step.choices[-1].chosen.cost
-                assert found == pytest.approx(paid)
+    assert pair.has_same_release == (alike[-1] and shown[0] == shown[1])
 
 
 def on(table: str, name: str, k: int, strategy: str = "s1", metric: str = "") -> Lesson:
@@ -142,42 +98,22 @@ def on(table: str, name: str, k: int, strategy: str = "s1", metric: str = "") ->
 def test_two_strategies_on_ten_patients_part_at_the_last_merge():
     """S1 and S3 make the same six merges; at the seventh the partners differ."""
     pair = SideBySide(on("hospital", "gaa", 3), on("hospital", "gaa", 3, "s3"))
-    assert (pair.rule, pair.last, pair.parting_place, pair.ending) == ("merges", 8, 7, "classes")
+    assert (pair.last, pair.parting_place, pair.has_same_release) == (8, 7, False)
     one, other = (lesson.steps[7].detail for lesson in (pair.one, pair.other))
     assert one.picked.label == other.picked.label
     assert one.partner.label != other.partner.label
     # S1 looks at the cost alone, so the seventh costs it less.
-    paid = [
-        sum_cost_so_far(lesson, 7) - sum_cost_so_far(lesson, 6) for lesson in (pair.one, pair.other)
-    ]
+    paid = [lesson.steps[7].choices[-1].chosen.cost for lesson in (pair.one, pair.other)]
     assert paid[0] < paid[1]
     # S1 and S6 part at the fifth merge, and end alike.
     pair = SideBySide(pair.one, on("hospital", "gaa", 3, "s6"))
-    assert (pair.parting_place, pair.ending) == (5, "same")
+    assert (pair.parting_place, pair.has_same_release) == (5, True)
 
 
-def test_a_search_beside_merges_goes_the_same_share():
-    gaa, datafly = on("hospital", "gaa", 3), on("hospital", "datafly", 3)
-    pair = SideBySide(gaa, datafly)
-    assert (len(gaa.steps), len(datafly.steps)) == (9, 10)
-    assert pair.rule == "share" and pair.last == 9
-    assert [pair.get_positions(place) for place in (0, 1, 5, 8, 9)] == [
-        (0, 0), (0, 1), (4, 5), (7, 8), (8, 9),
-    ]  # fmt: skip
-    assert (pair.find_first_place(0, 4), pair.find_first_place(1, 4)) == (5, 4)
-    found = on("hospital", "ola", 3), on("hospital", "ola", 3, metric="ncp")
-    assert SideBySide(*found).rule == "steps", "the same search by two metrics"
-
-
-def test_ranges_cost_what_they_hold():
-    """Eight points, cut once, at age 26; ward stays whole.
-
-    By NCP a range of 4 of the 8 ages costs 4/8, and the root 1: 8 x 1/2 + 8 x 1 = 12.
-    """
-    lesson = on("points", "mondrian", 4)
-    assert sum_cost_so_far(lesson, 0) == 0
-    assert sum_cost_so_far(lesson, 1) == 16, "one region: everything at the root"
-    assert sum_cost_so_far(lesson, len(lesson.steps) - 1) == 12
+def test_the_shorter_lesson_waits_at_its_release():
+    pair = SideBySide(on("hospital", "gaa", 3), on("hospital", "datafly", 3))
+    assert (len(pair.one.steps), len(pair.other.steps)) == (9, 10)
+    assert [pair.get_positions(place) for place in (0, 8, pair.last)] == [(0, 0), (8, 8), (8, 9)]
 
 
 def test_lessons_on_two_tables_stand_not_side_by_side():

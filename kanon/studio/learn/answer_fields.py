@@ -6,7 +6,7 @@ from typing import Any, assert_never
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import count_noun, write_percent
+from kanon.base.formatting import count_noun
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
 from kanon.schema import Role
@@ -19,9 +19,8 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, strip_for_screen_reader
 from kanon.teaching.by_hand import HandRecoding, Row, measure_hand_recoding, set_value, step_column
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.handout import draw_tree_pictures
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import format_question_heading
+from kanon.teaching.handout import draw_trees
+from kanon.teaching.question import LevelsQuestion, RecodeQuestion, format_question_heading
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, format_tuple
 
@@ -100,7 +99,7 @@ def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
     table = exercises.get_table(question)
     pictures = state.get_or_compute(
         "exercise-trees", (exercises.fingerprint, question.table, metric),
-        lambda: draw_tree_pictures(table, metric),
+        lambda: draw_trees(table, metric_named(metric)),
     )  # fmt: skip
     title = metric_named(metric).card.title
     for picture in pictures:
@@ -194,8 +193,7 @@ def _show_hand_result(question: RecodeQuestion | LevelsQuestion, hand: HandRecod
     if hand.small_classes:
         too_small = f", :red[{hand.small_classes} too small ✗]"
     k_and_alteration = (
-        f"smallest class **{hand.k}** of {question.k} · alteration **{hand.lost} of "
-        f"{hand.most_text} = {write_percent(hand.alteration)}** ↓ "
+        f"smallest class **{hand.k}** of {question.k} · alteration **{hand.loss}** ↓ "
         f"({escape_markdown(metric_named(question.metric).card.title)})"
     )
     st.markdown(f"**{classes}**{too_small} · {k_and_alteration}")

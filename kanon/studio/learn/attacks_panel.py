@@ -1,6 +1,7 @@
 """Attacks played out, on the page Learn."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 
@@ -59,6 +60,7 @@ def show_attacks(work: SessionState) -> None:
             (case, view.kind, view.person, view.ruled_out),
             lambda: _play_attack(view, case, people),
         )
+        texts = _describe_steps(scene, people)
     except KanonError as error:
         if on_projector:  # there is nothing to show on it
             show_on_projector(False)
@@ -69,18 +71,26 @@ def show_attacks(work: SessionState) -> None:
                 st.page_link("pages/data.py", label="Data", icon=":material/table:")
                 st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/shield:")
         return
+    sheets = _build_sheets(scene, view.step)
     if on_projector:
-        _project_attack(scene, view, people)
+        _project_attack(view, texts[view.step - 1], sheets)
         return
     _choose_attacker(work, view, scene, people)
+    left, right = st.columns(2, gap="medium")
     if view.step < len(STEPS):
-        table, story = st.columns([1, 1], gap="medium")
-        with table:
-            draw_small_table(*_mark_fitting_rows(scene, view.step > 2))
-        with story:
-            _write_story(scene, view.step, people)
-    else:
-        _show_prevention(scene)
+        with left:
+            draw_small_table(sheets[0].rows, sheets[0].tints)
+        with right:
+            _write_story(scene, view.step, texts)
+            for sheet in sheets[1:]:
+                draw_small_table(sheet.rows, sheet.tints)
+        return
+    left.markdown(f"**{escape_markdown(texts[-1])}**")
+    for place, sheet in zip(st.columns(2, gap="medium"), sheets, strict=False):
+        with place:
+            st.markdown(f"**{sheet.title}**")
+            _show_finding(sheet.scene)
+            draw_small_table(sheet.rows, sheet.tints)
 
 
 def create_own_case(work: SessionState) -> Case:
@@ -191,36 +201,54 @@ def _draw_step_buttons(view: AttackView) -> None:
 
 
 # --- the story ------------------------------------------------------------------------------
-def _mark_fitting_rows(
-    scene: AttackResult, with_signs: bool
-) -> tuple[pd.DataFrame, dict[int, str]]:
+@dataclass(frozen=True, eq=False)
+class _Sheet:
+    title: str
+    scene: AttackResult
+    rows: pd.DataFrame
+    tints: Mapping[int, str] = field(default_factory=dict)  # of rows, by their place
+
+
+def _build_sheets(scene: AttackResult, step: int) -> list[_Sheet]:
+    """The release, and what else a step shows."""
+    if step == len(STEPS):
+        sheets = [_build_release_sheet("This release", scene, True)]
+        if (safer_scene := _repeat_on_safer_release(scene)) is not None:
+            title = "The same attack on a release that meets the requirement"
+            sheets.append(_build_release_sheet(title, safer_scene, True))
+        return sheets
+    sheets = [_build_release_sheet("The release", scene, step > 2)]
+    if step == 2 and scene.card.name in REGISTER_ATTACKS:
+        sheets.append(_Sheet("The register", scene, _format_texts(scene.case.register)))
+    if step == 4:
+        sheets.append(_Sheet("How likely it is", scene, _build_likelihoods(scene)))
+    return sheets
+
+
+def _build_release_sheet(title: str, scene: AttackResult, with_signs: bool) -> _Sheet:
     rows = _format_texts(scene.case.released)
     signs = {place: place in scene.left for place in scene.fits} if with_signs else {}
     tints = {place: _FITS if is_left else _OUT for place, is_left in signs.items()}
     sign_column = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
     rows.insert(0, "", sign_column, allow_duplicates=True)
-    return rows, tints
+    return _Sheet(title, scene, rows, tints)
 
 
-def _write_story(scene: AttackResult, step: int, people: tuple[Target, ...]) -> None:
-    for number, (heading, describe) in enumerate(zip(STEPS, _DESCRIPTIONS, strict=False), start=1):
-        if number <= step:
-            st.markdown(
-                f"**{number}. {heading}.** {describe(scene, people, escape_markdown, '**')}"
-            )
-    if step == 2 and scene.card.name in REGISTER_ATTACKS:
-        draw_small_table(_format_texts(scene.case.register))
+def _write_story(scene: AttackResult, step: int, texts: Sequence[str]) -> None:
+    for number in range(1, min(step, 3) + 1):
+        text = escape_markdown(texts[number - 1])
+        st.markdown(f"**{number}. {STEPS[number - 1]}.** {text}")
     if step == 4:
         st.markdown(f"**4. {STEPS[3]}.**")
         _show_finding(scene)
-        draw_small_table(_build_likelihoods(scene))
 
 
-Write = Callable[[object], str]
-"""How texts of the table are written: escaped for Markdown, or as they are."""
+def _describe_steps(scene: AttackResult, people: tuple[Target, ...]) -> tuple[str, ...]:
+    texts = (_describe_release(scene), _describe_knowledge(scene, people), _describe_fits(scene))
+    return (*map(join_lines, texts), scene.finding, scene.prevention.sentence)
 
 
-def _describe_release(scene: AttackResult, _: tuple[Target, ...], write: Write, strong: str) -> str:
+def _describe_release(scene: AttackResult) -> str:
     case = scene.case
     identifiers = case.schema.columns(Role.IDENTIFIER)
     columns = list_names(case.recoding.classes.attributes, most=12)
@@ -230,28 +258,23 @@ def _describe_release(scene: AttackResult, _: tuple[Target, ...], write: Write, 
     )
     if identifiers:
         text = f"{text} It was published without {list_names(identifiers, most=12)}."
-    return write(text)
+    return text
 
 
-def _describe_knowledge(
-    scene: AttackResult, people: tuple[Target, ...], write: Write, strong: str
-) -> str:
-    name = write(next(person.name for person in people if person.known == scene.known))
-    facts = ", ".join(
-        f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
-    )
+def _describe_knowledge(scene: AttackResult, people: tuple[Target, ...]) -> str:
+    name = next(person.name for person in people if person.known == scene.known)
+    facts = ", ".join(f"{column} {value}" for column, value in scene.known.items())
     by_register = scene.card.name in REGISTER_ATTACKS
     where = "is in a public register" if by_register else "has a record in the table"
     text = f"{name} {where}, with {facts}."
     if scene.ruled_out:
-        values = " or ".join(f"{strong}{write(value)}{strong}" for value in scene.ruled_out)
-        text = f"{text} {name} does not have {values}."
+        text = f"{text} {name} does not have {' or '.join(scene.ruled_out)}."
     if scene.card.name in DEDUCTIONS:
         text = f"{text} The attacker also knows that kanon raises no value further than needed."
     return text
 
 
-def _describe_fits(scene: AttackResult, _: tuple[Target, ...], write: Write, strong: str) -> str:
+def _describe_fits(scene: AttackResult) -> str:
     fits, n_left = len(scene.fits), len(scene.left)
     fit = count_noun(fits, "record fits", "records fit")
     if not fits:
@@ -259,9 +282,6 @@ def _describe_fits(scene: AttackResult, _: tuple[Target, ...], write: Write, str
     if n_left == fits:
         return f"{fit} what the attacker knows (●)."
     return f"{fit}; {write_count(fits - n_left)} ruled out (✗), {write_count(n_left)} left (●)."
-
-
-_DESCRIPTIONS = (_describe_release, _describe_knowledge, _describe_fits)
 
 
 def _build_likelihoods(scene: AttackResult) -> pd.DataFrame:
@@ -283,23 +303,6 @@ def _show_finding(scene: AttackResult) -> None:
     draw(escape_markdown(scene.finding), icon=f":material/{icon}:")
 
 
-def _show_prevention(scene: AttackResult) -> None:
-    prevention = scene.prevention
-    st.markdown(f"**{escape_markdown(prevention.sentence)}**")
-    before, after = st.columns(2, gap="medium")
-    with before:
-        st.markdown("**This release**")
-        _show_finding(scene)
-        draw_small_table(*_mark_fitting_rows(scene, True))
-    safer_scene = _repeat_on_safer_release(scene)
-    if safer_scene is None:
-        return
-    with after:
-        st.markdown("**The same attack on a release that meets the requirement**")
-        _show_finding(safer_scene)
-        draw_small_table(*_mark_fitting_rows(safer_scene, True))
-
-
 def _repeat_on_safer_release(scene: AttackResult) -> AttackResult | None:
     safer = scene.prevention.case
     if safer is None or scene.prevention.holds:
@@ -312,38 +315,24 @@ def _repeat_on_safer_release(scene: AttackResult) -> AttackResult | None:
 
 
 # --- for a projector ------------------------------------------------------------------------
-def _project_attack(scene: AttackResult, view: AttackView, people: tuple[Target, ...]) -> None:
-    step, right = view.step, ""
-    left_sheet = _format_sheet("The release", *_mark_fitting_rows(scene, step > 2))
-    if step <= len(_DESCRIPTIONS):
-        text = _DESCRIPTIONS[step - 1](scene, people, join_lines, "")
-        if step == 2 and scene.card.name in REGISTER_ATTACKS:
-            right = _format_sheet("The register", _format_texts(scene.case.register))
-    elif step < len(STEPS):
-        text = scene.finding
-        right = _format_sheet("How likely it is", _build_likelihoods(scene))
-    else:
-        text = scene.prevention.sentence
-        left_sheet = _format_sheet(
-            f"This release: {scene.finding}", *_mark_fitting_rows(scene, True)
-        )
-        if (safer_scene := _repeat_on_safer_release(scene)) is not None:
-            title = "The same attack on a release that meets the requirement"
-            right = _format_sheet(
-                f"{title}: {safer_scene.finding}", *_mark_fitting_rows(safer_scene, True)
-            )
-    left = f'<div class="left" data-fit>{left_sheet}</div>'
-    parts = f'{left}<div class="right" data-fit>{right}</div>'
+def _project_attack(view: AttackView, text: str, sheets: Sequence[_Sheet]) -> None:
+    step, last = view.step, view.step == len(STEPS)
+    places = [
+        _format_sheet(f"{sheet.title}: {sheet.scene.finding}" if last else sheet.title, sheet)
+        for sheet in sheets
+    ]
+    left, right = [*places, ""][:2]
+    parts = f'<div class="left" data-fit>{left}</div><div class="right" data-fit>{right}</div>'
     draw_stage(f"{step}. {STEPS[step - 1]}", text, STYLE + parts, lambda: _draw_step_buttons(view))
 
 
-def _format_sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> str:
+def _format_sheet(title: str, sheet: _Sheet) -> str:
     """A table as HTML; where it is too long for its place, rows with a colour stay."""
-    colours = tints or {}
-    lines = []
+    rows, lines = sheet.rows, []
     for place, cells in enumerate(rows.itertuples(index=False, name=None)):
-        colour = f'style="background: {colours[place]}"' if place in colours else ""
-        rank = place + 1 + (0 if place in colours else len(rows))
+        tint = sheet.tints.get(place)
+        colour = f'style="background: {tint}"' if tint else ""
+        rank = place + 1 + (0 if tint else len(rows))
         cells_html = "".join(f"<td>{escape(join_lines(cell))}</td>" for cell in cells)
         lines.append(f"<tr {colour} data-rank={rank}>{cells_html}")
     return format_html_table(

@@ -10,18 +10,23 @@ from kanon.studio.learn.state import (
     Attempt,
     ExercisesView,
     LessonsView,
-    Scores,
     apply_view,
     read_clock,
     update_view,
 )
 from kanon.studio.session import state
 from kanon.studio.session.work import JobRequest, SessionState, add_opening_cancelled_notice
-from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
 from kanon.teaching.by_hand import build_unchanged_answer
-from kanon.teaching.exercises import ExerciseSet, read_exercises
-from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.marks import mark_answers, mark_class
+from kanon.teaching.exercises import (
+    MOST_CHANGES,
+    AnswerChange,
+    Answers,
+    ExerciseSet,
+    read_answers,
+    read_exercises,
+)
+from kanon.teaching.marks import ClassMarks, mark_answers, mark_class
+from kanon.teaching.question import LevelsQuestion, RecodeQuestion
 from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"
@@ -34,8 +39,8 @@ def open_set(progress: Progress, content: bytes) -> ExerciseSet:
 
 def mark_files(
     progress: Progress, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]
-) -> Scores:
-    return Scores(exercises.fingerprint, mark_class(exercises, files, progress))
+) -> ClassMarks:
+    return mark_class(exercises, files, progress)
 
 
 def create_exercises_request(_: SessionState, content: bytes) -> JobRequest:
@@ -61,7 +66,7 @@ def set_exercises(work: SessionState, exercises: ExerciseSet) -> SessionState:
     )
 
 
-def set_scores(work: SessionState, scores: Scores) -> SessionState:
+def set_scores(work: SessionState, scores: ClassMarks) -> SessionState:
     uploads = work.view(LessonsView).exercises.uploads + 1
     return update_view(work, "exercises", scores=scores, uploads=uploads)
 

@@ -32,13 +32,11 @@ from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
-from kanon.teaching.answers import format_name_for_file
-from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
-from kanon.teaching.hints import get_hint
+from kanon.teaching.exercises import BUILT_IN, ExerciseSet, format_name_for_file, read_exercises
 from kanon.teaching.marks import mark_answers
 from kanon.teaching.question import Mark, format_question_heading
 from kanon.teaching.questions import AnyQuestion
-from kanon.teaching.worked import explain_solution
+from kanon.teaching.worked import explain_solution, get_hint
 
 Change = Callable[[Attempt], Attempt]
 
@@ -47,7 +45,7 @@ def show_exercises(work: SessionState) -> None:
     view = work.view(LessonsView).exercises
     exercises = view.opened or _get_built_in_set()
     if work.view(LessonsView).editor.open:
-        show_set_editor(work, exercises)
+        show_set_editor(work)
         return
     attempt = get_attempt(view, exercises)
     title = f"**{escape_markdown(exercises.title)}**"
@@ -238,15 +236,9 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
         max_chars=100,
         help="It is saved in the file of answers. Nothing is sent: you hand the file in yourself.",
     )
+    # Below 1 MB, so Streamlit knows the file by its content.
+    answers, is_nameless = collect_answers(view, exercises), not view.student.strip()
     with button:
-        if not view.student.strip():
-            st.button(
-                "Download the answers", icon=":material/download:", key="exercise-nameless",
-                disabled=True, help="Type a name or a pseudonym first.", width="stretch",
-            )  # fmt: skip
-            return
-        # Below 1 MB, so Streamlit knows the file by its content.
-        answers = collect_answers(view, exercises)
         st.download_button(
             "Download the answers",
             data=answers.to_json().encode(),
@@ -256,9 +248,11 @@ def _draw_hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
             on_click="ignore",
             type="primary",
             key="exercise-answers",
+            disabled=is_nameless,
+            help="Type a name or a pseudonym first." if is_nameless else None,
             width="stretch",
         )
-    if answers.fingerprint:
+    if answers.fingerprint and not is_nameless:
         fingerprint = f"**{answers.fingerprint}**"
         st.markdown(
             f"Fingerprint of these answers: {fingerprint}. Write it on your teacher's list "
@@ -278,12 +272,14 @@ def _list_headings(exercises: ExerciseSet) -> list[str]:
 
 
 def _show_points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    result = mark_answers(exercises, collect_answers(view, exercises))  # checked or not
-    st.subheader(f"{_format_points(result.points, result.most)} points")
+    marks = mark_answers(exercises, collect_answers(view, exercises))  # checked or not
+    most = [question.points for question in exercises.questions]
+    points = [mark.share * of for mark, of in zip(marks, most, strict=True)]
+    st.subheader(f"{_format_points(sum(points), exercises.points)} points")
     rows = {
         "question": _list_headings(exercises),
-        "points": [_format_points(mark.points, mark.most) for mark in result.marks],
-        "why": [mark.sentence for mark in result.marks],
+        "points": list(map(_format_points, points, most)),
+        "why": [mark.sentence for mark in marks],
     }
     draw_small_table(pd.DataFrame(rows))
 

@@ -1,6 +1,6 @@
 """The lesson on the page: its table, algorithm and settings, and the lesson built from them."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from kanon.base.formatting import count_noun
 from kanon.base.sentences import write_records
 from kanon.errors import TableError
 from kanon.experiments.sweep import Configuration
+from kanon.hierarchy import Hierarchy
 from kanon.metrics import BESIDE, PUBLISHED
 from kanon.plan import VERSION, Plan
 from kanon.run import PreparedRun
@@ -82,48 +83,40 @@ def find_largest_k(work: SessionState, view: StepsView) -> tuple[int, int]:
 
 
 def build_table_lesson(
-    work: SessionState, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
+    work: SessionState,
+    view: StepsView,
+    remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson],
 ) -> TableLesson:
-    view, is_own = (
-        work.view(LessonsView).steps,
-        get_lesson_table_name(work.view(LessonsView).steps) == OWN,
-    )
-    k, guide = find_largest_k(work, view)[1], _get_guide(work, view)
-    inside = work.replace_sections(
-        replace(work.table, person=None),  # each of a handful of records is shown by itself
-        replace(work.settings, algorithm=view.algorithm, k=k, **guide),
-    )
-    content = (
-        build_plan_content(inside, trees=False) if is_own else _build_preset_content(work, view)
-    )
-    trees = tuple(work.table.trees.items()) if is_own else ()
-    draw_settings = (view.records, view.seed) if is_own else ()
+    name, k = get_lesson_table_name(view), find_largest_k(work, view)[1]
+    metric, strategy = list_lesson_metrics(work, view)[1], list_lesson_strategies(work, view)[1]
+    guide: dict[str, Any] = {"metric": metric, "strategy": strategy}
+    about: tuple[Hashable, ...] = (name,)
+    trees: tuple[tuple[str, Hierarchy], ...] = ()
+    if name != OWN:
+        content = _build_preset_content(view, guide, k)
+    else:
+        inside = work.replace_sections(
+            replace(work.table, person=None),  # each of a handful of records is shown by itself
+            replace(work.settings, algorithm=view.algorithm, k=k, **guide),
+        )
+        content, about = build_plan_content(inside, trees=False), (name, view.records, view.seed)
+        trees = tuple(work.table.trees.items())
 
     def create_lesson() -> TableLesson:
-        plan = build_plan(inside) if is_own else Plan.from_content(content)
-        table = (
-            _take_own_table(work, view)
-            if is_own
-            else load_preset_table(get_lesson_table_name(view))
-        )
+        plan = build_plan(inside) if name == OWN else Plan.from_content(content)
+        table = _take_own_table(work, view) if name == OWN else load_preset_table(name)
         prepared_run, module = PreparedRun(plan, table.source, 0), algorithm_named(view.algorithm)
         weights, numbers = prepared_run.attribute_weights, number_classes(table).tolist()
         lesson = build_lesson(module, prepared_run.task(), plan.metric, weights, numbers)
-        about = [(name, tree.entries()) for name, tree in trees]
-        return TableLesson(
-            table,
-            lesson,
-            compute_fingerprint(get_lesson_table_name(view), draw_settings, content, about),
-        )
+        entries = [(column, tree.entries()) for column, tree in trees]
+        return TableLesson(table, lesson, compute_fingerprint(about, content, entries))
 
-    return remember(
-        "lesson", (get_lesson_table_name(view), draw_settings, repr(content), trees), create_lesson
-    )
+    return remember("lesson", (about, repr(content), trees), create_lesson)
 
 
-def _build_preset_content(work: SessionState, view: StepsView) -> dict[str, Any]:
-    preset, (_, k) = PRESETS[get_lesson_table_name(view)], find_largest_k(work, view)
-    algorithm: dict[str, Any] = {"name": view.algorithm, **_get_guide(work, view)}
+def _build_preset_content(view: StepsView, guide: Mapping[str, Any], k: int) -> dict[str, Any]:
+    preset = PRESETS[get_lesson_table_name(view)]
+    algorithm: dict[str, Any] = {"name": view.algorithm, **guide}
     if uses(view.algorithm, "node"):
         algorithm["node"] = dict(preset.levels)
     return {
@@ -131,13 +124,6 @@ def _build_preset_content(work: SessionState, view: StepsView) -> dict[str, Any]
         "columns": {name: {"role": role.value} for name, role in preset.roles.items()},
         "algorithm": algorithm,
         "privacy": [{"model": "k-anonymity", "k": k}],
-    }
-
-
-def _get_guide(work: SessionState, view: StepsView) -> dict[str, Any]:
-    return {
-        "metric": list_lesson_metrics(work, view)[1],
-        "strategy": list_lesson_strategies(work, view)[1],
     }
 
 

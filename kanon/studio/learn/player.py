@@ -1,6 +1,5 @@
 """Moving through the steps of a lesson, and drawing a step: its picture, its records."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import count
 
@@ -31,18 +30,18 @@ def draw_player(view: StepsView, last: int) -> int:
         apply_view("steps", playing=False)  # the page was left or reloaded meanwhile
         view = state.get_session().view(LessonsView).steps
     at = min(view.step, last)
+    is_last = at == last
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _draw_player_button("First", "first_page", _show_step_at, 0, disabled=at == 0)
-        _draw_player_button("Back", "chevron_left", _move, -1, last, disabled=at == 0)
+        draw_icon_button("First", "first_page", "learn-first", _show_step_at, 0, disabled=at == 0)
+        draw_icon_button("Back", "chevron_left", "learn-back", _move, -1, last, disabled=at == 0)
         if view.playing:
-            _draw_player_button("Pause", "pause", _show_step_at, at)
+            draw_icon_button("Pause", "pause", "learn-pause", _show_step_at, at)
         else:
-            start = 0 if at == last else at
-            _draw_player_button(
-                "Play", "play_arrow", partial(apply_view, "steps", step=start, playing=True)
-            )
-        _draw_player_button("Next", "chevron_right", _move, 1, last, disabled=at == last)
-        _draw_player_button("Last", "last_page", _show_step_at, last, disabled=at == last)
+            start = 0 if is_last else at
+            play = partial(apply_view, "steps", step=start, playing=True)
+            draw_icon_button("Play", "play_arrow", "learn-play", play)
+        draw_icon_button("Next", "chevron_right", "learn-next", _move, 1, last, disabled=is_last)
+        draw_icon_button("Last", "last_page", "learn-last", _show_step_at, last, disabled=is_last)
         st.caption("Keys: ← → Home End, space bar: play, pause", width="content")
         st.slider(
             "Step",
@@ -58,18 +57,13 @@ def draw_player(view: StepsView, last: int) -> int:
 
 
 def _move(by: int, last: int) -> None:
-    _show_step_at(min(max(state.get_session().view(LessonsView).steps.step + by, 0), last))
+    at = min(state.get_session().view(LessonsView).steps.step, last)
+    _show_step_at(min(max(at + by, 0), last))
 
 
 def _show_step_at(step: int) -> None:
     """Show a step; moving by hand stops the automatic steps."""
     apply_view("steps", step=step, playing=False)
-
-
-def _draw_player_button(
-    label: str, icon: str, press: Callable[..., None], *args: int, **options: bool
-) -> None:
-    draw_icon_button(label, icon, f"learn-{label.lower()}", press, *args, **options)
 
 
 def _run_clock(last: int) -> None:

@@ -46,7 +46,6 @@ from kanon.teaching.exercise_draft import (
     build_column_tree,
     build_exercise_set,
     build_new_question,
-    build_table_draft,
     check_draft,
     draft_set,
     draft_small_table,
@@ -136,7 +135,7 @@ def draw_editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
             )
 
 
-def show_set_editor(work: SessionState, opened: ExerciseSet) -> None:
+def show_set_editor(work: SessionState) -> None:
     view = work.view(LessonsView).editor
     draft = view.draft or EMPTY
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -151,7 +150,7 @@ def show_set_editor(work: SessionState, opened: ExerciseSet) -> None:
             draw_icon_button(label, "undo", "set-before", _begin, first, (*others, draft))
     draw_form(ExerciseSet, draft, "set", lambda name, value: _put_in_draft(value, name))
     st.subheader("Tables")
-    draft = _draw_tables(view, draft, opened)
+    draft = _draw_tables(view, draft)
     st.subheader("Questions")
     _draw_questions(view, draft)
     if view.question < len(draft["questions"]):
@@ -168,7 +167,7 @@ def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | 
 
 
 # --- tables ---------------------------------------------------------------------------------
-def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
+def _draw_tables(view: EditorView, draft: Draft) -> Draft:
     tables = draft["tables"]
     place = min(view.table, len(tables) - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -184,7 +183,7 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
         with open_closing_popover(
             "Add a table", f"set-add-{len(tables)}-{view.began}", icon=":material/add:"
         ):
-            _draw_table_sources(view, opened)
+            _draw_table_sources(view)
         if place >= 0:
             _remove_button("Remove this table", tables, place, "tables")
     if place < 0:
@@ -202,7 +201,7 @@ def _draw_tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
     return put_in(draft, table, "tables", place)
 
 
-def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
+def _draw_table_sources(view: EditorView) -> None:
     def draw_source(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
         st.button(
             escape_markdown(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how
@@ -213,16 +212,6 @@ def _draw_table_sources(view: EditorView, opened: ExerciseSet) -> None:
     for name, preset in PRESETS.items():
         make = partial(lambda name: draft_small_table(name, load_preset_table(name)), name)
         draw_source(preset.title, name, make, width="stretch")
-    has_own_records = opened.fingerprint in view.own_sets
-    for at, (name, table) in enumerate(opened.tables.items()):
-        if name not in PRESETS:
-            label = f"{name}, of the open set"
-            draw_source(
-                label,
-                f"opened-{at}",
-                partial(build_table_draft, name, table, has_own_records),
-                width="stretch",
-            )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
             "First records",
@@ -408,7 +397,6 @@ def _draw_preview(view: EditorView, draft: Draft) -> None:
 def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> None:
     checked = view.checked
     ready = checked.exercises if checked is not None and checked.draft == draft else None
-    first = "Check the set first."
     with st.container(horizontal=True):
         draw_icon_button(
             "Check the set", "fact_check", "set-check", runner.run_request, create_checking_request,
@@ -417,14 +405,10 @@ def _draw_check_and_use(work: SessionState, view: EditorView, draft: Draft) -> N
         )  # fmt: skip
         draw_icon_button(
             "Use it here", "play_arrow", "set-use", _open_set, ready, disabled=ready is None,
-            type="primary" if ready else "secondary", help=None if ready else first,
+            type="primary" if ready else "secondary",
+            help=None if ready else "Check the set first.",
         )  # fmt: skip
-        if ready is None:
-            st.button(
-                "Download the set", icon=":material/download:", key="set-unchecked", disabled=True,
-                help=first,
-            )  # fmt: skip
-        else:
+        if ready is not None:
             draw_file_button(
                 "Download the set", lambda: ready.to_json().encode(), "exercises", "json",
                 ready.fingerprint, "set-download", _is_own(draft),

@@ -10,9 +10,8 @@ from typing import Any, Literal
 from kanon.studio.session import state
 from kanon.studio.session.parts import StateSection
 from kanon.studio.session.work import SessionState
-from kanon.teaching.answers import AnswerChange
 from kanon.teaching.exercise_draft import Draft
-from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.exercises import AnswerChange, ExerciseSet
 from kanon.teaching.marks import ClassMarks
 from kanon.teaching.question import Mark
 
@@ -66,12 +65,6 @@ class Attempt:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    fingerprint: str
-    marks: ClassMarks
-
-
-@dataclass(frozen=True, eq=False)
 class ExercisesView:
     opened: ExerciseSet | None = None
     place: int = 0  # after the last question comes handing in
@@ -79,7 +72,7 @@ class ExercisesView:
     student: str = ""
     metric: str = ""  # of the handout; empty for those of its questions
     solutions: bool = False  # whether the handout has them
-    scores: Scores | None = None
+    scores: ClassMarks | None = None
     uploads: int = 0  # files taken, so that a field hands over none twice
 
 

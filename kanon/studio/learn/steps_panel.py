@@ -53,9 +53,6 @@ _IN_A_ROW = 3  # so many numbers
 
 _BESIDE = 4  # a table with more columns stands below the picture
 
-_WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
-"""Which records of the session's table a lesson is about."""
-
 
 def show_steps(work: SessionState) -> None:
     view = work.view(LessonsView).steps
@@ -67,7 +64,7 @@ def show_steps(work: SessionState) -> None:
         show_two(work)
         return
     try:
-        pair = build_table_lesson(work, state.get_or_compute)
+        pair = build_table_lesson(work, view, state.get_or_compute)
     except KanonError as error:
         if on_projector:  # there is nothing to show on it
             show_on_projector(False)
@@ -125,26 +122,16 @@ def _choose_records(work: SessionState, view: StepsView) -> None:
             ),
             width=220,
         )
-        st.segmented_control(
-            "Which records",
-            list(_WHICH),
-            **attach_widget(
-                "learn-which", "first" if view.seed is None else "drawn", "seed", into=begin,
-                read=lambda value: 0 if value == "drawn" else None,
-            ),
-            format_func=lambda name: _WHICH[name],
-        )  # fmt: skip
-        if view.seed is not None:
-            st.number_input(
-                "Seed of the draw",
-                0,
-                2**31,
-                **attach_widget(
-                    "learn-seed", view.seed, "seed", into=begin, read=lambda value: int(value or 0)
-                ),
-                help="The same seed draws the same records.",
-                width=220,
-            )
+        st.number_input(
+            "Seed of the draw",
+            0,
+            2**31,
+            value=None,
+            **attach_widget("learn-seed", view.seed, "seed", into=begin),
+            placeholder="the first records",
+            help="The same seed draws the same records. Without one, the first records are taken.",
+            width=220,
+        )
 
 
 # --- a step ---------------------------------------------------------------------------------

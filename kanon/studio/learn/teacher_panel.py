@@ -46,7 +46,7 @@ def show_teacher_panel(work: SessionState, view: ExercisesView, exercises: Exerc
             help="They are marked on this machine and kept for this session only.",
         )
     if view.scores is not None and view.scores.fingerprint == exercises.fingerprint:
-        _show_class_marks(view.scores.marks, exercises)
+        _show_class_marks(view.scores, exercises)
 
 
 def _draw_hand_out(view: ExercisesView, exercises: ExerciseSet, has_own_records: bool) -> None:

@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kanon.cli.main import main
 from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import open_sample
-from kanon.teaching.answers import Answers, read_answers
-from kanon.teaching.exercises import BUILT_IN, read_exercises
+from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises
 from kanon.teaching.handout import write_handout
 from kanon.teaching.marks import mark_answers
 from kanon.teaching.worked import explain_solution
@@ -177,12 +176,13 @@ def test_answers_survive_other_pages_questions_tables_and_errors(page):
 def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     at = to(page, "hand in")
     assert "0 of 22 points" in [one.value for one in at.subheader]
-    assert dashboard.button(at, "Download the answers").disabled
+    (download,) = [one.proto for one in at.get("download_button") if "answers" in one.proto.label]
+    assert download.disabled
     at = go_on(at, RIGHT.to_json().encode())
     assert [one.value for one in at.info] == ["Your saved answers are loaded\\."]
     assert "22 of 22 points" in [one.value for one in at.subheader]
     assert at.text_input(key="exercise-student").value == "Ada"
-    marks = mark_answers(SET, RIGHT).marks
+    marks = mark_answers(SET, RIGHT)
     shown = at.table[0].value
     assert [str(cell).replace("\\", "") for cell in shown["why"]] == [one.sentence for one in marks]
     at = dashboard.enter(at, at.text_input(key="exercise-student"), "  Chi ")
@@ -372,7 +372,7 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
     assert re.fullmatch(r"scores-[0-9a-f]{12}\.csv", name)
     assert made() == (tmp_path / "scores.csv").read_bytes()
     (shown,) = at.dataframe
-    pd.testing.assert_frame_equal(shown.value.reset_index(drop=True), view(at).scores.marks.files)
+    pd.testing.assert_frame_equal(shown.value.reset_index(drop=True), view(at).scores.files)
     assert [bool(text) for text in shown.value["problem"]] == [False, False, True, True, True]
     at = go(go(at, DATA), LEARN)
     assert len(at.dataframe) == 1

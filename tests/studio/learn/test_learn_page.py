@@ -40,7 +40,7 @@ def figure(at, key="lesson-picture"):
 
 def lesson_on(at):
     """The lesson that the page shows, built anew."""
-    return build_table_lesson(ui.work(at), lambda name, key, make: make()).lesson
+    return build_table_lesson(ui.work(at), steps(at), lambda name, key, make: make()).lesson
 
 
 def checked(at):
@@ -162,7 +162,7 @@ def test_the_table_that_one_works_on(start):
     assert first.metric.name == "nllm" and first.sensitive == "health"
     ui.enter(at, at.number_input(key="learn-records"), 20)
     assert checked(at).task.classes.n_records == 20
-    ui.enter(at, at.segmented_control(key="learn-which"), "drawn")
+    ui.enter(at, at.number_input(key="learn-seed"), 0)
     drawn = checked(at)
     assert drawn.task.classes.n_records == 20 and sheets(at)[-1].count("<tr") == 21
     ui.press(at, "Last")
