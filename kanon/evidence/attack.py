@@ -27,7 +27,9 @@ from kanon.base.spelling import fold_spelling
 from kanon.base.values import encode_texts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import TableError, Unsatisfiable, quote
+from kanon.evidence.assignment import measure_assignment
 from kanon.evidence.figures import (
+    Figure,
     compute_wilson_interval,
     find_most_frequent_share,
     find_singled_out,
@@ -43,34 +45,6 @@ from kanon.sources.memory import MemorySource
 KNOWN = 3  # so many columns of a person are known, unless another number is asked for
 
 _PARTS = 5  # for the control, the release is made without each part of the persons in turn
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The result of one attack; every number is a share in [0, 1], lower is better for persons."""
-
-    value: float  # with the release
-    baseline: float | None = None  # without it
-    # the same attack on persons who are not in the release, and its 95 % interval
-    control: float | None = None
-    low: float | None = None
-    high: float | None = None
-    mean: float | None = None  # for membership, over the persons of the table
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """What there is, by the name of its field."""
-        return {name: number for name, number in vars(self).items() if number is not None}
-
-    @property
-    def gain(self) -> float | None:
-        """(value − control) / (1 − control): what the release gives away of those in it alone.
-
-        0: as much is guessed of people who are not in it; 1: everything.
-        """
-        if self.control is None:
-            return None
-        return (self.value - self.control) / (1 - self.control) if self.control < 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -91,6 +65,8 @@ class Evidence:
         Of all persons; see :mod:`kanon.evidence.figures`.
     inference
         By sensitive column.
+    assignment
+        Of the released records, by their numbers; None without a numeric quasi-identifier.
     membership
         Given a population: the largest probability of a person to be in the table, and the mean
         over those in it. None without one.
@@ -105,20 +81,21 @@ class Evidence:
     singling_out: Figure
     linkability: Figure
     inference: Mapping[str, Figure]
+    assignment: Figure | None
     membership: Figure | None
     reason: str = ""
 
     @property
     def numbers(self) -> dict[str, Any]:
         """The figures as the command line and reports write them."""
-        membership = {} if self.membership is None else {"membership": self.membership.numbers}
+        further = {"assignment": self.assignment, "membership": self.membership}
         return {
             self.of: self.persons,
             "known": self.known,
             "singling_out": self.singling_out.numbers,
             "linkability": self.linkability.numbers,
             "inference": {name: figure.numbers for name, figure in self.inference.items()},
-            **membership,
+            **{name: figure.numbers for name, figure in further.items() if figure is not None},
         }
 
     @property
@@ -136,6 +113,12 @@ class Evidence:
             f"record with a chance of {_write(link.value)} on average; without the release, with "
             f"{_write(link.baseline)}.",
         ]
+        if self.assignment is not None and self.assignment.baseline is not None:
+            sentences.append(
+                "Someone who knows the numbers of all records and links them to the released rows "
+                f"all at once links {_write(self.assignment.value)} of them right; by chance, "
+                f"{_write(self.assignment.baseline)}."
+            )
         for column, figure in self.inference.items():
             assert figure.baseline is not None
             gains = [_compare(figure.value - figure.baseline, "without it")]
@@ -243,7 +226,7 @@ def attack(
         )
     return Evidence(
         n, source.classes.of, size, table.columns, singling_out, linkability, inference,
-        membership, reason,
+        measure_assignment(own, released, seed), membership, reason,
     )  # fmt: skip
 
 

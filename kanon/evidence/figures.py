@@ -7,6 +7,7 @@ The definitions follow the three risks of the Article 29 Working Party (Opinion 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,6 +19,34 @@ from kanon.evidence.records import Records, count_matches, guess_values
 MOST_SETS = 1000  # sets of known columns that are tried
 
 _Z = 1.959963984540054  # of the normal distribution, for 95 %
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The result of one attack; every number is a share in [0, 1], lower is better for persons."""
+
+    value: float  # with the release
+    baseline: float | None = None  # without it
+    # the same attack on persons who are not in the release, and its 95 % interval
+    control: float | None = None
+    low: float | None = None
+    high: float | None = None
+    mean: float | None = None  # for membership, over the persons of the table
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """What there is, by the name of its field."""
+        return {name: number for name, number in vars(self).items() if number is not None}
+
+    @property
+    def gain(self) -> float | None:
+        """(value − control) / (1 − control): what the release gives away of those in it alone.
+
+        0: as much is guessed of people who are not in it; 1: everything.
+        """
+        if self.control is None:
+            return None
+        return (self.value - self.control) / (1 - self.control) if self.control < 1 else 0.0
 
 
 class Interval(NamedTuple):
