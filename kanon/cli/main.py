@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, str] = {
     "simulate": "rank the strategies on simulated sensitive columns",
     "report": "write the report of a release",
     "decide": "check a release against its purpose",
+    "attack": "what an attacker gains from a release",
     "measure": "measure a table as it is",
     "quasi-identifiers": "find the smallest sets of columns that single out records",
     "check": "see what is new in a table for a plan",

@@ -121,3 +121,32 @@ def count_records_below(low, high, leaves, following, counts):
             records[q] += counts[p]
             q += 1
     return records
+
+
+@kernel(seconds=1, arrays=True)
+def count_candidates(low, high, leaves, following, spans, sizes, persons):
+    """Per known tuple the published records that it could be, and the persons of these.
+
+    ``spans`` (2, P): the first and the last plus one of the published tuples that are compared
+    with each known one. ``sizes`` (Q,): their records. ``persons``: where the persons of each
+    published tuple start, and their numbers.
+    """
+    start, person = persons
+    n_known, m = low.shape[1], low.shape[2]
+    records = np.zeros(n_known, dtype=np.int64)
+    different = np.zeros(n_known, dtype=np.int64)
+    last = np.full(person.max() + 1, -1, dtype=np.int64)
+    for p in range(n_known):
+        q = spans[0, p]
+        while q < spans[1, p]:
+            j = _find_misfit(low, high, leaves, p, q)
+            if j < m:
+                q = following[q, j]
+                continue
+            records[p] += sizes[q]
+            for entry in range(start[q], start[q + 1]):
+                if last[person[entry]] != p:
+                    last[person[entry]] = p
+                    different[p] += 1
+            q += 1
+    return records, different

@@ -88,9 +88,15 @@ class DeltaPresence(PopulationModel):
         )
 
     def _sum_shares(self, classes: EquivalenceClasses) -> np.ndarray:
-        people = self.counted_people
-        sizes = classes.hiding / np.maximum(count_people_below(classes, people), 1)
-        return np.minimum(sum_shares_above(people, classes, sizes), 1.0)
+        return compute_presence(classes, self.counted_people)
+
+
+def compute_presence(
+    classes: EquivalenceClasses, people: EquivalenceClasses, whose: EquivalenceClasses | None = None
+) -> np.ndarray:
+    """The probability of being in a released table: per class of a population, or of others."""
+    sizes = classes.hiding / np.maximum(count_people_below(classes, people), 1)
+    return np.minimum(sum_shares_above(people if whose is None else whose, classes, sizes), 1.0)
 
 
 def check_classes(classes: CheckedClasses, most: float, least: float) -> tuple[float, bool]:

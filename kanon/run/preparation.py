@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import check_task, needs_hierarchies, uses
@@ -32,7 +33,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.coverage import check_coverage
 from kanon.sources.limits import require_records
-from kanon.sources.memory import MemorySource, convert_to_table, count_for_models
+from kanon.sources.memory import MemorySource, MemoryTable, convert_to_table, count_for_models
 from kanon.sources.opening import open_address, open_source
 from kanon.sources.population import count_population
 from kanon.sources.repairs import RepairResult
@@ -211,6 +212,23 @@ class PreparedRun:
         check_task(self.plan.algorithm.name, task)
         return task
 
+    def select_rows(self, rows: np.ndarray) -> PreparedRun:
+        """The same plan and hierarchies for some rows of a table in memory.
+
+        Parameters
+        ----------
+        rows : numpy.ndarray, shape (n,), bool
+            The rows that remain.
+        """
+        source = self.source
+        assert isinstance(source, MemorySource)
+        trees = dict(zip(self.classes.attributes, self.classes.hierarchies, strict=True))
+        table = MemoryTable(source.table.frame[rows], kinds=source.table.kinds)
+        keeps = self.plan.suppressed == "keep"
+        smaller = MemorySource(table, self.plan.roles, trees, (), keeps, source.person)
+        _count_for_models(smaller, self.plan, self.distances)
+        return replace(self, source=smaller)
+
     def guided_by(self, **changes: Any) -> PreparedRun:
         """The same, with other keys of the plan's ``algorithm``, such as ``metric``."""
         settings = self.plan.algorithm.model_copy(update=changes)
@@ -288,17 +306,14 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    combines = any(isinstance(m, SensitiveModel) and m.looks_at_several for m in plan.models)
-    if isinstance(complete, StoredTable) and (distances or combines):
+    if isinstance(complete, StoredTable) and (distances or _combines_columns(plan)):
         raise PlanError(
             "A hierarchical distance, and a model of several sensitive columns, can be counted "
             "only for a table in memory; add --engine memory, or load the table as a file."
         )
     source = open_source(complete, schema, trees, pseudonyms, keeps, plan.person)
-    if isinstance(source, MemorySource) and (distances or combines):
-        source.classes = count_for_models(
-            source.classes, distances, source.table if combines else None, source.row_class
-        )
+    if isinstance(source, MemorySource):
+        _count_for_models(source, plan, distances)
     people = {
         model.population: count_population(
             source.classes, open_address(_resolve_place(model.population, folder)), plan.repairs
@@ -312,6 +327,19 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if isinstance(model, PopulationModel):
             model.check_table(source.classes)
     return prepared
+
+
+def _combines_columns(plan: Plan) -> bool:
+    return any(isinstance(m, SensitiveModel) and m.looks_at_several for m in plan.models)
+
+
+def _count_for_models(source: MemorySource, plan: Plan, distances: Mapping[str, Hierarchy]) -> None:
+    """Count what the models need beside the classes."""
+    combines = _combines_columns(plan)
+    if distances or combines:
+        source.classes = count_for_models(
+            source.classes, distances, source.table if combines else None, source.row_class
+        )
 
 
 def list_distance_columns(plan: Plan) -> list[str]:
