@@ -201,6 +201,10 @@ def potentials(
 
     The cost of raising v to its ancestor v' is D(v) - D(v') >= 0.
 
+    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14; for ``entropy`` Gionis, Tassa
+    2009: the edge from x up to x' weighs log2(count(x') / count(x)) bits, count(x) being the
+    records at x or below it; 0 above a node without records.
+
     Parameters
     ----------
     hierarchies
@@ -219,12 +223,6 @@ def potentials(
     MetricError
         The metric is ``custom`` and a hierarchy has no drawn weights, or it is ``entropy`` and
         there are no records.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14; for ``entropy`` Gionis, Tassa
-    2009: the edge from x up to x' weighs log2(count(x') / count(x)) bits, count(x) being the
-    records at x or below it; 0 above a node without records.
 
     Examples
     --------
@@ -249,8 +247,6 @@ def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[
     There are none of ``entropy``, as logarithms are irrational. A drawn weight counts as the
     decimal number that it was written as.
 
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> depth, = exact_potentials(metric_named("ncp"), [suppression(["a", "b", "c"])])
     >>> depth.get_number(0), depth.get_number(3)
@@ -279,12 +275,8 @@ def edge_weights(
 
     Takes and raises what :func:`potentials` does.
 
-    Notes
-    -----
     Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14.
 
-    Examples
-    --------
     The tree of their paper of 2020, whose edge from f skips a level, beside one of two values. So
     m = 2, h = 3 and 2, w1 = 1 - 4/5 and 1 - 1/5, w2 = 1 and 3/2. There are no leaves below a leaf,
     3 below A, 2 below B and 6 below the root. So by NCP a loses 3/6 up to A, and A loses
@@ -315,6 +307,8 @@ def edge_weights(
 def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
     """M(v, v') = cost(v, LCA(v, v')) for all pairs of nodes of one hierarchy.
 
+    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
+
     Parameters
     ----------
     potential : numpy.ndarray, shape (N,)
@@ -325,10 +319,6 @@ def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
     numpy.ndarray, shape (N, N)
         Not symmetric: the row of an ancestor against its descendant is 0. For showing; no
         algorithm needs it.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
 
     Examples
     --------

@@ -154,6 +154,8 @@ def cost_matrix(
 ) -> pd.DataFrame:
     """The cost of raising each value of a column to the node that it shares with each other value.
 
+    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
+
     Parameters
     ----------
     prepared
@@ -174,10 +176,6 @@ def cost_matrix(
         The column is not a quasi-identifier.
     MetricError
         The metric is unknown, or needs weights that a hierarchy lacks.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
 
     Examples
     --------

@@ -293,6 +293,8 @@ class MergePath:
     In greedy merging with k-anonymity neither the smallest class nor its partner depends on k,
     so the run for a larger k passes through the release of every smaller one.
 
+    Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
+
     Attributes
     ----------
     classes
@@ -310,10 +312,6 @@ class MergePath:
         The largest k of the run.
     parted
         How the table was cut, for a run in parts; None for a run on the whole.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
     """
 
     classes: EquivalenceClasses

@@ -74,32 +74,15 @@ _MOST = 2**62  # no sum over all records may reach this
 
 @dataclass(frozen=True, eq=False)
 class NumberedColumn:
-    """One quasi-identifier as whole numbers.
+    """One quasi-identifier as whole numbers."""
 
-    Attributes
-    ----------
-    line
-        Its values in order.
-    values : numpy.ndarray, shape (E,), int64
-        (value - lowest) * unit of each class.
-    lowest, unit
-        How to read them.
-    weight
-        What a squared difference of them is multiplied by: 1 / variance; 0 of a column with one
-        value.
-    digits
-        The most decimals of its values.
-    label_of
-        How the hierarchy writes a number that it has.
-    """
-
-    line: ValueOrder
-    values: np.ndarray
+    line: ValueOrder  # its values in order
+    values: np.ndarray  # (E,) int64: (value - lowest) * unit of each class
     lowest: Fraction
     unit: Fraction
-    weight: float
-    digits: int
-    label_of: dict[Fraction, str]
+    weight: float  # of squared differences of values: 1 / variance; 0 of a column with one value
+    digits: int  # the most decimals of its values
+    label_of: dict[Fraction, str]  # how the hierarchy writes a number that it has
 
     @property
     def fine_digits(self) -> int:
@@ -129,15 +112,7 @@ def describe_content(tree: Hierarchy, plain: bool = True) -> str:
 
 
 def check(task: Task) -> None:
-    """Check that MDAV can do what the task asks for.
-
-    Raises
-    ------
-    PlanError
-        A column holds texts or missing cells, or a model beyond k-anonymity is asked for.
-    Unsatisfiable
-        The table has fewer than k records.
-    """
+    """Refuse columns with texts or missing cells, and models beyond k-anonymity."""
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
         if content := describe_content(tree):
             raise PlanError(
@@ -161,6 +136,8 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Group the records, and release per group and quasi-identifier its mean.
 
+    Source: Domingo-Ferrer, Torra 2005, algorithm 2 (MDAV-generic).
+
     Returns
     -------
     Recoding
@@ -171,15 +148,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
         bound or beyond it, the mean rounded as without a range. A value that a whole group has
         stays as it is. Groups with the same values are one class. ``trace.steps`` counts the
         groups.
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        See :func:`check`.
-
-    Notes
-    -----
-    Source: Domingo-Ferrer, Torra 2005, algorithm 2 (MDAV-generic).
 
     Examples
     --------
@@ -255,15 +223,6 @@ def partition(task: Task, progress: Progress = ignore_progress) -> np.ndarray:
 
     A value that is no leaf (the table is partly generalised) counts as the middle between its
     lowest and its highest number.
-
-    Returns
-    -------
-    numpy.ndarray, shape (E,), int64
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        See :func:`check`.
     """
     return _group_records(task, progress)[1]
 

@@ -79,15 +79,7 @@ _OPTIMAL, _INFEASIBLE = 0, 2  # its codes where nothing better is left
 
 
 def check(task: Task) -> None:
-    """Check that the task can be run.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-    PlanError
-        There are other models than k-anonymity, or the table is too large.
-    """
+    """Check that k can be reached, that it is the only model, and that the table is small."""
     task.check()
     if task.others:
         raise PlanError(
@@ -157,11 +149,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
         says at most how many percent more than the least possible it loses: 0 if it is proved to
         lose the least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes
         in them that were left to the solver.
-
-    Raises
-    ------
-    Unsatisfiable, PlanError
-        See :func:`check`.
 
     Examples
     --------

@@ -33,11 +33,6 @@ def anonymise_without_outliers(anonymise: Anonymise, task: Task, progress: Progr
     without at most a half, a quarter and an eighth of so many records. A release is better if it
     loses less by the metric and weights of the task, with suppressed records at the root. The
     rounds end when none is better, or after eight.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the whole table can meet k or a model.
     """
     if not task.outliers:
         return anonymise(task, progress)

@@ -48,20 +48,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     The walk of the trace holds the last node looked at of each height tried, then the one released.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: Samarati 2001; Babu, Reddy, Kumar, Elliot, Jena for the choice within the height.
     """
-    task.check()
-    check(task)
-    lattice = begin_search(task, progress)
+    lattice = begin_search(task, progress, check)
     low, high, walk = 0, sum(lattice.tops), []
     while low < high:
         middle = (low + high) // 2

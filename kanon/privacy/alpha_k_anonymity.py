@@ -37,14 +37,12 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [1.0, 0.5]
 
+    Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one secret value, here for every value.
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
         A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same value).
-
-    Notes
-    -----
-    Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one secret value, here for every value.
     """
     by_value = sensitive.folded  # spellings of one value count once
     return largest(by_value, by_value.count) / by_value.sizes

@@ -47,14 +47,12 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).round(9).tolist()
     [0.333333333, 1.0]
 
+    Source: Cao, Karras 2012, Definition 2.
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
         From 0 (the class is mixed like the table) to n - 1.
-
-    Notes
-    -----
-    Source: Cao, Karras 2012, Definition 2.
     """
     return largest(sensitive, gains(sensitive))
 

@@ -35,6 +35,8 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     >>> np.exp(each(ill)).round(9).tolist(), np.exp(each(ill, present_only=True)).round(9).tolist()
     ([inf, 2.0], [1.333333333, 2.0])
 
+    Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
+
     Parameters
     ----------
     present_only
@@ -45,10 +47,6 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     -------
     numpy.ndarray, shape (R,), float64
         From 0 (the class is mixed like the table); infinite if the class lacks one of its values.
-
-    Notes
-    -----
-    Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
     """
     actual = sensitive.count * sensitive.total.sum()
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]

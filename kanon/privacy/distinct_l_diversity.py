@@ -33,14 +33,12 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [1, 2]
 
+    Source: Machanavajjhala et al. 2007, section 4.
+
     Returns
     -------
     numpy.ndarray, shape (R,), int64
         From 1 (everyone has the same value) to the number of values in the table.
-
-    Notes
-    -----
-    Source: Machanavajjhala et al. 2007, section 4.
     """
     return np.diff(sensitive.folded.start)
 

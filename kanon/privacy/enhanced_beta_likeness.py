@@ -39,15 +39,13 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [inf, 1.0]
 
+    Source: Cao, Karras 2012, Definition 3.
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
         From 0 (the class is mixed like the table); infinite where no beta is enough. Never below
         the level of basic beta-likeness.
-
-    Notes
-    -----
-    Source: Cao, Karras 2012, Definition 3.
     """
     grown = gains(sensitive)
     largest_gain = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])

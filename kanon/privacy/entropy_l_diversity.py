@@ -39,16 +39,14 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).round(9).tolist()
     [1.0, 2.0]
 
+    Source: Machanavajjhala et al. 2007, Definition 4.1, which requires an entropy of at least
+    ln l; the level itself: Mauger, Le Mahec, Dequen 2023.
+
     Returns
     -------
     numpy.ndarray, shape (R,), float64
         From 1 (everyone has the same value) to the number of values in the class, all equally
         frequent. Not always a whole number.
-
-    Notes
-    -----
-    Source: Machanavajjhala et al. 2007, Definition 4.1, which requires an entropy of at least
-    ln l; the level itself: Mauger, Le Mahec, Dequen 2023.
     """
     sensitive = sensitive.folded  # spellings of one value count once
     sizes = sensitive.sizes

@@ -39,6 +39,8 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
     [1.0, 3.0, inf]
 
+    Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
+
     Parameters
     ----------
     l
@@ -48,10 +50,6 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     -------
     numpy.ndarray, shape (R,), float64
         A ratio above 0; infinite for a class with fewer than l values.
-
-    Notes
-    -----
-    Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
     """
     sensitive = sensitive.folded  # spellings of one value count once
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))
