@@ -49,20 +49,12 @@ MULTIPLIERS: Mapping[str, Callable[[Sequence[int]], list[Fraction]]] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: an intermediate cost times a multiplier, or the weights drawn on the edges.
-
-    Attributes
-    ----------
-    card
-        Its name, title and source.
-    intermediate, multiplier
-        Keys of :data:`INTERMEDIATES` and :data:`MULTIPLIERS`; ``intermediate`` is empty for
-        drawn weights, and :data:`RECORDS` where records are counted.
-    """
+    """A metric: an intermediate cost times a multiplier, or the weights drawn on the edges."""
 
     card: Card
+    #: a key of :data:`INTERMEDIATES`; empty for drawn weights, :data:`RECORDS` where these count
     intermediate: str
-    multiplier: str
+    multiplier: str  #: a key of :data:`MULTIPLIERS`
 
     @property
     def name(self) -> str:
@@ -369,18 +361,7 @@ LONGEST_METRIC_NAME = 40  # the most characters in the name of a composed metric
 
 
 def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
-    """Check what a composed metric is called.
-
-    Parameters
-    ----------
-    others
-        What other composed metrics are called.
-
-    Raises
-    ------
-    PlanError
-        It is blank, too long, or taken by another metric.
-    """
+    """Refuse a name of a composed metric that is blank, too long, or taken by another metric."""
     if not name.strip() or len(name) > LONGEST_METRIC_NAME:
         raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
     published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}

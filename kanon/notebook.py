@@ -50,18 +50,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class EveryK:
-    """The releases of a plan at every k, from one run.
+    """The releases of a plan at every k, from one run."""
 
-    Attributes
-    ----------
-    prepared
-        The plan and the table.
-    solution
-        What the algorithm found.
-    """
-
-    prepared: PreparedRun
-    solution: Solution
+    prepared: PreparedRun  #: the plan and the table
+    solution: Solution  #: what the algorithm found
 
     def table(self) -> pd.DataFrame:
         """The cost of each release: a row per release, which serves every k up to its own."""

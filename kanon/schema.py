@@ -91,17 +91,11 @@ def check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column might have, and the reason in one sentence.
-
-    Attributes
-    ----------
-    decided
-        Whether anything suggests the role; else a person has to choose.
-    """
+    """A role that a column might have, and the reason in one sentence."""
 
     role: Role
     reason: str
-    decided: bool = True
+    decided: bool = True  #: whether anything suggests the role; else a person has to choose
 
 
 # English, German and French. Words in a column's name tell more than its values. The first row

@@ -83,11 +83,6 @@ def compute_mean_alteration(alterations: Mapping[str, T]) -> T:
     published metrics, so a user's own metric does not change it; without any published one, over
     all that were measured.
 
-    Parameters
-    ----------
-    altered
-        Per metric name the alteration: numbers, or arrays of one shape.
-
     >>> compute_mean_alteration({"ncp": 10.0, "total": 20.0, "my own": 90.0})
     15.0
     """

@@ -30,28 +30,14 @@ CARD = Card(
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """The frequencies of the values of one quasi-identifier, before and after.
-
-    Attributes
-    ----------
-    name
-        The column.
-    tree
-        Its hierarchy; ``labels[:n_leaves]`` are its values.
-    before, after : numpy.ndarray, shape (L,)
-        The estimated number of records of each leaf.
-    suppressed
-        The number of records that no longer have a value.
-    n_records
-        n, the number of records of the original table.
-    """
+    """The frequencies of the values of one quasi-identifier, before and after."""
 
     name: str
     tree: Hierarchy
-    before: np.ndarray
+    before: np.ndarray  #: (L,): the estimated number of records of each leaf
     after: np.ndarray
-    suppressed: int
-    n_records: int
+    suppressed: int  #: the number of records that no longer have a value
+    n_records: int  #: n, the number of records of the original table
 
     @property
     def values(self) -> tuple[str, ...]:

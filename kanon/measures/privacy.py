@@ -33,19 +33,10 @@ def privacy_summary(
 ) -> dict[str, Any]:
     """The measures of the sensitive attributes of a table, under their names in ``M.json``.
 
-    Parameters
-    ----------
-    classes
-        The classes of the table, with the histograms of its sensitive attributes.
-    more
-        Further measures of a sensitive attribute, by its name.
-
-    Returns
-    -------
-    dict
-        The measures of the only sensitive column; with several, under ``sensitive``, those of
-        each; empty without any. Where combinations are counted, also ``others_known``: of each
-        column where its classes are split by all others, and ``combined``: of all as one value.
+    Those of the only sensitive column; with several, under ``sensitive``, those of each; empty
+    without any. Where combinations are counted, also ``others_known``: of each column where its
+    classes are split by all others, and ``combined``: of all as one value. ``more`` has further
+    measures by column.
     """
     summaries = {
         sensitive.name: {**sensitive_measures(sensitive), **(more or {}).get(sensitive.name, {})}

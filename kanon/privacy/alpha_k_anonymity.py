@@ -50,20 +50,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(SensitiveModel):
-    """The model "k records in every class, and no sensitive value with a share above alpha".
-
-    Parameters
-    ----------
-    alpha
-        A number above 0 and at most 1.
-    k
-        A whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        alpha or k is anything else.
-    """
+    """The model "k records in every class, and no sensitive value with a share above alpha"."""
 
     alpha: Annotated[float, Range(0, 1, above=True)]
     k: Annotated[int, Range(2, whole=True)]

@@ -59,18 +59,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BasicBetaLikeness(SensitiveModel):
-    """The model "in no class does a sensitive value have a relative gain above beta".
-
-    Parameters
-    ----------
-    beta
-        A number above 0.
-
-    Raises
-    ------
-    PlanError
-        beta is anything else.
-    """
+    """The model "in no class does a sensitive value have a relative gain above beta"."""
 
     beta: Annotated[float, Range(0, above=True)]
     column: str

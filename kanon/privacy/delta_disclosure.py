@@ -60,18 +60,7 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DeltaDisclosure(SensitiveModel):
-    """The model "abs(ln(p(s, C) / p(s, T))) < delta for every value s and every class".
-
-    Parameters
-    ----------
-    delta
-        A number above 0.
-
-    Raises
-    ------
-    PlanError
-        delta is anything else.
-    """
+    """The model "abs(ln(p(s, C) / p(s, T))) < delta for every value s and every class"."""
 
     delta: Annotated[float, Range(0, above=True)]
     column: str

@@ -45,18 +45,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DistinctLDiversity(SensitiveModel):
-    """The model "every class has at least l different sensitive values".
-
-    Parameters
-    ----------
-    l
-        A whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        l is anything else.
-    """
+    """The model "every class has at least l different sensitive values"."""
 
     l: Annotated[int, Range(2, whole=True)]  # noqa: E741
     column: str

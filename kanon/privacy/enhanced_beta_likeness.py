@@ -54,18 +54,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    """The model "every relative gain of every class is at most beta, and at most -ln p(s, T)".
-
-    Parameters
-    ----------
-    beta
-        A number above 0.
-
-    Raises
-    ------
-    PlanError
-        beta is anything else.
-    """
+    """The model "every relative gain of every class is at most beta, and at most -ln p(s, T)"."""
 
     card: ClassVar[Card] = CARD
     place: ClassVar[int] = 8

@@ -69,16 +69,8 @@ def of_whole(sensitive: Sensitive) -> float:
 class EntropyLDiversity(SensitiveModel):
     """The model "the sensitive values of every class are as mixed as l equally frequent ones".
 
-    Parameters
-    ----------
-    l
-        A number of at least 1. A class with exactly two equally frequent values meets l = 2: a
-        relative tolerance of 1e-12 makes up for the rounding of logarithms.
-
-    Raises
-    ------
-    PlanError
-        l is anything else.
+    A class with exactly two equally frequent values meets l = 2: a relative tolerance of 1e-12
+    makes up for the rounding of logarithms.
     """
 
     l: Annotated[float, Range(1)]  # noqa: E741

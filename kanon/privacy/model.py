@@ -21,22 +21,12 @@ from kanon.sensitive import Sensitive
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that are allowed for a parameter of a model; an annotation of the parameter.
-
-    Attributes
-    ----------
-    lowest, highest
-        Both ends; no end above if ``highest`` is infinite.
-    above
-        Whether ``lowest`` itself is excluded.
-    whole
-        Whether only whole numbers count.
-    """
+    """The numbers that are allowed for a parameter of a model; an annotation of the parameter."""
 
     lowest: float
     highest: float = math.inf
-    above: bool = False
-    whole: bool = False
+    above: bool = False  #: whether ``lowest`` itself is excluded
+    whole: bool = False  #: whether only whole numbers count
 
     @property
     def text(self) -> str:
@@ -51,13 +41,7 @@ class Range:
         return f"{kind} {'above' if self.above else 'of at least'} {self.lowest:g}{below}"
 
     def check(self, name: str, number: object) -> None:
-        """Check a parameter.
-
-        Raises
-        ------
-        PlanError
-            It is not allowed; the message says what is.
-        """
+        """Check a parameter; a PlanError says what is allowed."""
         kinds = int if self.whole else int | float
         fits = (
             isinstance(number, kinds)
@@ -86,9 +70,9 @@ class Model(ABC):
     """A privacy model with its parameters, which every class of a release has to meet.
 
     A model is a frozen dataclass in its own file, with a ``CARD``; the file names it as ``MODEL``.
-    A :class:`Range` annotates each parameter, by which it is checked here, in plans and on pages.
-    Two functions of the file recount the model independently: ``check_rows`` for the check of a
-    release, ``recount`` for the script of its recipient.
+    A :class:`Range` annotates each parameter, by which it is checked here (a PlanError says what is
+    allowed), in plans and on pages. Two functions of the file recount the model independently:
+    ``check_rows`` for the check of a release, ``recount`` for the script of its recipient.
     """
 
     card: ClassVar[Card]
@@ -110,6 +94,9 @@ class Model(ABC):
     @abstractmethod
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model, given the table as one class, which fails it."""
+
+    def _write_refusal(self, reason: str) -> str:
+        return f"{self.sentence} cannot be reached: even with all records in one class, {reason}."
 
     def replace_k(self, k: int) -> Model:
         """The model for a release with another k: itself, unless k is its parameter."""
@@ -250,9 +237,6 @@ class SensitiveModel(Model, SeveralColumns):
         return self._write_refusal(
             f"{self.symbol} is {'at most' if higher else 'at least'} {rounded(best, not higher)}"
         )
-
-    def _write_refusal(self, reason: str) -> str:
-        return f"{self.sentence} cannot be reached: even with all records in one class, {reason}."
 
 
 @dataclass(frozen=True)

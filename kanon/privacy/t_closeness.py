@@ -70,11 +70,6 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     >>> each(ill).tolist(), each(ill, "emd-equal").tolist()
     ([0.5, 0.5], [0.25, 0.25])
 
-    Parameters
-    ----------
-    distance
-        One of these names.
-
     Returns
     -------
     numpy.ndarray, shape (R,), float64
@@ -177,18 +172,7 @@ def _compute_hierarchical_distance(sensitive: Sensitive) -> np.ndarray:
 class TCloseness(SensitiveModel):
     """The model "the mix of every class is at most t away from that of the table".
 
-    Parameters
-    ----------
-    t
-        A number in [0, 2] for ``norm1``, in [0, 1] for the other distances.
-    distance
-        See :func:`each`; ``emd-ordered`` is for columns of numbers, ``hierarchical`` for those
-        with a hierarchy.
-
-    Raises
-    ------
-    PlanError
-        t or the distance is anything else.
+    The distances are those of :func:`each`; t is at most 2 for ``norm1`` and 1 for the others.
     """
 
     t: Annotated[float, Range(0, 2)]
