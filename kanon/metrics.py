@@ -296,34 +296,6 @@ def edge_weights(
     )
 
 
-def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
-    """M(v, v') = cost(v, LCA(v, v')) for all pairs of nodes of one hierarchy.
-
-    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
-
-    Parameters
-    ----------
-    potential : numpy.ndarray, shape (N,)
-        Its part of :func:`potentials`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, N)
-        Not symmetric: the row of an ancestor against its descendant is 0. For showing; no
-        algorithm needs it.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.files import parse_nodes
-    >>> tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2},
-    ...                     {"name": "b", "parent": "*", "weight": 3}])
-    >>> cost_matrix(tree, potentials(metric_named("custom"), [tree])[0]).tolist()
-    [[0.0, 2.0, 2.0], [3.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
-    """
-    ancestors = hierarchy.common_ancestors(range(hierarchy.n_nodes))
-    return np.asarray(potential[:, None] - potential[ancestors])
-
-
 def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
     """D(v) = log2(count(root) / count(v)); that of the node above if no record is at v or below.
 

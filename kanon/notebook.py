@@ -98,13 +98,8 @@ def every_k(
 ) -> EveryK:
     """Run a plan once for every k, or for some k.
 
-    Parameters
-    ----------
-    plan, table, folder
-        See :func:`kanon.run.preparation.prepare`.
-    ks
-        The k to compute; needed for an algorithm that runs for one k at a time, which runs once
-        per k. By default every k.
+    ``ks`` are needed for an algorithm that runs for one k at a time, which runs once per k; by
+    default it is every k.
 
     Raises
     ------

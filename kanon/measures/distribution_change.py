@@ -4,12 +4,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.measures.spread import estimate_leaf_counts
 from kanon.recoding import Recoding
@@ -54,7 +52,7 @@ class Distribution:
 def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     """The distribution of every quasi-identifier, before and after, under uniform spread."""
     suppressed, n = recoding.suppressed_records, recoding.classes.n_records
-    then = _get_original(recoding.classes)
+    then = _sum_leaves(recoding.classes.hierarchies, recoding.classes.cells)
     now = _sum_leaves(
         recoding.hierarchies,
         map(_remove_suppression, recoding.hierarchies, recoding.cells, repeat(suppressed)),
@@ -64,15 +62,6 @@ def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
         Distribution(name, tree, before, after, suppressed, n)
         for (name, tree), before, after in zip(names, then, now, strict=True)
     )
-
-
-_CACHE: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyDictionary()
-
-
-def _get_original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    if classes not in _CACHE:
-        _CACHE[classes] = _sum_leaves(classes.hierarchies, classes.cells)
-    return _CACHE[classes]
 
 
 def _remove_suppression(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> np.ndarray:
