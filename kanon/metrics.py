@@ -140,10 +140,7 @@ BESIDE: tuple[str, ...] = tuple(metric.name for metric in _BESIDE)
 def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Metric:
     """The metric of a name, among those of this module and the composed ones of a plan.
 
-    Raises
-    ------
-    MetricError
-        There is none; the message lists those that exist.
+    A MetricError lists those that exist.
 
     >>> metric_named("ncp").intermediate
     'leaves-normalised'

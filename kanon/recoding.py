@@ -257,15 +257,7 @@ class MergePath:
         return np.unique(np.concatenate([self.smallest, [last]]))
 
     def merges_for(self, k: int) -> int:
-        """The number of merges after which every class has at least k records.
-
-        Raises
-        ------
-        Unsatisfiable
-            The table has fewer than k records.
-        ValueError
-            The run did not go as far as k.
-        """
+        """The number of merges after which every class has at least k records."""
         if k > self.classes.n_records:
             raise Unsatisfiable(
                 f"k = {k} cannot be reached: the table has "

@@ -66,13 +66,7 @@ def repair_release(
 
 
 def refuse_release_models(task: Task, title: str, reason: str) -> None:
-    """Refuse the models of the whole release.
-
-    Raises
-    ------
-    PlanError
-        The task has one.
-    """
+    """Refuse a task with models of the whole release, in a PlanError that says why."""
     if task.of_release:
         raise PlanError(
             f"{title} {reason}, so it cannot meet {task.of_release[0].title}; use 'gaa', "
