@@ -2,6 +2,7 @@
 
 import heapq
 import math
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from kanon.algorithms.search import (
     NodeLog,
     NodeTags,
     begin_search,
-    build_search_check,
+    check_full_domain,
     log_nothing,
     run_search,
 )
@@ -41,7 +42,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = build_search_check(CARD.title)
+check = partial(check_full_domain, title=CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:

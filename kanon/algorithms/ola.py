@@ -1,5 +1,7 @@
 """OLA: halve the lattice between nodes that fail and nodes that meet the requirements."""
 
+from functools import partial
+
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
@@ -9,7 +11,7 @@ from kanon.algorithms.search import (
     NodeLog,
     NodeTags,
     begin_search,
-    build_search_check,
+    check_full_domain,
     log_nothing,
     run_search,
 )
@@ -36,7 +38,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = build_search_check(CARD.title)
+check = partial(check_full_domain, title=CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:

@@ -5,7 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.merge_until_models_hold import ContinuedMerging, release_after
+from kanon.algorithms.merge_until_models_hold import (
+    ContinuedMerging,
+    build_class_heap,
+    release_after,
+)
 from kanon.algorithms.merging import begin_merging
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun
@@ -44,11 +48,7 @@ def repair_release(
             f"{count_noun(n_breaking, 'class', 'classes')} to merge for the whole release",
         )
         merging, rules, view = begin_merging(task, released, any_size=True)
-        heap = [
-            (int(merging.counts[c]), int(merging.ranks[c]), tuple(merging.nodes[c].tolist()), c)
-            for c in np.flatnonzero(breaks).tolist()
-        ]
-        heapq.heapify(heap)
+        heap = build_class_heap(merging, np.flatnonzero(breaks).tolist())
         merges, wanted = 0, -(-n_breaking // _SHARE)
         while heap and merges < wanted:
             *_, breaking = heapq.heappop(heap)

@@ -1,12 +1,14 @@
 """Samarati: the lowest height of the lattice with a node that meets the requirements."""
 
+from functools import partial
+
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
     begin_search,
-    build_search_check,
     build_unsatisfiable,
+    check_full_domain,
     choose_best_node,
     choose_loss,
     finish_search,
@@ -34,7 +36,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = build_search_check(CARD.title)
+check = partial(check_full_domain, title=CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 
@@ -183,10 +183,6 @@ def replace_by_precision(task: Task) -> Task:
 def check_full_domain(task: Task, title: str) -> None:
     check_models(task, title, task.suppression or 0)
     check_size(task.classes.hierarchies, title)
-
-
-def build_search_check(title: str) -> Callable[[Task], None]:
-    return partial(check_full_domain, title=title)
 
 
 def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:

@@ -129,9 +129,14 @@ def digits_of(task: Task) -> Digits:
     return Digits(potentials.slack, digits, potentials.bits, room)
 
 
-def own_potentials(task: Task) -> np.ndarray:
-    """Per class the potential of its tuple: what a record loses if nothing is released."""
-    total = np.zeros(task.classes.n_classes, dtype=np.int64)
-    for depth, nodes in zip(task.potentials, task.classes.nodes.T, strict=True):
+def sum_potentials(potentials: Sequence[np.ndarray], tuples: np.ndarray) -> np.ndarray:
+    """The potential of each tuple of nodes. Shape (n,), int64."""
+    total = np.zeros(len(tuples), dtype=np.int64)
+    for depth, nodes in zip(potentials, tuples.T, strict=True):
         total += depth[nodes]
     return total
+
+
+def own_potentials(task: Task) -> np.ndarray:
+    """Per class the potential of its tuple: what a record loses if nothing is released."""
+    return sum_potentials(task.potentials, task.classes.nodes)

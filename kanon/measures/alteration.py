@@ -7,7 +7,7 @@ import numpy as np
 
 from kanon.base.old_names import keep_old_name
 from kanon.cards import Card
-from kanon.measures.cells import compute_percent, get_original_cells, scale_metric_potentials
+from kanon.measures.cells import compute_percent, scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
@@ -54,7 +54,7 @@ def value(recoding: Recoding, metric: Metric) -> float:
     def sum_remaining(cells: Sequence[np.ndarray]) -> int:
         return sum(int(depth @ at) for depth, at in zip(depths, cells, strict=True))
 
-    possible = sum_remaining(get_original_cells(recoding))
+    possible = sum_remaining(recoding.original.cells)
     return compute_percent(float(possible - sum_remaining(recoding.cells)), float(possible))
 
 
@@ -67,7 +67,7 @@ def split_by_column(recoding: Recoding, metric: Metric) -> dict[str, float]:
         Per quasi-identifier 100 * its cost / cost(all at the root), in points of percent.
     """
     depths = scale_metric_potentials(recoding.original, metric)
-    cells = zip(depths, get_original_cells(recoding), recoding.cells, strict=True)
+    cells = zip(depths, recoding.original.cells, recoding.cells, strict=True)
     pairs = [(int(depth @ before), int(depth @ after)) for depth, before, after in cells]
     possible = float(sum(before for before, _ in pairs))
     return {
