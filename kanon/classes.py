@@ -259,16 +259,9 @@ def number_tuples(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
 def group_tuples(
     nodes: np.ndarray, counts: np.ndarray, node_counts: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Merge equal tuples.
+    """Merge equal tuples; returns the distinct ones in canonical order, (E, m) int32.
 
-    Returns
-    -------
-    nodes : numpy.ndarray, shape (E, m), int32
-        The distinct tuples in canonical order.
-    counts : numpy.ndarray, shape (E,), int64
-        The summed counts.
-    group : numpy.ndarray, shape (n,), int64
-        Per tuple its position among the distinct ones.
+    Also their summed counts, (E,) int64, and per tuple its position among them, (n,) int64.
     """
     keys = number_tuples(nodes, node_counts)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)

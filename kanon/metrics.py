@@ -166,8 +166,6 @@ def characteristics(metric: Metric) -> dict[str, str]:
     What its intermediate cost counts, by which multiplier, and whether that cost is normalised:
     whether losing everything costs 1 in every hierarchy, however large.
 
-    Notes
-    -----
     Source: Mauger, Le Mahec, Dequen 2023, Table 2.
 
     >>> characteristics(metric_named("wllm"))
@@ -194,6 +192,8 @@ def potentials(
     2009: the edge from x up to x' weighs log2(count(x') / count(x)) bits, count(x) being the
     records at x or below it; 0 above a node without records.
 
+    Shape (N_j,), float64. In the metric's own unit; 0 at every root.
+
     Parameters
     ----------
     hierarchies
@@ -201,11 +201,6 @@ def potentials(
     records : sequence of numpy.ndarray, each of shape (N_j,), optional
         Per attribute the number of records of the original table at each node or below it; only
         ``entropy`` looks at them.
-
-    Returns
-    -------
-    tuple of numpy.ndarray, each of shape (N_j,), float64
-        In the metric's own unit; 0 at every root.
 
     Raises
     ------

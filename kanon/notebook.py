@@ -143,19 +143,9 @@ def cost_matrix(
 
     Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
 
-    Parameters
-    ----------
-    prepared
-        The plan and the table, such as ``run(plan, table).prepared``.
-    metric
-        Its name; that of the plan if none is given.
-    focus
-        A group of a large hierarchy, to zoom in on.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows are raised. In the metric's own unit; of a large hierarchy, means over groups.
+    The rows are raised. In the metric's own unit, by default that of the plan; of a large
+    hierarchy, means over groups, unless ``focus`` names one to zoom in on. ``prepared`` is the plan
+    and the table, such as ``run(plan, table).prepared``.
 
     Raises
     ------

@@ -53,16 +53,13 @@ def lower_bound(
 ) -> LowerBound:
     """A loss that no release can go below, whatever the algorithm.
 
+    At least 0: some release might leave everything as it is. At most the loss of any release.
+
     Parameters
     ----------
     closely
         Whether prices are to be sought: that takes much longer, and finds a higher bound. They are
         not if that would take hours; the result says so.
-
-    Returns
-    -------
-    LowerBound
-        At least 0: some release might leave everything as it is. At most the loss of any release.
 
     Raises
     ------

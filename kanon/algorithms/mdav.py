@@ -138,19 +138,13 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     Source: Domingo-Ferrer, Torra 2005, algorithm 2 (MDAV-generic).
 
-    Returns
-    -------
-    Recoding
-        The mean of the records of the group, rounded to the decimals that the values of the column
-        have (half to even); it stands for the range of the values in its class, which losses count.
-        With the option ``ranges`` ``beside`` values ``[a, b], mean m``, the mean with at most two
-        decimals; with ``outward`` the same, open where fewer than k records of the table lie at a
-        bound or beyond it, the mean rounded as without a range. A value that a whole group has
-        stays as it is. Groups with the same values are one class. ``trace.steps`` counts the
-        groups.
+    The mean of the records of the group, rounded to the decimals that the values of the column have
+    (half to even); it stands for the range of the values in its class, which losses count. With the
+    option ``ranges`` ``beside`` values ``[a, b], mean m``, the mean with at most two decimals; with
+    ``outward`` the same, open where fewer than k records of the table lie at a bound or beyond it,
+    the mean rounded as without a range. A value that a whole group has stays as it is. Groups with
+    the same values are one class. ``trace.steps`` counts the groups.
 
-    Examples
-    --------
     Eight ages. Farthest from their mean, 10, is 21.
 
     >>> from kanon.hierarchy.ranges import build_flat_hierarchy

@@ -203,20 +203,15 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     Spoelberch, interim report, Imperial College London, section 2.4.3. Whole classes move, so a
     relaxed cut does not part records with the same values, as it does in the paper.
 
-    Returns
-    -------
-    Recoding
-        Every region raised to the lowest common ancestor in each quasi-identifier, or to a range
-        where it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the
-        set of all values from the first to the last or, if ``sets`` says ``tight``, of those that
-        occur in the region; one value stays itself, everything is the root. If ``ranges`` says
-        ``outward``, a range of numbers or dates is the lowest node around it below the root if it
-        has a hierarchy; else ``b or less`` and ``a or more``, down or up to the end of the column,
-        where fewer than k records lie at a bound or beyond it. Regions with the same values are
-        one class. ``trace.steps`` counts the cuts.
+    Every region raised to the lowest common ancestor in each quasi-identifier, or to a range where
+    it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the set of all
+    values from the first to the last or, if ``sets`` says ``tight``, of those that occur in the
+    region; one value stays itself, everything is the root. If ``ranges`` says ``outward``, a range
+    of numbers or dates is the lowest node around it below the root if it has a hierarchy; else
+    ``b or less`` and ``a or more``, down or up to the end of the column, where fewer than k records
+    lie at a bound or beyond it. Regions with the same values are one class. ``trace.steps`` counts
+    the cuts.
 
-    Examples
-    --------
     The patients of the paper.
 
     >>> from kanon.classes import group_tuples

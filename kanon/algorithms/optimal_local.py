@@ -142,16 +142,11 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     :mod:`kanon.algorithms.lower_bound`. The solver counts in floats: a release that loses less by
     no more than a millionth of a percent or so may be missed.
 
-    Returns
-    -------
-    Recoding
-        It never loses more than that of the lattice sweep with effort ``thorough``. ``trace.gap``
-        says at most how many percent more than the least possible it loses: 0 if it is proved to
-        lose the least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes
-        in them that were left to the solver.
+    It never loses more than that of the lattice sweep with effort ``thorough``. ``trace.gap`` says
+    at most how many percent more than the least possible it loses: 0 if it is proved to lose the
+    least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes in them that
+    were left to the solver.
 
-    Examples
-    --------
     Records aa, ab twice, ba and bb; to hide the first letter costs 4, the second 3. The two ab
     could stay as they are, but then the others lose 7 each, 21 in all. To hide the first letter of
     aa and ba costs 8, and of ab and bb 12. To hide all second letters costs 15, which is the least.

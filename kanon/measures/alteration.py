@@ -1,6 +1,7 @@
 """Alteration: how much of all that could be lost was lost, as a metric counts it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -24,15 +25,11 @@ CARD = Card(
     highest="100 %: every quasi-identifier is at its root",
 )
 
-MEAN_CARD = Card(
+MEAN_CARD = replace(
+    CARD,
     name="mean_alteration",
     title="Mean alteration",
     summary="The alteration, averaged over the seven published metrics.",
-    source="Mauger, Le Mahec, Dequen 2020",
-    unit="%",
-    direction="lower",
-    lowest="0 %: nothing was changed",
-    highest="100 %: every quasi-identifier is at its root",
 )
 
 
@@ -43,11 +40,8 @@ def value(recoding: Recoding, metric: Metric) -> float:
     the potential of the metric; suppressed records count as raised to the root. Costs are sums of
     whole numbers (see :mod:`kanon.hierarchy.scaled_potentials`), so equal costs have equal digits.
 
-    Returns
-    -------
-    float
-        In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. It is 0
-        for a table that is at the roots already.
+    In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. It is 0 for a
+    table that is at the roots already.
     """
     depths = scale_metric_potentials(recoding.original, metric)
 
@@ -61,10 +55,7 @@ def value(recoding: Recoding, metric: Metric) -> float:
 def split_by_column(recoding: Recoding, metric: Metric) -> dict[str, float]:
     """The part of the alteration that each quasi-identifier contributes; their sum is all of it.
 
-    Returns
-    -------
-    dict
-        Per quasi-identifier 100 * its cost / cost(all at the root), in points of percent.
+    Per quasi-identifier 100 * its cost / cost(all at the root), in points of percent.
     """
     depths = scale_metric_potentials(recoding.original, metric)
     cells = zip(depths, recoding.original.cells, recoding.cells, strict=True)

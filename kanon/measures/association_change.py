@@ -111,12 +111,9 @@ def value(recoding: Recoding) -> float | None:
     Columns that are near-unique in the original table are left out. Suppressed records are in no
     class. V is 0 where a column has one value, or nothing is released.
 
-    Returns
-    -------
-    float or None
-        In [0, 1]: 0 if all associations are unchanged, as in the identity, and for one column.
-        None if all pairs were left out, for a near-unique column or more than :data:`MOST_PAIRS`
-        pairs of values.
+    In [0, 1]: 0 if all associations are unchanged, as in the identity, and for one column. None if
+    all pairs were left out, for a near-unique column or more than :data:`MOST_PAIRS` pairs of
+    values.
     """
     then, now = before(recoding.classes), after(recoding)
     upper = np.triu_indices(len(then.columns), 1)

@@ -90,12 +90,9 @@ def value(recoding: Recoding) -> float:
     chance, an original one as well. Suppressed records are a category of their own, which the
     original table lacks.
 
-    Returns
-    -------
-    float
-        In [0, 1]: 0 if every leaf is as frequent as before, as in the identity; 1 if nothing is
-        released. 0 without records or columns. All at the root is not the worst: it is 0 for a
-        column with equally frequent values.
+    In [0, 1]: 0 if every leaf is as frequent as before, as in the identity; 1 if nothing is
+    released. 0 without records or columns. All at the root is not the worst: it is 0 for a column
+    with equally frequent values.
     """
     distances = each(recoding)
     return math.fsum(distances.values()) / len(distances) if distances else 0.0

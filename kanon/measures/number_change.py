@@ -49,10 +49,7 @@ def value(recoding: Recoding) -> float | None:
     left out, of a correlation those that lack one of both; so are columns with one value. r is 0
     if one value is left.
 
-    Returns
-    -------
-    float or None
-        At least 0, which the identity has. None without such columns, or if nothing is released.
+    At least 0, which the identity has. None without such columns, or if nothing is released.
     """
     moments = compare_moments(recoding)
     spread = {part.column: math.sqrt(part.before) for part in moments if part.number == "variance"}

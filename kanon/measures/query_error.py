@@ -139,10 +139,7 @@ def value(recoding: Recoding) -> float:
     that its node covers with equal chance. True counts come from the original classes by the same
     formula. Suppressed records are in no class. See :func:`queries`; the seed is 0.
 
-    Returns
-    -------
-    float
-        At least 0: the identity answers like the original table. Above 100 where a count is more
-        than twice the true one.
+    At least 0: the identity answers like the original table. Above 100 where a count is more than
+    twice the true one.
     """
     return study(recoding).quantile(1 / 2)

@@ -39,10 +39,8 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
     Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one secret value, here for every value.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same value).
+    Shape (R,), float64. A share, from 1 / v (v values, equally frequent) to 1 (everyone has the
+    same value).
     """
     by_value = sensitive.folded  # spellings of one value count once
     return largest(by_value, by_value.count) / by_value.sizes

@@ -28,10 +28,7 @@ CARD = Card(
 def gains(sensitive: Sensitive) -> np.ndarray:
     """(p - q) / q of each entry, p its share in the class and q in the table; 0 if p < q.
 
-    Returns
-    -------
-    numpy.ndarray, shape (entries,), float64
-        Relative: 1 means twice as frequent as in the table.
+    Shape (entries,), float64. Relative: 1 means twice as frequent as in the table.
     """
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]
     return np.maximum(sensitive.count * sensitive.total.sum() - due, 0) / due
@@ -49,10 +46,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
     Source: Cao, Karras 2012, Definition 2.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table) to n - 1.
+    Shape (R,), float64. From 0 (the class is mixed like the table) to n - 1.
     """
     return largest(sensitive, gains(sensitive))
 

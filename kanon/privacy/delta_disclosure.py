@@ -37,16 +37,14 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
 
     Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
 
+    Shape (R,), float64. From 0 (the class is mixed like the table); infinite if the class lacks one
+    of its values.
+
     Parameters
     ----------
     present_only
         Over the values that the class has, instead of all values in the table. Such a level says
         less: a value's absence from a class reveals much about its people.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table); infinite if the class lacks one of its values.
     """
     actual = sensitive.count * sensitive.total.sum()
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]

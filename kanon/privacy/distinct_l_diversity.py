@@ -35,10 +35,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
     Source: Machanavajjhala et al. 2007, section 4.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), int64
-        From 1 (everyone has the same value) to the number of values in the table.
+    Shape (R,), int64. From 1 (everyone has the same value) to the number of values in the table.
     """
     return np.diff(sensitive.folded.start)
 

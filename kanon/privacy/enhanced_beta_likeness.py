@@ -41,11 +41,8 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
     Source: Cao, Karras 2012, Definition 3.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table); infinite where no beta is enough. Never below
-        the level of basic beta-likeness.
+    Shape (R,), float64. From 0 (the class is mixed like the table); infinite where no beta is
+    enough. Never below the level of basic beta-likeness.
     """
     grown = gains(sensitive)
     largest_gain = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])

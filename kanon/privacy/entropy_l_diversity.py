@@ -42,11 +42,8 @@ def each(sensitive: Sensitive) -> np.ndarray:
     Source: Machanavajjhala et al. 2007, Definition 4.1, which requires an entropy of at least
     ln l; the level itself: Mauger, Le Mahec, Dequen 2023.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 1 (everyone has the same value) to the number of values in the class, all equally
-        frequent. Not always a whole number.
+    Shape (R,), float64. From 1 (everyone has the same value) to the number of values in the class,
+    all equally frequent. Not always a whole number.
     """
     sensitive = sensitive.folded  # spellings of one value count once
     sizes = sensitive.sizes

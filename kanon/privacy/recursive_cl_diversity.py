@@ -41,10 +41,7 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
 
     Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        A ratio above 0; infinite for a class with fewer than l values.
+    Shape (R,), float64. A ratio above 0; infinite for a class with fewer than l values.
     """
     sensitive = sensitive.folded  # spellings of one value count once
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))

@@ -92,15 +92,12 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
     >>> marketer(five, np.array([8, 2]))
     0.2
 
+    From 1 / largest F to 1 (everyone is recognised); None without records.
+
     Parameters
     ----------
     population : numpy.ndarray, shape (R,)
         For each class F, the number of people of the population in it.
-
-    Returns
-    -------
-    float or None
-        From 1 / largest F to 1 (everyone is recognised); None without records.
 
     Raises
     ------

@@ -29,13 +29,7 @@ CARD = Card(
 Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered", "hierarchical"]
 """The distances between two mixes; the second and third are the same number."""
 
-HIGHEST: Mapping[str, float] = {
-    "norm1": 2.0,
-    "variational": 1.0,
-    "emd-equal": 1.0,
-    "emd-ordered": 1.0,
-    "hierarchical": 1.0,
-}
+HIGHEST: Mapping[str, float] = {**dict.fromkeys(get_args(Distance), 1.0), "norm1": 2.0}
 """The largest distance between two mixes."""
 
 SPOKEN: Mapping[str, str] = {
@@ -70,10 +64,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     >>> each(ill).tolist(), each(ill, "emd-equal").tolist()
     ([0.5, 0.5], [0.25, 0.25])
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table).
+    Shape (R,), float64. From 0 (the class is mixed like the table).
 
     Raises
     ------

@@ -89,6 +89,11 @@ def check_release(
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
+    A verdict per model, in the order of the plan, and last k in persons; or a single one if an
+    identifier was released, under its own name or where its pseudonyms belong, if a
+    quasi-identifier or sensitive column is missing, if a row that is marked as suppressed shows a
+    value, or if a column shows a value of a level that the plan does not allow.
+
     Parameters
     ----------
     released
@@ -111,14 +116,6 @@ def check_release(
     trees
         Per sensitive column with a hierarchical distance, for each value and group, the group
         above it (empty for the root) and its level.
-
-    Returns
-    -------
-    tuple of Verdict
-        A verdict per model, in the order of the plan, and last k in persons; or a single one if an
-        identifier was released, under its own name or where its pseudonyms belong, if a
-        quasi-identifier or sensitive column is missing, if a row that is marked as suppressed
-        shows a value, or if a column shows a value of a level that the plan does not allow.
 
     Raises
     ------
