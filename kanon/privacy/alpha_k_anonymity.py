@@ -11,7 +11,7 @@ from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_least, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -54,15 +54,12 @@ class AlphaKAnonymity(SensitiveModel):
     k: Annotated[int, Range(2, whole=True)]
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "alpha"
     folds: ClassVar[bool] = True
     place: ClassVar[int] = 5
     gloss: ClassVar[str] = "no value fills too much of a class"
     wish: ClassVar[Mapping[str, Any]] = {"alpha": 0.5, "k": 2}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """The largest share of each class. Shape (R,)."""
-        return each(sensitive)
 
     def accepts_values(self, values: Sensitive) -> np.ndarray:
         """Which histograms meet the model and have k records. Shape (R,), bool."""

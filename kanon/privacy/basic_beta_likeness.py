@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -58,15 +58,12 @@ class BasicBetaLikeness(SensitiveModel):
     beta: Annotated[float, Range(0, above=True)]
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "beta"
     of_table: ClassVar[bool] = True
     place: ClassVar[int] = 7
     gloss: ClassVar[str] = "no value is much more frequent in a class"
     wish: ClassVar[Mapping[str, Any]] = {"beta": 1.0}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """beta(C) of each class. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
@@ -47,15 +47,12 @@ class DistinctLDiversity(SensitiveModel):
     l: Annotated[int, Range(2, whole=True)]  # noqa: E741
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "l"
     folds: ClassVar[bool] = True
     place: ClassVar[int] = 3
     gloss: ClassVar[str] = "every class has several different values"
     wish: ClassVar[Mapping[str, Any]] = {"l": 2}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """The number of different values of each class. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, l: int) -> tuple[float, bool]:  # noqa: E741

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness, gains
-from kanon.privacy.model import ClassMeasure, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, largest
 from kanon.privacy.row_checks import TOLERANCE, ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -54,12 +54,9 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     """The model "every relative gain of every class is at most beta, and at most -ln p(s, T)"."""
 
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     place: ClassVar[int] = 8
     gloss: ClassVar[str] = "the same, stricter for frequent values"
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """The least beta that each class meets. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:

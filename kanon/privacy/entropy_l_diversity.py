@@ -10,7 +10,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.privacy import distinct_l_diversity
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
@@ -73,15 +73,12 @@ class EntropyLDiversity(SensitiveModel):
     l: Annotated[float, Range(1)]  # noqa: E741
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "l"
     folds: ClassVar[bool] = True
     place: ClassVar[int] = 1
     gloss: ClassVar[str] = "the values of every class are well mixed"
     wish: ClassVar[Mapping[str, Any]] = {"l": 2.0}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """l(C) of each class. Shape (R,)."""
-        return each(sensitive)
 
     def accepts(self, levels: np.ndarray) -> np.ndarray:
         """Which levels are at least l, within the tolerance."""

@@ -18,6 +18,8 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quote
 from kanon.sensitive import Sensitive
 
+LevelOfClass = Callable[[Sensitive], np.ndarray]  # a number for each class, shape (R,)
+
 
 @dataclass(frozen=True)
 class Range:
@@ -170,9 +172,12 @@ class SensitiveModel(Model, SeveralColumns):
     wish: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     """The first parameters, if the table allows them; if empty, 1 or the least possible."""
 
-    @abstractmethod
+    level_of_class: ClassVar[LevelOfClass]
+    """What it limits, of a sensitive column alone; else :meth:`levels_of` is its own."""
+
     def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The number that the model limits, for each class of a sensitive column. Shape (R,)."""
+        return type(self).level_of_class(sensitive)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -248,7 +253,7 @@ class ClassMeasure:
 
     name: str  # in M.json
     card: Card  # with the better direction and, in lists, the explanation
-    each: Callable[[Sensitive], np.ndarray]  # its value per class
+    each: LevelOfClass  # its value per class
     place: int = 100  # its place among all
     heading: str = ""  # of its column in a list of classes; empty if not offered there
     # its name, unit and meaning in a report; empty if not reported
