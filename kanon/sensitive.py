@@ -106,7 +106,21 @@ class Sensitive:
         n_classes: int,
     ) -> Sensitive:
         """Count groups of records: each entry stands for ``counts`` records."""
-        return _count_entries(name, tuple(values), numeric, group, codes, counts, n_classes)
+        values = values if isinstance(values, tuple) else tuple(values)
+        width = max(len(values), 1)
+        keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
+        if n_classes * width <= 8 * len(keys):
+            occurs = np.bincount(keys, minlength=n_classes * width) > 0
+            distinct, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+        else:
+            distinct, place = np.unique(keys, return_inverse=True)
+        sums = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(sums, place, counts)
+        start = np.searchsorted(distinct, np.arange(n_classes + 1) * width).astype(np.int64)
+        value = (distinct % width).astype(np.int32)
+        total = np.zeros(len(values), dtype=np.int64)
+        np.add.at(total, value, sums)
+        return cls(name, values, numeric, start, value, sums, total)
 
     def __post_init__(self) -> None:
         if not isinstance(self.values, SensitiveValues):
@@ -126,7 +140,7 @@ class Sensitive:
         if read_as is None:
             return self
         values = tuple(self.values[place] for place in np.unique(read_as, return_index=True)[1])
-        histogram = _count_entries(
+        histogram = Sensitive.from_counts(
             self.name, values, self.numeric,
             self.of_entry, read_as[self.value], self.count, self.n_classes,
         )  # fmt: skip
@@ -160,7 +174,7 @@ class Sensitive:
         """The histograms of merged classes; a class of group -1 leaves the table and its total."""
         target = np.asarray(group)[self.of_entry]
         stays = target >= 0
-        merged = _count_entries(
+        merged = Sensitive.from_counts(
             self.name, self.values, self.numeric,
             target[stays], self.value[stays], self.count[stays], n_groups,
         )  # fmt: skip
@@ -183,28 +197,3 @@ class Sensitive:
         counts = np.zeros((self.n_classes, len(self.values)), dtype=np.int64)
         counts[self.of_entry, self.value] = self.count
         return counts
-
-
-def _count_entries(
-    name: str,
-    values: tuple[str, ...],
-    numeric: bool,
-    group: Sequence[int] | np.ndarray,
-    codes: Sequence[int] | np.ndarray,
-    counts: np.ndarray,
-    n_classes: int,
-) -> Sensitive:
-    width = max(len(values), 1)
-    keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
-    if n_classes * width <= 8 * len(keys):
-        occurs = np.bincount(keys, minlength=n_classes * width) > 0
-        distinct, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
-    else:
-        distinct, place = np.unique(keys, return_inverse=True)
-    sums = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(sums, place, counts)
-    start = np.searchsorted(distinct, np.arange(n_classes + 1) * width).astype(np.int64)
-    value = (distinct % width).astype(np.int32)
-    total = np.zeros(len(values), dtype=np.int64)
-    np.add.at(total, value, sums)
-    return Sensitive(name, values, numeric, start, value, sums, total)

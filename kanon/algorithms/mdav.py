@@ -13,7 +13,7 @@ import numpy as np
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
-from kanon.algorithms.repair_release import refuse_release_models
+from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.kinds import find_kind
@@ -123,12 +123,7 @@ def check(task: Task) -> None:
                 f"MDAV takes means, but {quote(name)} has missing cells; leave their records out, "
                 "or use k-member or Mondrian."
             )
-    if task.others:
-        raise PlanError(
-            f"MDAV only counts records, so it cannot meet {task.others[0].sentence}; use Mondrian "
-            "or greedy merging."
-        )
-    refuse_release_models(task, "MDAV", "only counts records")
+    refuse_models((*task.others, *task.of_release), "MDAV", "only counts records")
     task.check()
 
 

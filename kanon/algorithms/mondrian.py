@@ -9,7 +9,7 @@ import numpy as np
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
-from kanon.algorithms.repair_release import refuse_release_models
+from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
@@ -155,7 +155,7 @@ class _MadeCuts(NamedTuple):
 
 def check(task: Task) -> None:
     """Check that some release can meet k and the models, none of which is of the whole release."""
-    refuse_release_models(task, "Mondrian", "looks at one part of the records at a time")
+    refuse_models(task.of_release, "Mondrian", "looks at one part of the records at a time")
     task.check()
 
 

@@ -27,7 +27,7 @@ from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_walk import compute_place_targets
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.prices import Assignment, Prices, find_good_prices
-from kanon.algorithms.repair_release import refuse_release_models
+from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -81,13 +81,8 @@ _OPTIMAL, _INFEASIBLE = 0, 2  # its codes where nothing better is left
 def check(task: Task) -> None:
     """Check that k can be reached, that it is the only model, and that the table is small."""
     task.check()
-    if task.others:
-        raise PlanError(
-            "Optimal local recoding only counts records, so it cannot meet "
-            f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
-            "releases a class."
-        )
-    refuse_release_models(task, "Optimal local recoding", "only counts records")
+    models = (*task.others, *task.of_release)
+    refuse_models(models, "Optimal local recoding", "only counts records")
     size, nodes = task.classes.n_classes, count_lattice_nodes(task.classes.hierarchies)
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(

@@ -1,6 +1,7 @@
 """Merge on until the models of the whole release hold."""
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from kanon.errors import PlanError
 from kanon.kernels.merging import merge_class
 from kanon.measures.overview import build_all_at_root
 from kanon.privacy.conjunction import find_broken
+from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 
 _SHARE = 10
@@ -65,10 +67,10 @@ def repair_release(
     return recoding
 
 
-def refuse_release_models(task: Task, title: str, reason: str) -> None:
-    """Refuse a task with models of the whole release, in a PlanError that says why."""
-    if task.of_release:
+def refuse_models(models: Sequence[Model], title: str, reason: str) -> None:
+    """Refuse models that an algorithm cannot meet, in a PlanError that says why."""
+    if models:
         raise PlanError(
-            f"{title} {reason}, so it cannot meet {task.of_release[0].title}; use 'gaa', "
-            "'lattice-sweep' or 'optimal'."
+            f"{title} {reason}, so it cannot meet {models[0].sentence}; use 'gaa', 'lattice-sweep' "
+            "or 'optimal'."
         )

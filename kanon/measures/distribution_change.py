@@ -1,9 +1,8 @@
 """Distribution change: how far the values of each column are from their original frequencies."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 
@@ -52,29 +51,16 @@ class Distribution:
 def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     """The distribution of every quasi-identifier, before and after, under uniform spread."""
     suppressed, n = recoding.suppressed_records, recoding.classes.n_records
-    then = _sum_leaves(recoding.classes.hierarchies, recoding.classes.cells)
-    now = _sum_leaves(
-        recoding.hierarchies,
-        map(_remove_suppression, recoding.hierarchies, recoding.cells, repeat(suppressed)),
-    )
-    names = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
+    trees, now = recoding.hierarchies, []
+    for tree, cells in zip(trees, recoding.cells, strict=True):
+        released = cells - suppressed * (np.arange(len(cells)) == tree.root)
+        now.append(estimate_leaf_counts(tree, released))
+    then = map(estimate_leaf_counts, recoding.classes.hierarchies, recoding.classes.cells)
+    names = zip(recoding.classes.attributes, trees, strict=True)
     return tuple(
         Distribution(name, tree, before, after, suppressed, n)
         for (name, tree), before, after in zip(names, then, now, strict=True)
     )
-
-
-def _remove_suppression(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> np.ndarray:
-    """Count the cells of released records, without suppressed ones at the root."""
-    return cells - suppressed * (np.arange(len(cells)) == tree.root)
-
-
-def _sum_leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Estimate the number of records of each leaf per quasi-identifier, read-only."""
-    leaf_records = tuple(map(estimate_leaf_counts, trees, cells))
-    for counts in leaf_records:
-        counts.setflags(write=False)
-    return leaf_records
 
 
 def each(recoding: Recoding) -> Mapping[str, float]:

@@ -81,8 +81,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     is half of the sum over values and groups g of rise(g) / level(root) times abs(p(g) - q(g)):
     rise(g) are the levels from g to the next group, p(g) and q(g) the shares of all values in g.
     """
-    if distance not in HIGHEST:
-        raise PlanError(f"The distance {quote(distance)} is unknown; choose from {_DISTANCES}.")
+    _check_distance(distance)
     if distance == "emd-ordered":
         return _compute_ordered_distance(sensitive)
     if distance == "hierarchical":
@@ -94,7 +93,10 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     return (2 if distance == "norm1" else 1) * surplus / (n * sizes)
 
 
-_DISTANCES = list_names(get_args(Distance))
+def _check_distance(distance: str) -> None:
+    if distance not in HIGHEST:
+        names = list_names(HIGHEST)
+        raise PlanError(f"The distance {quote(distance)} is unknown; choose from {names}.")
 
 
 def _compute_ordered_distance(sensitive: Sensitive) -> np.ndarray:
@@ -178,10 +180,7 @@ class TCloseness(SensitiveModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.distance not in HIGHEST:
-            raise PlanError(
-                f"The distance {quote(self.distance)} is unknown; choose from {_DISTANCES}."
-            )
+        _check_distance(self.distance)
         if self.t > HIGHEST[self.distance]:
             raise PlanError(
                 f"t has to be a number of at least 0 and at most 1 where distance is "
