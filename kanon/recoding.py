@@ -57,10 +57,10 @@ class Trace:
     evaluated: int = 0  #: the number of nodes it evaluated
     steps: int = 0  #: the number of merges, cuts, clusters, or nodes it moved through
     parts: int = 1  #: the number of parts of the table, each merged by itself
-    sampled: int = 0  #: the classes on which parts were compared with the whole; 0: not compared
+    sampled: int = 0  #: the classes on which parts were compared with the whole; 0 for none
     loss_ratio: float | None = None  #: the loss of the parts by that of the whole, on these classes
-    #: the most by which the loss exceeds the least possible, in percent: 0 if it is proved to be
-    #: the least, infinite if nothing is proved; None for algorithms that prove nothing
+    #: the most by which the loss exceeds the least possible, in percent; 0 if it is proved to be
+    #: the least, infinite if nothing is proved, None for algorithms that prove nothing
     gap: float | None = None
     #: the number of classes divided by that of the release for k alone, where greedy merging for
     #: other models left less than half of 20 classes or more; 1 elsewhere
@@ -75,7 +75,7 @@ class Recoding:
     nodes: np.ndarray  #: (R, m) int32: the released tuples, in canonical order
     counts: np.ndarray  #: (R,) int64: the number of records of each released class
     assigned: np.ndarray  #: (E,) int64: per original class its released class; -1 if suppressed
-    ranged: tuple[Hierarchy, ...] = ()  #: the hierarchies with ranges, if any: :attr:`hierarchies`
+    ranged: tuple[Hierarchy, ...] = ()  #: the hierarchies with ranges, see :attr:`hierarchies`
     trace: Trace = field(default_factory=Trace)  #: what the algorithm did
     in_engine: ClassVar[bool] = False  # whether an engine keeps the assignment of classes
 
@@ -257,7 +257,10 @@ class MergePath:
         return np.unique(np.concatenate([self.smallest, [last]]))
 
     def merges_for(self, k: int) -> int:
-        """The number of merges after which every class has at least k records."""
+        """The number of merges after which every class has at least k records.
+
+        Unsatisfiable if the table has fewer; a ValueError if the run did not go as far as k.
+        """
         if k > self.classes.n_records:
             raise Unsatisfiable(
                 f"k = {k} cannot be reached: the table has "

@@ -30,7 +30,7 @@ class Task:
     potentials: Potentials
     k: int  #: the records that every released class has to hold
     weighted: bool = True  #: whether a merge counts every record, or one representative per class
-    tie_seed: int | None = None  #: of the order in which ties are broken; None: canonical
+    tie_seed: int | None = None  #: of the order of ties; None for the canonical one
     #: which partner a class is merged with (see :mod:`kanon.strategies`), and whose l and t count
     strategy: str = "s1"
     scope: Scope = "table"

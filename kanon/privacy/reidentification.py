@@ -29,7 +29,7 @@ standard: the publisher of the table decides what is acceptable."""
 class Risk:
     """The risk by one attacker, as shares of 1; lower is better."""
 
-    highest: float  #: of the person who is easiest to find: 1 means certainty
+    highest: float  #: of the person who is easiest to find; 1 means certainty
     mean: float  #: the share of the records that are recognised on average
     threshold: float  #: above which a risk counts as high
     share_above: float  #: the share of the records whose risk is above it
