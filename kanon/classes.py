@@ -17,36 +17,19 @@ from kanon.sensitive import Sensitive, SensitiveValues
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The distinct tuples of quasi-identifier values of a table, with their numbers of records.
+    """The distinct tuples of quasi-identifier values of a table, with their numbers of records."""
 
-    Attributes
-    ----------
-    attributes : tuple of str, length m
-        The quasi-identifiers, in the plan's order.
-    hierarchies : tuple of Hierarchy, length m
-        Their hierarchies.
-    nodes : numpy.ndarray, shape (E, m), int32
-        Per class and quasi-identifier the node of its hierarchy, in canonical order: lexicographic
-        by node.
-    counts : numpy.ndarray, shape (E,), int64
-        The number of records of each class.
-    sensitive : tuple of Sensitive
-        The histograms of each sensitive column, in the plan's order.
-    persons : Sensitive, optional
-        How many records each person has in each class, where a plan names the column that
-        identifies the person; persons are numbered. Else None.
-    combined : Sensitive, optional
-        The combinations of the values of all sensitive columns, where a model looks at several.
-        Else None.
-    """
-
-    attributes: tuple[str, ...]
-    hierarchies: tuple[Hierarchy, ...]
+    attributes: tuple[str, ...]  #: the m quasi-identifiers, in the plan's order
+    hierarchies: tuple[Hierarchy, ...]  #: their hierarchies
+    #: (E, m) int32: per class and quasi-identifier the node of its hierarchy, in canonical order:
+    #: lexicographic by node
     nodes: np.ndarray
-    counts: np.ndarray
-    sensitive: tuple[Sensitive, ...] = ()
+    counts: np.ndarray  #: (E,) int64: the number of records of each class
+    sensitive: tuple[Sensitive, ...] = ()  #: per sensitive column its histograms, as in the plan
+    #: how many records each person, a number, has in each class, where a plan names the column that
+    #: identifies the person
     persons: Sensitive | None = None
-    combined: Sensitive | None = None
+    combined: Sensitive | None = None  #: of all sensitive values as one, where a model asks for it
     in_engine: ClassVar[bool] = False  # whether an engine keeps the classes, as they are many
 
     def __post_init__(self) -> None:
@@ -138,10 +121,7 @@ class EquivalenceClasses:
     def only(self, positions: np.ndarray) -> EquivalenceClasses:
         """Some of the classes; the totals of sensitive values stay those of the table.
 
-        Parameters
-        ----------
-        chosen : numpy.ndarray, int64
-            Their positions, rising, so that they stay in canonical order.
+        The positions rise, so that the classes stay in canonical order.
         """
         parts = (histogram.only(positions) for histogram in self.histograms)
         return self.regrouped(self.nodes[positions], self.counts[positions], parts)
@@ -149,15 +129,8 @@ class EquivalenceClasses:
     def pooled(self, positions: np.ndarray, group: np.ndarray, n_groups: int) -> EquivalenceClasses:
         """Merge some classes into groups for privacy models, without tuples.
 
-        Parameters
-        ----------
-        chosen : numpy.ndarray, int64
-            Their positions.
-        group : numpy.ndarray, int64
-            Per chosen class its group. Totals stay those of the whole table, with which models
-            compare the groups.
-        n_groups
-            The number of groups.
+        ``group`` has the group of each position. Totals stay those of the whole table, with which
+        models compare the groups.
         """
         counts = np.bincount(group, self.counts[positions], n_groups).astype(np.int64)
         histograms = (
@@ -167,13 +140,7 @@ class EquivalenceClasses:
         return self.regrouped(np.zeros((n_groups, 0), dtype=np.int32), counts, histograms)
 
     def without(self, leaving: np.ndarray) -> EquivalenceClasses:
-        """The table without the records of some classes, with its totals recounted.
-
-        Parameters
-        ----------
-        leaving : numpy.ndarray, shape (E,), bool
-            The classes to drop.
-        """
+        """The table without the records of some classes, with its totals recounted."""
         remaining = np.flatnonzero(~leaving)
         group = np.where(leaving, -1, np.cumsum(~leaving) - 1)
         histograms = (part.grouped(group, len(remaining)) for part in self.histograms)
@@ -188,15 +155,7 @@ class EquivalenceClasses:
     def regrouped(
         self, nodes: np.ndarray, counts: np.ndarray, histograms: Iterable[Sensitive]
     ) -> EquivalenceClasses:
-        """The same records in other classes.
-
-        Parameters
-        ----------
-        nodes, counts
-            The tuples and the numbers of records of these.
-        histograms
-            Each of :attr:`histograms` by these classes, in that order.
-        """
+        """The same records in other classes, with each of :attr:`histograms` by these."""
         parts = iter(histograms)
         return replace(
             self,
@@ -208,13 +167,7 @@ class EquivalenceClasses:
         )
 
     def sensitive_named(self, column: str) -> Sensitive:
-        """The histograms of a sensitive column.
-
-        Raises
-        ------
-        PlanError
-            The column is not sensitive.
-        """
+        """The histograms of a sensitive column; a PlanError where it is not one."""
         for sensitive in self.sensitive:
             if sensitive.name == column:
                 return sensitive
@@ -229,10 +182,7 @@ class EquivalenceClasses:
     ) -> tuple[Sensitive, np.ndarray]:
         """The histograms of sensitive columns whose values count together, and their classes.
 
-        Parameters
-        ----------
-        others_known
-            Whether a class is split into the parts that agree in all other sensitive columns.
+        If ``others_known``, classes are split into parts that agree in all other sensitive columns.
         """
         combined = self.combined
         if combined is None or combined.codes is None:
@@ -292,13 +242,6 @@ def number_tuples(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
     Where the product of the node counts would not fit into 63 bits, the prefixes so far are
     ranked again.
 
-    Parameters
-    ----------
-    nodes : numpy.ndarray, shape (n, m)
-        Tuples of node numbers.
-    node_counts
-        The number of nodes of each attribute.
-
     >>> number_tuples(np.array([[0, 2], [1, 0], [0, 2]]), [2, 3]).tolist()
     [2, 3, 2]
     """
@@ -316,16 +259,9 @@ def number_tuples(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:
 def group_tuples(
     nodes: np.ndarray, counts: np.ndarray, node_counts: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Merge equal tuples.
+    """Merge equal tuples; returns the distinct ones in canonical order, (E, m) int32.
 
-    Returns
-    -------
-    nodes : numpy.ndarray, shape (E, m), int32
-        The distinct tuples in canonical order.
-    counts : numpy.ndarray, shape (E,), int64
-        The summed counts.
-    group : numpy.ndarray, shape (n,), int64
-        Per tuple its position among the distinct ones.
+    Also their summed counts, (E,) int64, and per tuple its position among them, (n,) int64.
     """
     keys = number_tuples(nodes, node_counts)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -339,21 +275,8 @@ def sum_tuples(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Merge equal tuples as :func:`group_tuples` does, but faster, without their groups.
 
-    Parameters
-    ----------
-    tuples : numpy.ndarray, shape (n, m)
-        The tuples.
-    counts : numpy.ndarray, shape (n,), int64
-        Their counts.
-    keys : numpy.ndarray, shape (n,) or (n, q)
-        Per tuple one number or several, equal only for equal tuples.
-
-    Returns
-    -------
-    tuples : numpy.ndarray, shape (E, m)
-        The distinct tuples in the order of their keys.
-    counts : numpy.ndarray, shape (E,), int64
-        The summed counts.
+    ``keys`` has per tuple one number or several, equal only for equal tuples. Returns the distinct
+    tuples in the order of their keys, and the summed counts.
 
     >>> tuples = np.array([[1, 0], [0, 2], [1, 0]])
     >>> distinct, counts = sum_tuples(tuples, np.array([1, 2, 4]), np.array([3, 2, 3]))

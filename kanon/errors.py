@@ -80,15 +80,7 @@ def describe_safely(error: BaseException) -> str:
 
 
 class KanonError(Exception):
-    """The base of every error that a user can fix.
-
-    Parameters
-    ----------
-    sentence
-        One sentence; ``{cells}`` marks where values of the table belong.
-    cells
-        Those values.
-    """
+    """The base of every error that a user can fix: a sentence with ``{cells}`` for values."""
 
     def __init__(self, sentence: str, cells: Sequence[object] = ()) -> None:
         super().__init__(sentence, tuple(cells))

@@ -49,20 +49,12 @@ MULTIPLIERS: Mapping[str, Callable[[Sequence[int]], list[Fraction]]] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: an intermediate cost times a multiplier, or the weights drawn on the edges.
-
-    Attributes
-    ----------
-    card
-        Its name, title and source.
-    intermediate, multiplier
-        Keys of :data:`INTERMEDIATES` and :data:`MULTIPLIERS`; ``intermediate`` is empty for
-        drawn weights, and :data:`RECORDS` where records are counted.
-    """
+    """A metric: an intermediate cost times a multiplier, or the weights drawn on the edges."""
 
     card: Card
+    #: a key of :data:`INTERMEDIATES`; empty for drawn weights, :data:`RECORDS` where these count
     intermediate: str
-    multiplier: str
+    multiplier: str  #: a key of :data:`MULTIPLIERS`
 
     @property
     def name(self) -> str:
@@ -148,10 +140,7 @@ BESIDE: tuple[str, ...] = tuple(metric.name for metric in _BESIDE)
 def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Metric:
     """The metric of a name, among those of this module and the composed ones of a plan.
 
-    Raises
-    ------
-    MetricError
-        There is none; the message lists those that exist.
+    A MetricError lists those that exist.
 
     >>> metric_named("ncp").intermediate
     'leaves-normalised'
@@ -177,8 +166,6 @@ def characteristics(metric: Metric) -> dict[str, str]:
     What its intermediate cost counts, by which multiplier, and whether that cost is normalised:
     whether losing everything costs 1 in every hierarchy, however large.
 
-    Notes
-    -----
     Source: Mauger, Le Mahec, Dequen 2023, Table 2.
 
     >>> characteristics(metric_named("wllm"))
@@ -201,6 +188,12 @@ def potentials(
 
     The cost of raising v to its ancestor v' is D(v) - D(v') >= 0.
 
+    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14; for ``entropy`` Gionis, Tassa
+    2009: the edge from x up to x' weighs log2(count(x') / count(x)) bits, count(x) being the
+    records at x or below it; 0 above a node without records.
+
+    Shape (N_j,), float64. In the metric's own unit; 0 at every root.
+
     Parameters
     ----------
     hierarchies
@@ -209,22 +202,11 @@ def potentials(
         Per attribute the number of records of the original table at each node or below it; only
         ``entropy`` looks at them.
 
-    Returns
-    -------
-    tuple of numpy.ndarray, each of shape (N_j,), float64
-        In the metric's own unit; 0 at every root.
-
     Raises
     ------
     MetricError
         The metric is ``custom`` and a hierarchy has no drawn weights, or it is ``entropy`` and
         there are no records.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14; for ``entropy`` Gionis, Tassa
-    2009: the edge from x up to x' weighs log2(count(x') / count(x)) bits, count(x) being the
-    records at x or below it; 0 above a node without records.
 
     Examples
     --------
@@ -249,8 +231,6 @@ def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[
     There are none of ``entropy``, as logarithms are irrational. A drawn weight counts as the
     decimal number that it was written as.
 
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> depth, = exact_potentials(metric_named("ncp"), [suppression(["a", "b", "c"])])
     >>> depth.get_number(0), depth.get_number(3)
@@ -279,12 +259,8 @@ def edge_weights(
 
     Takes and raises what :func:`potentials` does.
 
-    Notes
-    -----
     Source: Mauger, Le Mahec, Dequen 2023, Definitions 8 to 14.
 
-    Examples
-    --------
     The tree of their paper of 2020, whose edge from f skips a level, beside one of two values. So
     m = 2, h = 3 and 2, w1 = 1 - 4/5 and 1 - 1/5, w2 = 1 and 3/2. There are no leaves below a leaf,
     3 below A, 2 below B and 6 below the root. So by NCP a loses 3/6 up to A, and A loses
@@ -310,36 +286,6 @@ def edge_weights(
         np.where(tree.parent < 0, 0.0, np.maximum(depth - depth[tree.parent], 0))
         for tree, depth in zip(hierarchies, potentials(metric, hierarchies, records), strict=True)
     )
-
-
-def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
-    """M(v, v') = cost(v, LCA(v, v')) for all pairs of nodes of one hierarchy.
-
-    Parameters
-    ----------
-    potential : numpy.ndarray, shape (N,)
-        Its part of :func:`potentials`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, N)
-        Not symmetric: the row of an ancestor against its descendant is 0. For showing; no
-        algorithm needs it.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
-
-    Examples
-    --------
-    >>> from kanon.hierarchy.files import parse_nodes
-    >>> tree = parse_nodes([{"name": "*"}, {"name": "a", "parent": "*", "weight": 2},
-    ...                     {"name": "b", "parent": "*", "weight": 3}])
-    >>> cost_matrix(tree, potentials(metric_named("custom"), [tree])[0]).tolist()
-    [[0.0, 2.0, 2.0], [3.0, 0.0, 3.0], [0.0, 0.0, 0.0]]
-    """
-    ancestors = hierarchy.common_ancestors(range(hierarchy.n_nodes))
-    return np.asarray(potential[:, None] - potential[ancestors])
 
 
 def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
@@ -379,18 +325,7 @@ LONGEST_METRIC_NAME = 40  # the most characters in the name of a composed metric
 
 
 def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
-    """Check what a composed metric is called.
-
-    Parameters
-    ----------
-    others
-        What other composed metrics are called.
-
-    Raises
-    ------
-    PlanError
-        It is blank, too long, or taken by another metric.
-    """
+    """Refuse a name of a composed metric that is blank, too long, or taken by another metric."""
     if not name.strip() or len(name) > LONGEST_METRIC_NAME:
         raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
     published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}

@@ -50,18 +50,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class EveryK:
-    """The releases of a plan at every k, from one run.
+    """The releases of a plan at every k, from one run."""
 
-    Attributes
-    ----------
-    prepared
-        The plan and the table.
-    solution
-        What the algorithm found.
-    """
-
-    prepared: PreparedRun
-    solution: Solution
+    prepared: PreparedRun  #: the plan and the table
+    solution: Solution  #: what the algorithm found
 
     def table(self) -> pd.DataFrame:
         """The cost of each release: a row per release, which serves every k up to its own."""
@@ -106,13 +98,8 @@ def every_k(
 ) -> EveryK:
     """Run a plan once for every k, or for some k.
 
-    Parameters
-    ----------
-    plan, table, folder
-        See :func:`kanon.run.preparation.prepare`.
-    ks
-        The k to compute; needed for an algorithm that runs for one k at a time, which runs once
-        per k. By default every k.
+    ``ks`` are needed for an algorithm that runs for one k at a time, which runs once per k; by
+    default it is every k.
 
     Raises
     ------
@@ -154,19 +141,11 @@ def cost_matrix(
 ) -> pd.DataFrame:
     """The cost of raising each value of a column to the node that it shares with each other value.
 
-    Parameters
-    ----------
-    prepared
-        The plan and the table, such as ``run(plan, table).prepared``.
-    metric
-        Its name; that of the plan if none is given.
-    focus
-        A group of a large hierarchy, to zoom in on.
+    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
 
-    Returns
-    -------
-    pandas.DataFrame
-        The rows are raised. In the metric's own unit; of a large hierarchy, means over groups.
+    The rows are raised. In the metric's own unit, by default that of the plan; of a large
+    hierarchy, means over groups, unless ``focus`` names one to zoom in on. ``prepared`` is the plan
+    and the table, such as ``run(plan, table).prepared``.
 
     Raises
     ------
@@ -174,10 +153,6 @@ def cost_matrix(
         The column is not a quasi-identifier.
     MetricError
         The metric is unknown, or needs weights that a hierarchy lacks.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Definition 6.
 
     Examples
     --------

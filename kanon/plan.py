@@ -111,30 +111,12 @@ class Plan(Strict):
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """Read and check a plan.
-
-        Raises
-        ------
-        PlanError
-            The text is not JSON, names a key twice, has a key or value that is not allowed, or is
-            too long.
-        """
+        """Read and check a plan; a PlanError says what in it is not allowed."""
         return cls.from_content(read_json(text))
 
     @classmethod
     def from_content(cls, content: Any) -> Plan:
-        """Check a parsed plan.
-
-        Raises
-        ------
-        PlanError
-            A key or value is not allowed.
-
-        Warns
-        -----
-        PlanWarning
-            The plan has an earlier version, whose figures differ.
-        """
+        """Check a parsed plan; a PlanWarning says if an earlier version had other figures."""
         content, change = update_plan_version(content)
         if change:
             warnings.warn(change, PlanWarning, stacklevel=2)
@@ -147,13 +129,7 @@ class Plan(Strict):
 
     @classmethod
     def load(cls, path: Path) -> Plan:
-        """Read and check a plan file.
-
-        Raises
-        ------
-        PlanError
-            The file cannot be read, is too large, or is not a plan.
-        """
+        """Read and check a plan file; a PlanError says why it cannot be read."""
         return cls.from_content(load_json(path, "The plan"))
 
     def to_json(self) -> str:
@@ -215,12 +191,7 @@ class Plan(Strict):
         """The privacy models that have to hold together, each with its column.
 
         Where the plan names the column that identifies the person, the last one is k in persons.
-
-        Raises
-        ------
-        PlanError
-            A column is not sensitive, or is missing where there is not exactly one; parameters do
-            not fit together.
+        A PlanError says which column is not sensitive or missing, or what does not fit together.
         """
         models = [self._build_model(place, part) for place, part in enumerate(self.privacy)]
         return models if self.person is None else [*models, KInPersons(self.k, self.person)]
@@ -229,12 +200,8 @@ class Plan(Strict):
     def led_by(self) -> str | None:
         """The sensitive column that the strategy uses: the one named in the plan, or the only one.
 
-        None if there are several or none and the strategy uses none.
-
-        Raises
-        ------
-        PlanError
-            The named column is not sensitive.
+        None if there are several or none and the strategy uses none; a PlanError if it is not
+        sensitive.
         """
         column, sensitive_columns = self.algorithm.sensitive, self.roles.columns(Role.SENSITIVE)
         if column is not None or needs_sensitive(self.algorithm.strategy):

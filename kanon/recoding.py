@@ -37,13 +37,7 @@ def rename_merges(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
 
 
 def is_unchanged(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
-    """Whether released nodes are unchanged: the original node, or a range of one value.
-
-    Parameters
-    ----------
-    released, original
-        Nodes of the tree, of one shape.
-    """
+    """Whether released nodes are unchanged: the original node, or a range of one value."""
     one_value = (released > tree.root) & (tree.leaves_covered[released] == 1)
     return np.asarray((released == original) | one_value)
 
@@ -54,75 +48,35 @@ def _create_no_nodes() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What an algorithm did on its way to a release.
+    """What an algorithm did on its way to a release."""
 
-    Attributes
-    ----------
-    node
-        The level that each quasi-identifier was raised to; None if not all records were raised to
-        the same levels.
-    walk
-        The nodes of the lattice that the search moved through, in order; empty for algorithms that
-        search no lattice.
-    visited : numpy.ndarray, shape (V, m), int32
-        The nodes whose classes it counted, in order; stored by the searches for one node.
-    evaluated
-        The number of nodes it evaluated.
-    steps
-        The number of merges, cuts, clusters, or nodes it moved through.
-    parts
-        The number of parts of the table, each merged by itself; 1 for the whole table.
-    sampled
-        The number of classes on which parts were compared with the whole; 0 if they were not.
-    loss_ratio
-        The loss of the parts divided by that of the whole, on these classes; None if unknown.
-    gap
-        The most by which the loss exceeds the least possible, in percent: 0 if it is proved to be
-        the least, infinite if nothing is proved; None for algorithms that prove nothing.
-    share_left
-        The number of classes divided by that of the release for k alone, where greedy merging for
-        other models left less than half of 20 classes or more; 1 elsewhere.
-    """
-
-    node: tuple[int, ...] | None = None
-    walk: tuple[tuple[int, ...], ...] = ()
+    node: tuple[int, ...] | None = None  #: the levels, if they are the same for all records
+    walk: tuple[tuple[int, ...], ...] = ()  #: the nodes that a search of the lattice moved through
+    #: (V, m) int32: the nodes whose classes it counted, in order; of the searches for one node
     visited: np.ndarray = field(default_factory=_create_no_nodes)
-    evaluated: int = 0
-    steps: int = 0
-    parts: int = 1
-    sampled: int = 0
-    loss_ratio: float | None = None
+    evaluated: int = 0  #: the number of nodes it evaluated
+    steps: int = 0  #: the number of merges, cuts, clusters, or nodes it moved through
+    parts: int = 1  #: the number of parts of the table, each merged by itself
+    sampled: int = 0  #: the classes on which parts were compared with the whole; 0 for none
+    loss_ratio: float | None = None  #: the loss of the parts by that of the whole, on these classes
+    #: the most by which the loss exceeds the least possible, in percent; 0 if it is proved to be
+    #: the least, infinite if nothing is proved, None for algorithms that prove nothing
     gap: float | None = None
+    #: the number of classes divided by that of the release for k alone, where greedy merging for
+    #: other models left less than half of 20 classes or more; 1 elsewhere
     share_left: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """The released class of every original class.
+    """The released class of every original class."""
 
-    Attributes
-    ----------
-    classes
-        The original classes.
-    nodes : numpy.ndarray, shape (R, m), int32
-        The released tuples, in canonical order.
-    counts : numpy.ndarray, shape (R,), int64
-        The number of records of each released class.
-    assigned : numpy.ndarray, shape (E,), int64
-        Per original class the position of its released class; -1 if it is suppressed.
-    ranged : tuple of Hierarchy
-        The hierarchies with the ranges of the release beside their nodes; empty without ranges.
-        See :attr:`hierarchies`.
-    trace
-        What the algorithm did.
-    """
-
-    classes: EquivalenceClasses
-    nodes: np.ndarray
-    counts: np.ndarray
-    assigned: np.ndarray
-    ranged: tuple[Hierarchy, ...] = ()
-    trace: Trace = field(default_factory=Trace)
+    classes: EquivalenceClasses  #: the original classes
+    nodes: np.ndarray  #: (R, m) int32: the released tuples, in canonical order
+    counts: np.ndarray  #: (R,) int64: the number of records of each released class
+    assigned: np.ndarray  #: (E,) int64: per original class its released class; -1 if suppressed
+    ranged: tuple[Hierarchy, ...] = ()  #: the hierarchies with ranges, see :attr:`hierarchies`
+    trace: Trace = field(default_factory=Trace)  #: what the algorithm did
     in_engine: ClassVar[bool] = False  # whether an engine keeps the assignment of classes
 
     @classmethod
@@ -134,18 +88,10 @@ class Recoding:
         hierarchies: tuple[Hierarchy, ...] | None = None,
         trace: Trace | None = None,
     ) -> Recoding:
-        """Group the classes by the tuples to which they are raised.
+        """Group the classes by the tuples to which they are raised, ``targets``, shape (E, m).
 
-        Parameters
-        ----------
-        targets : numpy.ndarray, shape (E, m)
-            Per class its released tuple.
-        suppressed : numpy.ndarray, shape (E,), bool, optional
-            The classes to suppress.
-        hierarchies
-            The hierarchies with ranges, if some tuples have ranges.
-        trace
-            What the algorithm did.
+        ``suppressed`` marks the classes to suppress, shape (E,), bool; ``hierarchies`` are those
+        with ranges, if some tuples have ranges.
         """
         stays = np.ones(classes.n_classes, bool) if suppressed is None else ~suppressed
         nodes, counts, group = group_tuples(
@@ -189,13 +135,7 @@ class Recoding:
         return self.original.regrouped(self.nodes, self.counts, histograms)
 
     def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> Recoding:
-        """The release without its classes of fewer than k records, and without other bad ones.
-
-        Parameters
-        ----------
-        bad : numpy.ndarray, shape (R,), bool, optional
-            The other classes to suppress.
-        """
+        """The release without its classes of fewer than k records, and without other bad ones."""
         out = self.counts < k if bad is None else bad | (self.counts < k)
         if not out.any():
             return self
@@ -253,27 +193,15 @@ class Recoding:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """How a table was cut for a greedy run, and what that cost on a sample of its classes.
+    """How a table was cut for a greedy run, and what that cost on a sample of its classes."""
 
-    Attributes
-    ----------
-    parts
-        The number of parts, each merged by itself.
-    up_to
-        The last k of the parts. Beyond it, all remaining classes were merged together.
-    sampled
-        The number of classes in the sample.
-    ks : numpy.ndarray, shape (S,), int64
-        Where the ratio changes, rising: row s is for every k above ``ks[s - 1]`` up to ``ks[s]``.
-    ratios : numpy.ndarray, shape (S,)
-        The loss of the sample, cut into the same parts, divided by that of its whole.
-    """
-
-    parts: int
-    up_to: int
-    sampled: int
+    parts: int  #: the number of parts, each merged by itself
+    up_to: int  #: the last k of the parts; beyond it, all remaining classes were merged together
+    sampled: int  #: the number of classes in the sample
+    #: (S,) int64: where the ratio changes, rising: row s is for every k above ``ks[s - 1]`` up to
+    #: ``ks[s]``
     ks: np.ndarray
-    ratios: np.ndarray
+    ratios: np.ndarray  #: (S,): the loss of the sample, cut into the same parts, by that uncut
 
     def ratio_at(self, k: int) -> float | None:
         """The ratio for k; None beyond the last k of the sample.
@@ -293,36 +221,20 @@ class MergePath:
     In greedy merging with k-anonymity neither the smallest class nor its partner depends on k,
     so the run for a larger k passes through the release of every smaller one.
 
-    Attributes
-    ----------
-    classes
-        The original classes; they are numbered 0 .. E-1. Merge i makes the class E + i.
-    parts : numpy.ndarray, shape (M, 3), int32
-        Per merge the smallest class, its partner, and a third class that already had the merged
-        tuple (-1 if none).
-    smallest : numpy.ndarray, shape (M,), int64
-        Per merge the size of the smallest class; never falls.
-    nodes : numpy.ndarray, shape (E + M, m), int32
-        The tuple of every class.
-    counts : numpy.ndarray, shape (E + M,), int64
-        The number of records of every class.
-    k_max
-        The largest k of the run.
-    parted
-        How the table was cut, for a run in parts; None for a run on the whole.
-
-    Notes
-    -----
     Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
+
+    The original classes are numbered 0 .. E-1. Merge i makes the class E + i.
     """
 
-    classes: EquivalenceClasses
+    classes: EquivalenceClasses  #: the original classes
+    #: (M, 3) int32: per merge the smallest class, its partner, and a third class that already had
+    #: the merged tuple (-1 if none)
     parts: np.ndarray
-    smallest: np.ndarray
-    nodes: np.ndarray
-    counts: np.ndarray
-    k_max: int
-    parted: Partition | None = None
+    smallest: np.ndarray  #: (M,) int64: per merge the size of the smallest class; never falls
+    nodes: np.ndarray  #: (E + M, m) int32: the tuple of every class
+    counts: np.ndarray  #: (E + M,) int64: the number of records of every class
+    k_max: int  #: the largest k of the run
+    parted: Partition | None = None  #: how the table was cut, for a run in parts
 
     @cached_property
     def into(self) -> np.ndarray:
@@ -347,12 +259,7 @@ class MergePath:
     def merges_for(self, k: int) -> int:
         """The number of merges after which every class has at least k records.
 
-        Raises
-        ------
-        Unsatisfiable
-            The table has fewer than k records.
-        ValueError
-            The run did not go as far as k.
+        Unsatisfiable if the table has fewer; a ValueError if the run did not go as far as k.
         """
         if k > self.classes.n_records:
             raise Unsatisfiable(
@@ -365,13 +272,7 @@ class MergePath:
         return int(np.searchsorted(self.smallest, k, side="left"))
 
     def at(self, k: int) -> Recoding:
-        """The recoding for k: after all merges whose smallest class had fewer than k records.
-
-        Raises
-        ------
-        Unsatisfiable
-            The table has fewer than k records.
-        """
+        """The recoding for k: after all merges whose smallest class had fewer than k records."""
         recoding = self.after(self.merges_for(k))
         if self.parted is None:
             return recoding
@@ -398,13 +299,7 @@ class MergePath:
         return Recoding(self.classes, nodes, counts, group[place[top]], trace=Trace(steps=merges))
 
     def followed_by(self, further: MergePath) -> MergePath:
-        """This path, continued by the one that begins with its last classes.
-
-        Parameters
-        ----------
-        further
-            A run on the released classes after the last merge of this one.
-        """
+        """This path, continued by a run on the released classes after its last merge."""
         live = np.flatnonzero(self.into < 0)
         node_counts = [tree.n_nodes for tree in self.classes.hierarchies]
         live = live[np.argsort(number_tuples(self.nodes[live], node_counts))]

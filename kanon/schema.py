@@ -46,13 +46,8 @@ class Schema:
     def check(self, columns: Sequence[object]) -> None:
         """Check that a table's columns fit: each name once, all of the schema, no reserved name.
 
-        Raises
-        ------
-        TableError
-            Two columns have the same name, or one has the name ``suppressed``, with which a
-            release marks suppressed records.
-        PlanError
-            A column is missing, or no column is a quasi-identifier.
+        The reserved name is ``suppressed``, with which a release marks suppressed records. At least
+        one column has to be a quasi-identifier.
         """
         check_columns(columns, self.roles)
         if not self.quasi_identifiers:
@@ -69,15 +64,7 @@ class Schema:
 
 
 def check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
-    """Check that a table has the wanted columns, and no name twice.
-
-    Raises
-    ------
-    TableError
-        Two columns have the same name.
-    PlanError
-        A column is missing; the message lists those that exist.
-    """
+    """Check that a table has the wanted columns (PlanError), and no name twice (TableError)."""
     names = Counter(str(column).strip() for column in columns)  # as they are written to a file
     twice = [name for name, count in names.items() if count > 1]
     if twice:
@@ -91,17 +78,11 @@ def check_columns(columns: Sequence[object], needed: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column might have, and the reason in one sentence.
-
-    Attributes
-    ----------
-    decided
-        Whether anything suggests the role; else a person has to choose.
-    """
+    """A role that a column might have, and the reason in one sentence."""
 
     role: Role
     reason: str
-    decided: bool = True
+    decided: bool = True  #: whether anything suggests the role; else a person has to choose
 
 
 # English, German and French. Words in a column's name tell more than its values. The first row

@@ -17,12 +17,8 @@ def order_of_values(texts: Sequence[str], kind: ColumnKind | None = None) -> tup
     """The distinct values of a sensitive column in order, and whether they are numbers.
 
     Numbers are sorted by size, dates by time, others (and equal numbers, such as 1.5 and 1.50) by
-    the alphabet; missing cells, which count as one value, come last.
-
-    Parameters
-    ----------
-    kind
-        How the texts are read; by default :mod:`kanon.base.kinds` finds it.
+    the alphabet; missing cells, which count as one value, come last. ``kind`` says how the texts
+    are read; by default :mod:`kanon.base.kinds` finds it.
 
     >>> order_of_values(["10", "9", "(missing)"])
     (['9', '10', '(missing)'], True)
@@ -70,39 +66,19 @@ class Sensitive:
     ...     "disease", ["angina", "cold"], False, [0, 0, 1, 1], [1, 1, 0, 1], 2)
     >>> ill.dense().tolist(), ill.total.tolist(), ill.sizes.tolist()
     ([[0, 2], [1, 1]], [1, 3], [2, 2])
-
-    Attributes
-    ----------
-    name
-        The column.
-    values : tuple of str, length v
-        The distinct values of the table, in the order of :func:`order_of_values`.
-    numeric
-        Whether the values are numbers, with distances between them.
-    start : numpy.ndarray, shape (R + 1,), int64
-        The entries of class c are those from ``start[c]`` up to ``start[c + 1]``.
-    value : numpy.ndarray, int32
-        Per entry the position of a value, rising within a class.
-    count : numpy.ndarray, int64
-        Per entry the number of records that have it, at least 1.
-    total : numpy.ndarray, shape (v,), int64
-        The number of records of the whole table with each value, also for some of its classes:
-        p(s, T) is ``total / total.sum()``.
-    tree : ValueTree, optional
-        How far the values are apart, where a model asks for it.
-    codes : numpy.ndarray, optional
-        For combinations of columns the position of the value of each column. Shape (v, columns).
     """
 
-    name: str
-    values: tuple[str, ...]
-    numeric: bool
-    start: np.ndarray
-    value: np.ndarray
-    count: np.ndarray
+    name: str  #: the column
+    values: tuple[str, ...]  #: v distinct values of the table, ordered by :func:`order_of_values`
+    numeric: bool  #: whether the values are numbers, with distances between them
+    start: np.ndarray  #: (R + 1,) int64: class c has the entries ``start[c]`` to ``start[c + 1]``
+    value: np.ndarray  #: int32: per entry the position of a value, rising within a class
+    count: np.ndarray  #: int64: per entry the number of records that have it, at least 1
+    #: (v,) int64: the number of records of the whole table with each value, also for some of its
+    #: classes: p(s, T) is ``total / total.sum()``
     total: np.ndarray
-    tree: ValueTree | None = None
-    codes: np.ndarray | None = None
+    tree: ValueTree | None = None  #: how far the values are apart, where a model asks for it
+    codes: np.ndarray | None = None  #: (v, columns): of a combination each column's value
 
     @classmethod
     def from_records(
@@ -114,17 +90,7 @@ class Sensitive:
         codes: Sequence[int] | np.ndarray,
         n_classes: int,
     ) -> Sensitive:
-        """Count the records of each class.
-
-        Parameters
-        ----------
-        group
-            Per record its class.
-        codes
-            Per record the position of its value.
-        n_classes
-            R.
-        """
+        """Count the records of each class, by their classes and the positions of their values."""
         once = np.ones(len(codes), dtype=np.int64)
         return cls.from_counts(name, values, numeric, group, codes, once, n_classes)
 
@@ -140,7 +106,21 @@ class Sensitive:
         n_classes: int,
     ) -> Sensitive:
         """Count groups of records: each entry stands for ``counts`` records."""
-        return _count_entries(name, tuple(values), numeric, group, codes, counts, n_classes)
+        values = values if isinstance(values, tuple) else tuple(values)
+        width = max(len(values), 1)
+        keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
+        if n_classes * width <= 8 * len(keys):
+            occurs = np.bincount(keys, minlength=n_classes * width) > 0
+            distinct, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+        else:
+            distinct, place = np.unique(keys, return_inverse=True)
+        sums = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(sums, place, counts)
+        start = np.searchsorted(distinct, np.arange(n_classes + 1) * width).astype(np.int64)
+        value = (distinct % width).astype(np.int32)
+        total = np.zeros(len(values), dtype=np.int64)
+        np.add.at(total, value, sums)
+        return cls(name, values, numeric, start, value, sums, total)
 
     def __post_init__(self) -> None:
         if not isinstance(self.values, SensitiveValues):
@@ -160,7 +140,7 @@ class Sensitive:
         if read_as is None:
             return self
         values = tuple(self.values[place] for place in np.unique(read_as, return_index=True)[1])
-        histogram = _count_entries(
+        histogram = Sensitive.from_counts(
             self.name, values, self.numeric,
             self.of_entry, read_as[self.value], self.count, self.n_classes,
         )  # fmt: skip
@@ -191,18 +171,10 @@ class Sensitive:
         return sums
 
     def grouped(self, group: np.ndarray, n_groups: int) -> Sensitive:
-        """The histograms of merged classes.
-
-        Parameters
-        ----------
-        group : numpy.ndarray, shape (R,)
-            Per class its merged class; -1 if it leaves the table, also in the total.
-        n_groups
-            The number of merged classes.
-        """
+        """The histograms of merged classes; a class of group -1 leaves the table and its total."""
         target = np.asarray(group)[self.of_entry]
         stays = target >= 0
-        merged = _count_entries(
+        merged = Sensitive.from_counts(
             self.name, self.values, self.numeric,
             target[stays], self.value[stays], self.count[stays], n_groups,
         )  # fmt: skip
@@ -225,28 +197,3 @@ class Sensitive:
         counts = np.zeros((self.n_classes, len(self.values)), dtype=np.int64)
         counts[self.of_entry, self.value] = self.count
         return counts
-
-
-def _count_entries(
-    name: str,
-    values: tuple[str, ...],
-    numeric: bool,
-    group: Sequence[int] | np.ndarray,
-    codes: Sequence[int] | np.ndarray,
-    counts: np.ndarray,
-    n_classes: int,
-) -> Sensitive:
-    width = max(len(values), 1)
-    keys = np.asarray(group, dtype=np.int64) * width + np.asarray(codes, dtype=np.int64)
-    if n_classes * width <= 8 * len(keys):
-        occurs = np.bincount(keys, minlength=n_classes * width) > 0
-        distinct, place = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
-    else:
-        distinct, place = np.unique(keys, return_inverse=True)
-    sums = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(sums, place, counts)
-    start = np.searchsorted(distinct, np.arange(n_classes + 1) * width).astype(np.int64)
-    value = (distinct % width).astype(np.int32)
-    total = np.zeros(len(values), dtype=np.int64)
-    np.add.at(total, value, sums)
-    return Sensitive(name, values, numeric, start, value, sums, total)

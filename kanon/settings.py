@@ -67,12 +67,7 @@ class Settings:
 def get_settings() -> Settings:
     """The limits in force: the defaults, with the changes of the operator's file.
 
-    Each file is read once.
-
-    Raises
-    ------
-    SettingsError
-        The operator's file cannot be read, or has an unknown name or a value that is not allowed.
+    Each file is read once; a SettingsError says what in it is not allowed.
     """
     return _read_settings(os.environ.get(VARIABLE, ""))
 
@@ -93,12 +88,7 @@ def get_byte_limit(name: str) -> int:
 def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
     """Read a file, but at most one byte more than ``most``; returns its content and size.
 
-    Raises
-    ------
-    OSError, ValueError
-        The file cannot be opened.
-    NotAFile
-        It is a pipe or a device.
+    A pipe or a device is :class:`NotAFile`.
 
     >>> content, size = read_up_to(5, DEFAULTS)
     >>> len(content), size == DEFAULTS.stat().st_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding, Trace
-from kanon.sensitive import Sensitive
 from kanon.settings import describe_exceeded_limit, get_settings
 
 PartWork = Callable[[pa.Table, Progress], pa.Table]
@@ -200,19 +199,11 @@ class StoredClasses(EquivalenceClasses, ABC):
         return self._whole.hierarchies
 
     @property
-    def nodes(self) -> np.ndarray:
-        """Always raises :attr:`refusal`: the engine keeps the nodes of the classes."""
+    def nodes(self) -> Any:
+        """Always raises :attr:`refusal`: the engine keeps what each class holds."""
         raise self.refusal
 
-    @property
-    def counts(self) -> np.ndarray:
-        """Always raises :attr:`refusal`: the engine keeps the records per class."""
-        raise self.refusal
-
-    @property
-    def sensitive(self) -> tuple[Sensitive, ...]:
-        """Always raises :attr:`refusal`: the engine keeps the sensitive values per class."""
-        raise self.refusal
+    counts = sensitive = nodes
 
     @property
     def refusal(self) -> PlanError:

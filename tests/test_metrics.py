@@ -19,7 +19,6 @@ from kanon.metrics import (
     MULTIPLIERS,
     PUBLISHED,
     Metric,
-    cost_matrix,
     metric_named,
     potentials,
 )
@@ -43,7 +42,9 @@ MAMMALS = PlainTree(
 
 def matrix_of(plain: PlainTree, metric: str = "custom") -> tuple[np.ndarray, list[str]]:
     tree = plain.build()
-    return cost_matrix(tree, potentials(metric_named(metric), [tree])[0]), list(tree.labels)
+    depth = potentials(metric_named(metric), [tree])[0]
+    ancestors = tree.common_ancestors(range(tree.n_nodes))
+    return depth[:, None] - depth[ancestors], list(tree.labels)
 
 
 # --- The table of the seven metrics -------------------------------------------------------------

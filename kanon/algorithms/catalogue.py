@@ -36,7 +36,15 @@ def algorithm_named(name: str) -> ModuleType:
 
 
 def anonymise_task(name: str, task: Task, progress: Progress) -> Recoding:
-    """The release of an algorithm, with numbers written as the task says."""
+    """The release of an algorithm, with numbers written as the task says.
+
+    Raises
+    ------
+    PlanError
+        The algorithm cannot do what the task asks for: see its ``check``.
+    Unsatisfiable
+        No release of the table can meet k or a model.
+    """
     recoding: Recoding = algorithm_named(name).anonymise(task, progress)
     return write_values(recoding, task.written)
 
@@ -75,13 +83,7 @@ def needs_hierarchies(name: str) -> bool:
 
 
 def check_task(name: str, task: Task) -> None:
-    """Check that an algorithm can run a task.
-
-    Raises
-    ------
-    PlanError
-        It cannot; the message says why.
-    """
+    """Check that an algorithm can run a task; a PlanError says why it cannot."""
     module = algorithm_named(name)
     if task.classes.in_engine and not runs_stored(name):
         raise PlanError(needs_memory(name, task.classes.n_classes))

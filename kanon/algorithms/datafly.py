@@ -26,14 +26,9 @@ CARD = AlgorithmCard(
 
 
 def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        A model compares classes with the whole table, and records may be suppressed.
-    """
-    check_models(task, CARD.title, _get_limit(task), tags=False)
+    """Refuse models that compare classes with the whole table if records may be suppressed."""
+    limit = task.k if task.suppression is None else task.suppression
+    check_models(task, CARD.title, limit, tags=False)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
@@ -44,24 +39,10 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     the plan's order. Then the records left in such classes are suppressed. The limit is k records,
     as published, unless the task sets another.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: Sweeney 1997; de Spoelberch, Algorithm 2.
     """
-    task.check()
-    check(task)
-    return walk_upwards(begin_search(task, progress, default_limit=task.k), _raise_most_distinct)
-
-
-def _get_limit(task: Task) -> int:
-    return task.k if task.suppression is None else task.suppression
+    lattice = begin_search(task, progress, check, default_limit=task.k)
+    return walk_upwards(lattice, _raise_most_distinct)
 
 
 def _raise_most_distinct(lattice: Lattice, node: Node) -> Node:

@@ -2,6 +2,7 @@
 
 import heapq
 import math
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from kanon.algorithms.search import (
     LOSS,
     NodeLog,
     NodeTags,
-    build_search_check,
+    begin_search,
+    check_full_domain,
     log_nothing,
     run_search,
 )
@@ -40,7 +42,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = build_search_check(CARD.title)
+check = partial(check_full_domain, title=CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
@@ -51,33 +53,14 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     node of the path that meets the requirements. The nodes found to fail wait in a heap; paths from
     the nodes above them are searched next, those of the first node first.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012. With suppression, the best node need not
     be the first good one of a path, so all that could be better are looked at in the end.
     """
-    task.check()
-    check(task)
-    return run_search(search, task, progress)
+    return run_search(search, begin_search(task, progress, check))
 
 
 def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
-    """Decide for every node whether it meets the requirements.
-
-    Parameters
-    ----------
-    lattice, tags
-        The lattice, and its tags: none yet.
-    log_node
-        Called with every node before it is counted, and with the rest of its path.
-    """
+    """Decide for every node whether it meets the requirements; logs it with its path's rest."""
     order = node_order(lattice)
     place = np.empty(lattice.shape, dtype=np.int32)
     place.reshape(-1)[order] = np.arange(lattice.size, dtype=np.int32)

@@ -59,13 +59,7 @@ CARD = AlgorithmCard(
 
 
 def check(task: Task) -> None:
-    """Check that the strategy can be followed in parts, where parts are asked for.
-
-    Raises
-    ------
-    PlanError
-        It looks at the whole table, of which a part knows nothing.
-    """
+    """Refuse parts with a strategy that looks at the whole table, of which a part knows nothing."""
     if task.option(PARTS) not in ("auto", "1") and not _is_separable(task):
         raise PlanError(
             f"GAA in {task.option(PARTS)} parts cannot follow strategy {task.strategy!r} at the "
@@ -112,15 +106,6 @@ def merge_path(task: Task, progress: Progress = ignore_progress) -> MergePath:
     In several parts (see :func:`number_of_parts`) each is merged by itself at first: see
     :func:`kanon.algorithms.partitioned_merging.merge_apart`.
 
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-    PlanError
-        See :func:`check`.
-
-    Examples
-    --------
     The worked table of the paper: four women and four men, two of each race.
 
     >>> import numpy as np
@@ -148,13 +133,7 @@ def merge_path(task: Task, progress: Progress = ignore_progress) -> MergePath:
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    """The recoding of GAA for ``task.k`` and all the models of the task.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-    """
+    """The recoding of GAA for ``task.k`` and all the models of the task."""
     if not task.classes.in_engine:
         return anonymise_without_outliers(_merge_all, task, progress)
     check(task)

@@ -32,13 +32,7 @@ CARD = AlgorithmCard(
 
 
 def check(task: Task) -> None:
-    """Check that the variant can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        The strategy looks at a sensitive attribute, which the variant does not.
-    """
+    """Refuse a strategy that looks at a sensitive attribute, which the variant does not."""
     if LOOKS_AT[task.strategy]:
         raise PlanError(
             "The algorithm 'gaa-small' looks only at the cost of a merge; the strategy "
@@ -47,13 +41,7 @@ def check(task: Task) -> None:
 
 
 def merged(task: Task, progress: Progress = ignore_progress) -> MergePath:
-    """All merges for ``task.k``, in their order; only for this k.
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        See :func:`anonymise`.
-    """
+    """All merges for ``task.k``, in their order; only for this k."""
     check(task)
     return merge_greedily(task, first_below_k=True, progress=progress)
 
@@ -65,13 +53,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     merge it with the cheapest of the other classes below k. When it is the only one left, it is
     merged with the cheapest class of the whole table (our rule; the paper is silent). Classes
     that break another model of the task are merged after that, as GAA does.
-
-    Raises
-    ------
-    PlanError
-        The strategy looks at a sensitive attribute, which the variant does not.
-    Unsatisfiable
-        The table has fewer than k records.
     """
     return anonymise_without_outliers(_merge_all, task, progress)
 

@@ -26,13 +26,7 @@ CARD = AlgorithmCard(
 
 
 def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        A model compares classes with the whole table, and records may be suppressed.
-    """
+    """Refuse models that compare classes with the whole table if records may be suppressed."""
     check_models(task, CARD.title, task.suppression or 0, tags=False)
 
 
@@ -45,20 +39,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     distinct values, then the first in the plan's order. It stops at the first node that meets the
     requirements. At most 1 + m * (sum of all top levels) nodes are evaluated.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: Babu, Reddy, Kumar, Elliot, Jena, Algorithm 1.
     """
-    task.check()
-    check(task)
-    return walk_upwards(begin_search(task, progress), _choose_next_node)
+    return walk_upwards(begin_search(task, progress, check), _choose_next_node)
 
 
 def _choose_next_node(lattice: Lattice, node: Node) -> Node:

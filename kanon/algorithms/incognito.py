@@ -50,13 +50,7 @@ Subsets = dict[tuple[int, ...], np.ndarray]
 
 
 def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.algorithms.search.check_full_domain`; or the subsets are too many.
-    """
+    """Check the task as all full-domain searches do, and that its subsets are not too many."""
     check_full_domain(task, CARD.title)
     n_combinations = math.prod(tree.height + 1 for tree in task.classes.hierarchies)
     if n_combinations > _MOST_COMBINATIONS:
@@ -78,20 +72,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     some quasi-identifiers are those of the node with the others at their roots. Of the nodes that
     meet the requirements for all quasi-identifiers, the one with the least loss is released.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: LeFevre, DeWitt, Ramakrishnan 2005.
     """
-    task.check()
-    check(task)
-    lattice = begin_search(task, progress)
+    lattice = begin_search(task, progress, check)
     all_columns = tuple(range(len(lattice.tops)))
     satisfying: Subsets = {(): np.array(True)}
     for size in range(1, len(all_columns) + 1):

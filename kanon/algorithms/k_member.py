@@ -45,18 +45,8 @@ CARD = AlgorithmCard(
 def made_clusters(task: Task, progress: Progress = ignore_progress) -> Clusters:
     """The clusters of the task, in the order in which they were made.
 
-    Parameters
-    ----------
-    task
-        The classes, potentials, k and seed.
+    Every class has one, and every one holds at least k records.
 
-    Returns
-    -------
-    Clusters
-        Every class has one, and every one holds at least k records.
-
-    Notes
-    -----
     A class joins the cluster with centre x (the tuple of lowest common ancestors) that costs least
     to widen: per quasi-identifier ``records of the cluster * (D(x) - D(lca)) + records of the class
     * (D(y) - D(lca))``. That is by how much the loss of the cluster grows, measured from the
@@ -117,13 +107,6 @@ def _grow_clusters(table: ClusteringInput, start: int, progress: Progress) -> Cl
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of k-member clustering for ``task.k`` and all the models of the task.
 
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Examples
-    --------
     Ages 1, 2 and 3 below 1-3, ages 7, 8 and 9 below 7-9: whatever is drawn, two clusters.
 
     >>> from kanon.classes import EquivalenceClasses

@@ -38,21 +38,10 @@ CARD = AlgorithmCard(
 def merged(task: Task, progress: Progress = ignore_progress) -> tuple[Merging, int]:
     """All merges for ``task.k``, in their order.
 
-    Parameters
-    ----------
-    task
-        The classes, potentials, k and seed.
+    Returns also their number. ``Merging.parts`` has a row per merge: the drawn class, the one
+    nearest to it, and a third that already had the merged tuple (-1 if none). Merge i made the
+    class E + i.
 
-    Returns
-    -------
-    merging : Merging
-        ``merging.parts`` has a row per merge: the drawn class, the one nearest to it, and a third
-        that already had the merged tuple (-1 if none). Merge i made the class E + i.
-    merges : int
-        Their number.
-
-    Notes
-    -----
     A class is drawn from those below k, every one alike: the original ones in canonical order,
     then the merged ones in the order in which they were made. The distance of two classes is their
     merge cost by the metric of the task, in the place of the paper's weighted hierarchical
@@ -89,13 +78,6 @@ def merged(task: Task, progress: Progress = ignore_progress) -> tuple[Merging, i
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of KACA for ``task.k`` and all the models of the task.
 
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Examples
-    --------
     Ages 1 and 2 below 1-2, ages 8 and 9 below 8-9: whatever is drawn, neighbours meet.
 
     >>> from kanon.classes import EquivalenceClasses

@@ -26,7 +26,7 @@ from kanon.algorithms.lattice_size import (
 )
 from kanon.algorithms.level_bounds import find_lowest_nodes
 from kanon.algorithms.stored_counts import StoredCounts
-from kanon.algorithms.task import Task
+from kanon.algorithms.task import Task, sum_potentials
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress
 from kanon.privacy.conjunction import find_broken
@@ -262,10 +262,7 @@ class Lattice:
         if self._of_release:
             rest = whole.suppressed_below(1, bad).released
             bad |= find_broken(self._of_release, rest).any()
-        depths = np.zeros(whole.n_classes, dtype=np.int64)
-        for j, depth in enumerate(self.task.potentials):
-            depths += depth[whole.nodes[:, j]]
-        counts = whole.counts
+        depths, counts = sum_potentials(self.task.potentials, whole.nodes), whole.counts
         return Evaluation(
             int(counts[bad].sum()),
             int((~bad).sum()),

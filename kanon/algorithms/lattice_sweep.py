@@ -87,15 +87,9 @@ _THOROUGH_SHARE = 0.1  # the share of the time of effort closest that passes wit
 
 
 def check(task: Task) -> None:
-    """Check that the task can be run.
+    """Check that some release can meet the models, and the effort can: 'fast' alone meets others.
 
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records, or no release can meet a model.
-    PlanError
-        There are other models than k-anonymity and the effort is not 'fast', or the table is too
-        large for 'closest'.
+    A table may be too large for the effort 'closest'.
     """
     task.check()
     effort = task.option(EFFORT)
@@ -135,15 +129,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     goes on from there. Nothing is random. A lattice of more than :data:`MOST_NODES` nodes is swept
     along some of them: see :func:`sweep_wide_lattice`.
 
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-    PlanError
-        See :func:`check`.
-
-    Examples
-    --------
     Four women and four men: at level (0, 1) the four male felids are four, at (0, 2) the women.
 
     >>> import numpy as np

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import limit_progress, prepare_lattice
-from kanon.algorithms.task import Task, in_one_width, own_potentials
+from kanon.algorithms.task import Task, in_one_width, own_potentials, sum_potentials
 from kanon.base.formatting import count_noun
 from kanon.base.progress import Progress, ignore_progress
 from kanon.kernels.lattice_sweep_classes import (
@@ -37,11 +37,8 @@ _POOLS = ((8, False), (2, True), (3, True), (5, True))
 
 def total_loss(task: Task, recoding: Recoding) -> int:
     """The loss of a release, in the scaled units of the task's potentials."""
-    nodes, counts = task.classes.nodes, task.classes.counts
-    return sum(
-        int((depth[low] - depth[high]) @ counts)
-        for depth, low, high in zip(task.potentials, nodes.T, recoding.targets.T, strict=True)
-    )
+    kept = sum_potentials(task.potentials, recoding.targets)
+    return int((own_potentials(task) - kept) @ task.classes.counts)
 
 
 def improve_release(

@@ -33,10 +33,8 @@ def check(task: Task) -> None:
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
-    task.check()
-    check(task)
+    lattice = begin_search(task, progress, check)
     assert task.node is not None
-    lattice = begin_search(task, progress)
     node = lattice.find_node(task.node)
     evaluation = lattice.evaluate(node)
     if task.of_release and evaluation.suppressed == task.classes.n_records:

@@ -61,13 +61,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     ``r * (sum of the weights of S)``, so the sets by rising sum are the groups by falling number of
     records repaired per weighted cell; ties go to the canonical order.
 
-    Raises
-    ------
-    Unsatisfiable, PlanError
-        See :func:`check`.
-
-    Examples
-    --------
     Two records ax, two ay and one bx, with k = 2. To hide bx, one of the classes has to be blanked
     with it: with ax that costs 3 cells, all in the first column, with ay 6.
 

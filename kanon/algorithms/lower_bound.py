@@ -34,34 +34,15 @@ from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A loss that no release can go below.
+    """A loss that no release can go below, in units of the task's potentials over all cells."""
 
-    Attributes
-    ----------
-    loss
-        Of a release that shows every record, in units of the task's potentials, summed over all
-        cells.
-    suppressing
-        Of one that may suppress records.
-    possible
-        The loss of a release that shows nothing, in the same units.
-    closely
-        Whether prices were sought; otherwise only a much lower bound is known.
-    """
-
-    loss: int
-    suppressing: int
-    possible: int
-    closely: bool
+    loss: int  # of a release that shows every record
+    suppressing: int  # of one that may suppress records
+    possible: int  # of one that shows nothing
+    closely: bool  # whether prices were sought; otherwise only a much lower bound is known
 
     def percent(self, suppressing: bool = False) -> float:
-        """In percent of all that could be lost, as the alteration by that metric is.
-
-        Parameters
-        ----------
-        suppressing
-            Whether the release that it is held against suppresses records.
-        """
+        """In percent of all that could be lost, as the alteration by that metric is."""
         return compute_percent(
             float(self.suppressing if suppressing else self.loss), float(self.possible)
         )
@@ -72,16 +53,13 @@ def lower_bound(
 ) -> LowerBound:
     """A loss that no release can go below, whatever the algorithm.
 
+    At least 0: some release might leave everything as it is. At most the loss of any release.
+
     Parameters
     ----------
     closely
         Whether prices are to be sought: that takes much longer, and finds a higher bound. They are
         not if that would take hours; the result says so.
-
-    Returns
-    -------
-    LowerBound
-        At least 0: some release might leave everything as it is. At most the loss of any release.
 
     Raises
     ------

@@ -13,7 +13,7 @@ import numpy as np
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
-from kanon.algorithms.repair_release import refuse_release_models
+from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.kinds import find_kind
@@ -74,32 +74,15 @@ _MOST = 2**62  # no sum over all records may reach this
 
 @dataclass(frozen=True, eq=False)
 class NumberedColumn:
-    """One quasi-identifier as whole numbers.
+    """One quasi-identifier as whole numbers."""
 
-    Attributes
-    ----------
-    line
-        Its values in order.
-    values : numpy.ndarray, shape (E,), int64
-        (value - lowest) * unit of each class.
-    lowest, unit
-        How to read them.
-    weight
-        What a squared difference of them is multiplied by: 1 / variance; 0 of a column with one
-        value.
-    digits
-        The most decimals of its values.
-    label_of
-        How the hierarchy writes a number that it has.
-    """
-
-    line: ValueOrder
-    values: np.ndarray
+    line: ValueOrder  # its values in order
+    values: np.ndarray  # (E,) int64: (value - lowest) * unit of each class
     lowest: Fraction
     unit: Fraction
-    weight: float
-    digits: int
-    label_of: dict[Fraction, str]
+    weight: float  # of squared differences of values: 1 / variance; 0 of a column with one value
+    digits: int  # the most decimals of its values
+    label_of: dict[Fraction, str]  # how the hierarchy writes a number that it has
 
     @property
     def fine_digits(self) -> int:
@@ -129,15 +112,7 @@ def describe_content(tree: Hierarchy, plain: bool = True) -> str:
 
 
 def check(task: Task) -> None:
-    """Check that MDAV can do what the task asks for.
-
-    Raises
-    ------
-    PlanError
-        A column holds texts or missing cells, or a model beyond k-anonymity is asked for.
-    Unsatisfiable
-        The table has fewer than k records.
-    """
+    """Refuse columns with texts or missing cells, and models beyond k-anonymity."""
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
         if content := describe_content(tree):
             raise PlanError(
@@ -148,12 +123,7 @@ def check(task: Task) -> None:
                 f"MDAV takes means, but {quote(name)} has missing cells; leave their records out, "
                 "or use k-member or Mondrian."
             )
-    if task.others:
-        raise PlanError(
-            f"MDAV only counts records, so it cannot meet {task.others[0].sentence}; use Mondrian "
-            "or greedy merging."
-        )
-    refuse_release_models(task, "MDAV", "only counts records")
+    refuse_models((*task.others, *task.of_release), "MDAV", "only counts records")
     task.check()
 
 
@@ -161,28 +131,15 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """Group the records, and release per group and quasi-identifier its mean.
 
-    Returns
-    -------
-    Recoding
-        The mean of the records of the group, rounded to the decimals that the values of the column
-        have (half to even); it stands for the range of the values in its class, which losses count.
-        With the option ``ranges`` ``beside`` values ``[a, b], mean m``, the mean with at most two
-        decimals; with ``outward`` the same, open where fewer than k records of the table lie at a
-        bound or beyond it, the mean rounded as without a range. A value that a whole group has
-        stays as it is. Groups with the same values are one class. ``trace.steps`` counts the
-        groups.
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        See :func:`check`.
-
-    Notes
-    -----
     Source: Domingo-Ferrer, Torra 2005, algorithm 2 (MDAV-generic).
 
-    Examples
-    --------
+    The mean of the records of the group, rounded to the decimals that the values of the column have
+    (half to even); it stands for the range of the values in its class, which losses count. With the
+    option ``ranges`` ``beside`` values ``[a, b], mean m``, the mean with at most two decimals; with
+    ``outward`` the same, open where fewer than k records of the table lie at a bound or beyond it,
+    the mean rounded as without a range. A value that a whole group has stays as it is. Groups with
+    the same values are one class. ``trace.steps`` counts the groups.
+
     Eight ages. Farthest from their mean, 10, is 21.
 
     >>> from kanon.hierarchy.ranges import build_flat_hierarchy
@@ -255,15 +212,6 @@ def partition(task: Task, progress: Progress = ignore_progress) -> np.ndarray:
 
     A value that is no leaf (the table is partly generalised) counts as the middle between its
     lowest and its highest number.
-
-    Returns
-    -------
-    numpy.ndarray, shape (E,), int64
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        See :func:`check`.
     """
     return _group_records(task, progress)[1]
 

@@ -1,6 +1,7 @@
 """Merge on until every class meets every model: what greedy merging does beyond k-anonymity."""
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +12,12 @@ from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.merging import merge_class
+from kanon.kernels.merging_state import Merging
 from kanon.privacy.conjunction import find_broken
 from kanon.recoding import Recoding, find_merge_ends
 from kanon.sensitive import Sensitive
+
+RankedClass = tuple[int, int, tuple[int, ...], int]  # size, rank, tuple, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +68,7 @@ def run_continued_merging(
             return [histogram.only(np.array([number])) for histogram in before.histograms]
         return histograms.pop(number)
 
-    def build_heap_entry(c: int) -> tuple[int, int, tuple[int, ...], int]:
-        rank = int(merging.ranks[c])
-        return int(merging.counts[c]), rank, tuple(merging.nodes[c].tolist()), c
-
-    heap = [build_heap_entry(number) for number in np.flatnonzero(breaks).tolist()]
-    heapq.heapify(heap)
+    heap = build_class_heap(merging, np.flatnonzero(breaks).tolist())
     n_at_first, merges = len(heap), 0
     while heap:
         *_, breaking = heapq.heappop(heap)
@@ -83,7 +82,7 @@ def run_continued_merging(
         alone = slice(new, new + 1)
         merged = before.regrouped(merging.nodes[alone], merging.counts[alone], histograms[new])
         if find_broken(task.of_classes, merged)[0]:
-            heapq.heappush(heap, build_heap_entry(new))
+            heapq.heappush(heap, rank_class(merging, new))
         merges += 1
         if merges % 64 == 0:
             n_waiting = len(heap)
@@ -95,6 +94,17 @@ def run_continued_merging(
     return ContinuedMerging(
         before, merging.parts[:merges], merging.nodes[:new], merging.counts[:new]
     )
+
+
+def build_class_heap(merging: Merging, classes: Sequence[int]) -> list[RankedClass]:
+    """Classes to be merged, the smallest first, of several the first by ties."""
+    heap = [rank_class(merging, c) for c in classes]
+    heapq.heapify(heap)
+    return heap
+
+
+def rank_class(merging: Merging, c: int) -> RankedClass:
+    return int(merging.counts[c]), int(merging.ranks[c]), tuple(merging.nodes[c].tolist()), c
 
 
 def _merge_sensitive(parts: tuple[Sensitive, ...]) -> Sensitive:

@@ -41,13 +41,7 @@ CARD = AlgorithmCard(
 
 
 def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.algorithms.search.check_full_domain`; or records may be suppressed.
-    """
+    """Check the task as all full-domain searches do, and that nothing may be suppressed."""
     if task.suppression:
         raise PlanError(
             f"{CARD.title} suppresses nothing, as in the paper; set the suppression limit to 0, or "
@@ -65,20 +59,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     is one of them; else the least loss by the metric with its attribute weights; else the canonical
     order.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: Sweeney 2002, Definition 8; de Spoelberch, Algorithm 1.
     """
-    task.check()
-    check(task)
-    lattice = begin_search(replace_by_precision(task), progress)
+    lattice = begin_search(replace_by_precision(task), progress, check)
     minimal = find_minimal_nodes(lattice, NodeTags(lattice))
     if not minimal:
         raise build_unsatisfiable(task)
@@ -92,14 +75,6 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
 
 def least_distorted(lattice: Lattice, nodes: list[Node]) -> list[Node]:
-    """Of some satisfying nodes those of highest Prec.
-
-    Parameters
-    ----------
-    lattice
-        A lattice that counts the loss of precision.
-    nodes
-        The nodes; at least one.
-    """
+    """Of some satisfying nodes those of highest Prec, by a lattice that counts its loss."""
     least = min(lattice.losses[node] for node in nodes)
     return [node for node in nodes if lattice.losses[node] == least]

@@ -9,7 +9,7 @@ import numpy as np
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
-from kanon.algorithms.repair_release import refuse_release_models
+from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
@@ -138,25 +138,13 @@ _CLASSES_PER_REPORT = 16_384  # classes between two progress reports; one region
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A cut that was made.
+    """A cut that was made."""
 
-    Attributes
-    ----------
-    attribute
-        The quasi-identifier.
-    value
-        The highest value of the first part; where a region was parted by the children of a node,
-        that node.
-    parts : tuple of numpy.ndarray
-        The classes of each part, as positions in the classes of the task, rising.
-    sizes : tuple of int
-        The records of each part.
-    """
-
-    attribute: str
+    attribute: str  # the quasi-identifier
+    # the highest value of the first part, or the node by whose children the region was parted
     value: str
-    parts: tuple[np.ndarray, ...]
-    sizes: tuple[int, ...]
+    parts: tuple[np.ndarray, ...]  # per part its classes, as positions in those of the task, rising
+    sizes: tuple[int, ...]  # the records of each part
 
 
 class _MadeCuts(NamedTuple):
@@ -166,16 +154,8 @@ class _MadeCuts(NamedTuple):
 
 
 def check(task: Task) -> None:
-    """Check that some release can meet k and the models.
-
-    Raises
-    ------
-    Unsatisfiable
-        None can.
-    PlanError
-        A model is about the whole release.
-    """
-    refuse_release_models(task, "Mondrian", "looks at one part of the records at a time")
+    """Check that some release can meet k and the models, none of which is of the whole release."""
+    refuse_models(task.of_release, "Mondrian", "looks at one part of the records at a time")
     task.check()
 
 
@@ -218,40 +198,20 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     A value that is no leaf (the table is partly generalised) stands in the middle between its
     lowest and its highest leaf.
 
-    Parameters
-    ----------
-    task
-        The classes, k and the models; the options ``variant``, ``dimension``, ``release``,
-        ``ranges`` and ``sets``.
-    progress
-        Called with the share of the records that is in finished regions.
-
-    Returns
-    -------
-    Recoding
-        Every region raised to the lowest common ancestor in each quasi-identifier, or to a range
-        where it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the
-        set of all values from the first to the last or, if ``sets`` says ``tight``, of those that
-        occur in the region; one value stays itself, everything is the root. If ``ranges`` says
-        ``outward``, a range of numbers or dates is the lowest node around it below the root if it
-        has a hierarchy; else ``b or less`` and ``a or more``, down or up to the end of the column,
-        where fewer than k records lie at a bound or beyond it. Regions with the same values are
-        one class. ``trace.steps`` counts the cuts.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: LeFevre, DeWitt, Ramakrishnan 2006 (ICDE), section 4; cuts along a hierarchy: the same
     authors 2008 (TODS 33(3)); that which quasi-identifier comes first is the user's choice: de
     Spoelberch, interim report, Imperial College London, section 2.4.3. Whole classes move, so a
     relaxed cut does not part records with the same values, as it does in the paper.
 
-    Examples
-    --------
+    Every region raised to the lowest common ancestor in each quasi-identifier, or to a range where
+    it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the set of all
+    values from the first to the last or, if ``sets`` says ``tight``, of those that occur in the
+    region; one value stays itself, everything is the root. If ``ranges`` says ``outward``, a range
+    of numbers or dates is the lowest node around it below the root if it has a hierarchy; else
+    ``b or less`` and ``a or more``, down or up to the end of the column, where fewer than k records
+    lie at a bound or beyond it. Regions with the same values are one class. ``trace.steps`` counts
+    the cuts.
+
     The patients of the paper.
 
     >>> from kanon.classes import group_tuples
@@ -300,18 +260,6 @@ def released(
 def cuts(task: Task) -> list[Cut]:
     """Every cut that :func:`anonymise` makes: of a region, then of its first part, and so on.
 
-    Returns
-    -------
-    list of Cut
-        In the order of the recursion, all cuts of a part before those of the next.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.ranges import build_flat_hierarchy
     >>> ages = build_flat_hierarchy(["20", "30", "40", "50"])
     >>> nodes = np.arange(4, dtype=np.int32)[:, None]

@@ -49,15 +49,8 @@ CARD = AlgorithmCard(
 def made_clusters(task: Task, progress: Progress = ignore_progress) -> tuple[Clusters, int]:
     """The clusters of the task: the pass, the evening out, and what whole classes need besides.
 
-    Returns
-    -------
-    clusters : Clusters
-        Every class has one, and every one that has records holds at least k.
-    made : int
-        How many have records.
+    Every class has one, and every one that has records, how many is returned too, holds at least k.
 
-    Notes
-    -----
     The distance between a class and a cluster is what widening the cluster by the class costs: per
     quasi-identifier ``records of the cluster * (D(x) - D(lca)) + records of the class * (D(y) -
     D(lca))`` with x the centre of the cluster. A member's is that to the cluster of all others: to
@@ -100,10 +93,7 @@ def given_away(
     From the furthest to the nearest, each class leaves without which k records are left. How far
     they are is found once, before the first leaves.
 
-    Returns
-    -------
-    numpy.ndarray of int64
-        The classes that have no cluster now, in canonical order.
+    Returned are the classes that have no cluster now, in canonical order.
     """
     members = np.argsort(clusters.of, kind="stable")
     start = np.searchsorted(clusters.of[members], np.arange(len(clusters.records) + 1))
@@ -136,13 +126,6 @@ def _merge_small(table: ClusteringInput, clusters: Clusters, progress: Progress)
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     """The recoding of OKA for ``task.k`` and all the models of the task.
 
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Examples
-    --------
     Whichever of two values begins the only cluster of three, all join it.
 
     >>> from kanon.classes import EquivalenceClasses

@@ -1,5 +1,7 @@
 """OLA: halve the lattice between nodes that fail and nodes that meet the requirements."""
 
+from functools import partial
+
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
@@ -8,7 +10,8 @@ from kanon.algorithms.search import (
     LOSS,
     NodeLog,
     NodeTags,
-    build_search_check,
+    begin_search,
+    check_full_domain,
     log_nothing,
     run_search,
 )
@@ -35,7 +38,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = build_search_check(CARD.title)
+check = partial(check_full_domain, title=CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
@@ -46,33 +49,14 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     each time between nearer ends, until these are neighbours. A result is noted for all nodes above
     too, or for all below. The top meets the requirements (checked before): it is not evaluated.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: El Emam et al. 2009. The paper chooses among the minimal nodes. With suppression,
     another node can lose less, so all nodes that could are looked at in the end.
     """
-    task.check()
-    check(task)
-    return run_search(search, task, progress)
+    return run_search(search, begin_search(task, progress, check))
 
 
 def search(lattice: Lattice, tags: NodeTags, log_node: NodeLog = log_nothing) -> None:
-    """Decide for every node whether it meets the requirements.
-
-    Parameters
-    ----------
-    lattice, tags
-        The lattice, and its tags: none yet.
-    log_node
-        Called with every node before it is counted, and with the low and the high node around it.
-    """
+    """Decide for every node whether it meets the requirements; logs it with low and high node."""
     tags.set_tag(lattice.tops, satisfies=True)
     _search_between(lattice, tags, lattice.bottom, lattice.tops, log_node)
 

@@ -69,14 +69,7 @@ WALKS = {"fast": 2, "thorough": 10}
 
 
 def check(task: Task) -> None:
-    """Check that the search can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        A model does not go together with suppression, or a lattice of more than 10 million nodes
-        is that of classes that stay in an engine.
-    """
+    """Refuse models beside suppression, and classes in an engine above 10 million nodes."""
     check_models(task, CARD.title, task.suppression or 0)
     if task.classes.in_engine and not is_proved(task):
         raise PlanError(
@@ -104,17 +97,8 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     In a lattice of more than 10 million nodes, the best node of some random walks is released (see
     :mod:`kanon.algorithms.annealing`), and ``trace.gap`` is infinite, as nothing is proved, unless
     nothing is lost at all.
-
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        The table has fewer than k records.
     """
-    task.check()
-    check(task)
-    lattice = begin_search(task, progress)
+    lattice = begin_search(task, progress, check)
     loss = CellLoss(lattice)
     if not is_proved(task):
         nodes = find_good_nodes(lattice, loss, WALKS[task.option(EFFORT)])

@@ -27,7 +27,7 @@ from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
 from kanon.algorithms.lattice_sweep_walk import compute_place_targets
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.prices import Assignment, Prices, find_good_prices
-from kanon.algorithms.repair_release import refuse_release_models
+from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
@@ -79,23 +79,10 @@ _OPTIMAL, _INFEASIBLE = 0, 2  # its codes where nothing better is left
 
 
 def check(task: Task) -> None:
-    """Check that the task can be run.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-    PlanError
-        There are other models than k-anonymity, or the table is too large.
-    """
+    """Check that k can be reached, that it is the only model, and that the table is small."""
     task.check()
-    if task.others:
-        raise PlanError(
-            "Optimal local recoding only counts records, so it cannot meet "
-            f"{task.others[0].title}; use 'lattice-sweep', which checks every model before it "
-            "releases a class."
-        )
-    refuse_release_models(task, "Optimal local recoding", "only counts records")
+    models = (*task.others, *task.of_release)
+    refuse_models(models, "Optimal local recoding", "only counts records")
     size, nodes = task.classes.n_classes, count_lattice_nodes(task.classes.hierarchies)
     if size > MOST_CLASSES or size * nodes > MOST_WORK:
         raise PlanError(
@@ -150,21 +137,11 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
     :mod:`kanon.algorithms.lower_bound`. The solver counts in floats: a release that loses less by
     no more than a millionth of a percent or so may be missed.
 
-    Returns
-    -------
-    Recoding
-        It never loses more than that of the lattice sweep with effort ``thorough``. ``trace.gap``
-        says at most how many percent more than the least possible it loses: 0 if it is proved to
-        lose the least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes
-        in them that were left to the solver.
+    It never loses more than that of the lattice sweep with effort ``thorough``. ``trace.gap`` says
+    at most how many percent more than the least possible it loses: 0 if it is proved to lose the
+    least. ``trace.evaluated`` counts the groups, ``trace.steps`` the places of classes in them that
+    were left to the solver.
 
-    Raises
-    ------
-    Unsatisfiable, PlanError
-        See :func:`check`.
-
-    Examples
-    --------
     Records aa, ab twice, ba and bb; to hide the first letter costs 4, the second 3. The two ab
     could stay as they are, but then the others lose 7 each, 21 in all. To hide the first letter of
     aa and ba costs 8, and of ab and bb 12. To hide all second letters costs 15, which is the least.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.algorithms.task import Task
+from kanon.algorithms.task import Task, sum_potentials
 from kanon.base.formatting import count_noun
 from kanon.base.progress import Progress, scale_progress
 from kanon.errors import Unsatisfiable
@@ -33,11 +33,6 @@ def anonymise_without_outliers(anonymise: Anonymise, task: Task, progress: Progr
     without at most a half, a quarter and an eighth of so many records. A release is better if it
     loses less by the metric and weights of the task, with suppressed records at the root. The
     rounds end when none is better, or after eight.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the whole table can meet k or a model.
     """
     if not task.outliers:
         return anonymise(task, progress)
@@ -84,7 +79,7 @@ def find_outlying_sets(recoding: Recoding, potentials: Potentials) -> OutlyingSe
     saved = np.full(recoding.n_classes, -np.inf)
     records = np.zeros(recoding.n_classes, dtype=np.int64)
     members = np.zeros(len(released), dtype=bool)
-    value = recoding.counts * _sum_potentials(potentials, recoding.nodes)
+    value = recoding.counts * sum_potentials(potentials, recoding.nodes)
     for j, tree in enumerate(classes.hierarchies):
         branch = _find_branches(tree, nodes[:, j], recoding.nodes[group, j])
         main, size = _find_main_branches(branch, group, weights, recoding.n_classes)
@@ -95,7 +90,7 @@ def find_outlying_sets(recoding: Recoding, potentials: Potentials) -> OutlyingSe
             _find_common_ancestors(tree_j, nodes[rest, place], group[rest], recoding.n_classes)
             for place, tree_j in enumerate(classes.hierarchies)
         ]
-        gain = size * _sum_potentials(potentials, np.stack(common, axis=1)) - value
+        gain = size * sum_potentials(potentials, np.stack(common, axis=1)) - value
         outside = recoding.counts - size
         per_record = np.where(has_set, gain / np.maximum(outside, 1), -np.inf)
         better = per_record > saved
@@ -146,13 +141,6 @@ def _rank(recoding: Recoding, potentials: Potentials) -> tuple[int, int]:
         return potentials.sum_exactly(cells), -recoding.suppressed_records
     kept = sum(int(depth @ at) for depth, at in zip(potentials, cells, strict=True))
     return kept, -recoding.suppressed_records
-
-
-def _sum_potentials(potentials: Potentials, nodes: np.ndarray) -> np.ndarray:
-    total = np.zeros(len(nodes), dtype=np.int64)
-    for depth, column in zip(potentials, nodes.T, strict=True):
-        total += depth[column]
-    return total
 
 
 def _find_branches(tree: Hierarchy, nodes: np.ndarray, above: np.ndarray) -> np.ndarray:

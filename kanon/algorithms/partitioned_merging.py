@@ -338,12 +338,8 @@ def _choose_cut(
             continue
         # Those that rounding may have put in the wrong order.
         for node in np.flatnonzero(expected >= highest * (1 - _ROUNDING)).tolist():
-            exact = _compute_edge_weight(potentials, j, node, int(tree.parent[node]))
+            exact = potentials.get_exact(j, node) - potentials.get_exact(j, int(tree.parent[node]))
             here = exact * int(below[node]) * int(others[node])
             if here > best[0] * tolerance:
                 best, best_cut = (here, float(expected[node])), (j, node, int(below[node]))
     return best_cut
-
-
-def _compute_edge_weight(potentials: Potentials, j: int, node: int, parent: int) -> Fraction:
-    return potentials.get_exact(j, node) - potentials.get_exact(j, parent)

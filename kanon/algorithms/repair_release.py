@@ -1,11 +1,16 @@
 """Merge on until the models of the whole release hold."""
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.merge_until_models_hold import ContinuedMerging, release_after
+from kanon.algorithms.merge_until_models_hold import (
+    ContinuedMerging,
+    build_class_heap,
+    release_after,
+)
 from kanon.algorithms.merging import begin_merging
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun
@@ -14,6 +19,7 @@ from kanon.errors import PlanError
 from kanon.kernels.merging import merge_class
 from kanon.measures.overview import build_all_at_root
 from kanon.privacy.conjunction import find_broken
+from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 
 _SHARE = 10
@@ -44,11 +50,7 @@ def repair_release(
             f"{count_noun(n_breaking, 'class', 'classes')} to merge for the whole release",
         )
         merging, rules, view = begin_merging(task, released, any_size=True)
-        heap = [
-            (int(merging.counts[c]), int(merging.ranks[c]), tuple(merging.nodes[c].tolist()), c)
-            for c in np.flatnonzero(breaks).tolist()
-        ]
-        heapq.heapify(heap)
+        heap = build_class_heap(merging, np.flatnonzero(breaks).tolist())
         merges, wanted = 0, -(-n_breaking // _SHARE)
         while heap and merges < wanted:
             *_, breaking = heapq.heappop(heap)
@@ -65,16 +67,10 @@ def repair_release(
     return recoding
 
 
-def refuse_release_models(task: Task, title: str, reason: str) -> None:
-    """Refuse the models of the whole release.
-
-    Raises
-    ------
-    PlanError
-        The task has one.
-    """
-    if task.of_release:
+def refuse_models(models: Sequence[Model], title: str, reason: str) -> None:
+    """Refuse models that an algorithm cannot meet, in a PlanError that says why."""
+    if models:
         raise PlanError(
-            f"{title} {reason}, so it cannot meet {task.of_release[0].title}; use 'gaa', "
-            "'lattice-sweep' or 'optimal'."
+            f"{title} {reason}, so it cannot meet {models[0].sentence}; use 'gaa', 'lattice-sweep' "
+            "or 'optimal'."
         )

@@ -1,12 +1,14 @@
 """Samarati: the lowest height of the lattice with a node that meets the requirements."""
 
+from functools import partial
+
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
     begin_search,
-    build_search_check,
     build_unsatisfiable,
+    check_full_domain,
     choose_best_node,
     choose_loss,
     finish_search,
@@ -34,7 +36,7 @@ CARD = AlgorithmCard(
     parameters=(LOSS,),
 )
 
-check = build_search_check(CARD.title)
+check = partial(check_full_domain, title=CARD.title)
 
 
 def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
@@ -48,20 +50,9 @@ def anonymise(task: Task, progress: Progress = ignore_progress) -> Recoding:
 
     The walk of the trace holds the last node looked at of each height tried, then the one released.
 
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-
-    Notes
-    -----
     Source: Samarati 2001; Babu, Reddy, Kumar, Elliot, Jena for the choice within the height.
     """
-    task.check()
-    check(task)
-    lattice = begin_search(task, progress)
+    lattice = begin_search(task, progress, check)
     low, high, walk = 0, sum(lattice.tops), []
     while low < high:
         middle = (low + high) // 2

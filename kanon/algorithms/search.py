@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 
@@ -159,7 +159,16 @@ def choose_loss(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Lo
     return ClassSize(lattice) if choice == "class-size" else CellLoss(lattice)
 
 
-def begin_search(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
+def begin_search(
+    task: Task,
+    progress: Progress,
+    check: Callable[[Task], None] | None = None,
+    default_limit: int = 0,
+) -> Lattice:
+    """The lattice of a task, after what every task and the algorithm's own check require."""
+    if check is not None:
+        task.check()
+        check(task)
     if task.options.get(LOSS.name) == "precision":
         task = replace_by_precision(task)
     limit = default_limit if task.suppression is None else task.suppression
@@ -174,10 +183,6 @@ def replace_by_precision(task: Task) -> Task:
 def check_full_domain(task: Task, title: str) -> None:
     check_models(task, title, task.suppression or 0)
     check_size(task.classes.hierarchies, title)
-
-
-def build_search_check(title: str) -> Callable[[Task], None]:
-    return partial(check_full_domain, title=title)
 
 
 def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
@@ -334,11 +339,8 @@ def walk_upwards(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Rec
     return finish_search(lattice, walk[-1], walk)
 
 
-def run_search(
-    search: Callable[[Lattice, NodeTags], None], task: Task, progress: Progress
-) -> Recoding:
-    lattice = begin_search(task, progress)
-    tags = NodeTags(lattice)
+def run_search(search: Callable[[Lattice, NodeTags], None], lattice: Lattice) -> Recoding:
+    task, tags = lattice.task, NodeTags(lattice)
     if task.level_bounds and not tags.check(lattice.tops):  # else it was checked with the task
         raise build_unsatisfiable(task)
     search(lattice, tags)

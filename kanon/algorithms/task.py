@@ -22,67 +22,30 @@ from kanon.strategies import Scope
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The classes to recode, what raising a value costs, and what has to hold.
+    """The classes to recode, what raising a value costs, and what has to hold."""
 
-    Attributes
-    ----------
-    classes
-        The classes of the original table.
-    potentials
-        Per quasi-identifier the scaled potential of every node (see
-        :mod:`kanon.hierarchy.scaled_potentials`), attribute weights included; other arrays count
-        as exact.
-    k
-        The number of records that every released class has to hold.
-    weighted
-        Whether a merge counts every record, or only one representative per class.
-    tie_seed
-        A seed for the order in which ties are broken; None for the canonical order.
-    strategy, scope
-        Which partner a class is merged with (see :mod:`kanon.strategies`), and whose l and t
-        count.
-    sensitive
-        The sensitive column that the strategy looks at; None if it looks at none.
-    models
-        What has to hold beside k, and what ``k`` comes from; checked for every released class.
-    suppression
-        The most records that may be suppressed; None if the plan sets no limit.
-    outliers
-        The most records that greedy merging may suppress, so that others lose less; None or 0 for
-        none.
-    seed
-        The seed of algorithms that draw at random.
-    options
-        The values of the algorithm's own parameters.
-    node
-        The node of the lattice that the user picked; None if none was.
-    written
-        What the release shows for a class, for some quasi-identifiers
-        (see :mod:`kanon.algorithms.written`).
-    level_bounds
-        Per quasi-identifier the lowest and the highest level that a released value may have; empty
-        where none is bounded (see :mod:`kanon.algorithms.level_bounds`).
-    attribute_weights
-        Per quasi-identifier its weight, already included in the potentials; empty if all are 1.
-    """
-
-    classes: EquivalenceClasses
+    classes: EquivalenceClasses  #: of the original table
+    #: per quasi-identifier the scaled potential of every node (see
+    #: :mod:`kanon.hierarchy.scaled_potentials`), attribute weights included; others count as exact
     potentials: Potentials
-    k: int
-    weighted: bool = True
-    tie_seed: int | None = None
+    k: int  #: the records that every released class has to hold
+    weighted: bool = True  #: whether a merge counts every record, or one representative per class
+    tie_seed: int | None = None  #: of the order of ties; None for the canonical one
+    #: which partner a class is merged with (see :mod:`kanon.strategies`), and whose l and t count
     strategy: str = "s1"
     scope: Scope = "table"
-    sensitive: str | None = None
-    models: tuple[Model, ...] = ()
-    suppression: int | None = None
-    outliers: int | None = None
-    seed: int = 0
-    options: Mapping[str, str] = field(default_factory=dict)
-    node: tuple[int, ...] | None = None
+    sensitive: str | None = None  #: the sensitive column that the strategy looks at, if any
+    models: tuple[Model, ...] = ()  #: what has to hold beside k, and what ``k`` comes from
+    suppression: int | None = None  #: the most suppressed records; None if the plan sets no limit
+    outliers: int | None = None  #: those that greedy merging may suppress, so that others lose less
+    seed: int = 0  #: of algorithms that draw at random
+    options: Mapping[str, str] = field(default_factory=dict)  #: the algorithm's own parameters
+    node: tuple[int, ...] | None = None  #: the node of the lattice that the user picked
+    #: what the release shows for a class in some columns (see :mod:`kanon.algorithms.written`)
     written: Mapping[str, str] = field(default_factory=dict)
+    #: per quasi-identifier the lowest and the highest released level; empty without any bound
     level_bounds: tuple[tuple[int, int], ...] = ()
-    attribute_weights: tuple[float, ...] = ()
+    attribute_weights: tuple[float, ...] = ()  #: in the potentials already; empty if all are 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "potentials", convert_to_potentials(self.potentials))
@@ -166,9 +129,14 @@ def digits_of(task: Task) -> Digits:
     return Digits(potentials.slack, digits, potentials.bits, room)
 
 
-def own_potentials(task: Task) -> np.ndarray:
-    """Per class the potential of its tuple: what a record loses if nothing is released."""
-    total = np.zeros(task.classes.n_classes, dtype=np.int64)
-    for depth, nodes in zip(task.potentials, task.classes.nodes.T, strict=True):
+def sum_potentials(potentials: Sequence[np.ndarray], tuples: np.ndarray) -> np.ndarray:
+    """The potential of each tuple of nodes. Shape (n,), int64."""
+    total = np.zeros(len(tuples), dtype=np.int64)
+    for depth, nodes in zip(potentials, tuples.T, strict=True):
         total += depth[nodes]
     return total
+
+
+def own_potentials(task: Task) -> np.ndarray:
+    """Per class the potential of its tuple: what a record loses if nothing is released."""
+    return sum_potentials(task.potentials, task.classes.nodes)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from kanon.algorithms.lines import Span, ValueOrder, add_ranges_beside
 from kanon.base.values import MISSING_LABEL
@@ -22,13 +23,7 @@ FORMS: Mapping[str, str] = {
 
 
 def check_class_form(classes: EquivalenceClasses, written: Mapping[str, str]) -> None:
-    """Check that a release can show some quasi-identifiers so.
-
-    Raises
-    ------
-    PlanError
-        A column holds dates or texts, or the classes stay in an engine.
-    """
+    """Refuse columns of dates or texts, and classes that stay in an engine."""
     for column, form in written.items():
         from kanon.algorithms.mdav import describe_content  # with Numba, which takes long
 
@@ -48,28 +43,19 @@ def check_class_form(classes: EquivalenceClasses, written: Mapping[str, str]) ->
 def write_values(recoding: Recoding, written: Mapping[str, str]) -> Recoding:
     """A release that shows for each class what its numbers in some columns are like.
 
-    Parameters
-    ----------
-    written
-        Per quasi-identifier one of :data:`FORMS`:
+    ``written`` has for these columns one of :data:`FORMS`:
 
-        - ``range``: ``[a, b]``, the lowest and the highest value of the class; the root if these
-          are the ends of the column.
-        - ``mean``: rounded to the most decimals of the column's values, half to even.
-        - ``median``: the lowest value that half of the records do not exceed.
-        - ``mode``: the most frequent value, the lowest of several.
+    - ``range``: ``[a, b]``, the lowest and the highest value of the class; the root if these are
+      the ends of the column.
+    - ``mean``: rounded to the most decimals of the column's values, half to even.
+    - ``median``: the lowest value that half of the records do not exceed.
+    - ``mode``: the most frequent value, the lowest of several.
 
-        A value that all records of a class have stays as it is. Missing cells add ``or (missing)``
-        to what the others give. A value that is a group counts as the middle of its ends.
+    A value that all records of a class have stays as it is. Missing cells add ``or (missing)`` to
+    what the others give. A value that is a group counts as the middle of its ends. Classes that
+    show the same are one class. What is written stands for the range of the values in its class,
+    which losses count.
 
-    Returns
-    -------
-    Recoding
-        Classes that show the same are one class. What is written stands for the range of the values
-        in its class, which losses count.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> nodes, counts = np.arange(5, dtype=np.int32)[:, None], np.array([1, 2, 1, 1, 4])
     >>> ages = suppression(["3", "4", "8", "9", "50"])
@@ -137,19 +123,14 @@ def _describe_groups(
         column = replace(column, values=column.values[order])
         texts = np.array(column.means(counts, group, column.digits), dtype=object)
     else:
-        lengths = np.diff(starts, append=len(group))
-        by_size = np.lexsort([nodes, line.at[nodes], group])
-        sorted_nodes, sorted_counts = nodes[by_size], counts[by_size]
+        members = pd.DataFrame({"group": group, "at": line.at[nodes], "node": nodes, "n": counts})
+        values = members.groupby(["group", "at", "node"], as_index=False).sum()
+        records = values.groupby("group")["n"]
         if form == "median":
-            reached = np.cumsum(sorted_counts)
-            half = reached[starts] - sorted_counts[starts] + np.add.reduceat(counts, starts) / 2
-            fits = reached >= np.repeat(half, lengths)
+            fits = records.cumsum() >= records.transform("sum") / 2
         else:
-            same = np.unique(group * len(labels) + sorted_nodes, return_inverse=True)[1]
-            records = np.bincount(same, sorted_counts)[same]
-            fits = records == np.repeat(np.maximum.reduceat(records, starts), lengths)
-        places = np.where(fits, np.arange(len(group)), len(group))
-        texts = labels[sorted_nodes[np.minimum.reduceat(places, starts)]]
+            fits = values["n"] == records.transform("max")
+        texts = labels[values[fits].groupby("group")["node"].first()]
     texts[np.logical_or.reduceat(missing, starts)] += f" or {MISSING_LABEL}"
     texts[np.logical_and.reduceat(missing, starts)] = MISSING_LABEL
     return texts

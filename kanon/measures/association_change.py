@@ -44,28 +44,15 @@ RECORDS_PER_VALUE = 2
 
 @dataclass(frozen=True, eq=False)
 class Associations:
-    """How closely columns are associated, two by two.
+    """How closely columns are associated, two by two."""
 
-    Attributes
-    ----------
-    columns
-        The quasi-identifiers, then the sensitive columns, without those that are near-unique.
-    cramers_v : numpy.ndarray, shape (c, c)
-        Cramér's V in [0, 1], corrected for chance; symmetric. Not a number on the diagonal, for two
-        sensitive columns, and for what was left out.
-    left_out
-        The pairs that have more than :data:`MOST_PAIRS` pairs of values.
-    near_unique
-        The columns that have fewer than :data:`RECORDS_PER_VALUE` records per value.
-    binned
-        Those of ``columns`` that hold numbers and were put into :data:`BINS` bins.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  #: quasi-identifiers, then sensitive ones, without near-unique ones
+    #: (c, c): Cramér's V in [0, 1], corrected for chance; symmetric. Not a number on the diagonal,
+    #: for two sensitive columns, and for what was left out
     cramers_v: np.ndarray
-    left_out: tuple[tuple[str, str], ...] = ()
-    near_unique: tuple[str, ...] = ()
-    binned: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()  #: with more than :data:`MOST_PAIRS` value pairs
+    near_unique: tuple[str, ...] = ()  #: with fewer than :data:`RECORDS_PER_VALUE` per value
+    binned: tuple[str, ...] = ()  #: the columns of numbers that were put into :data:`BINS` bins
 
     @property
     def pairs(self) -> int:
@@ -124,12 +111,9 @@ def value(recoding: Recoding) -> float | None:
     Columns that are near-unique in the original table are left out. Suppressed records are in no
     class. V is 0 where a column has one value, or nothing is released.
 
-    Returns
-    -------
-    float or None
-        In [0, 1]: 0 if all associations are unchanged, as in the identity, and for one column.
-        None if all pairs were left out, for a near-unique column or more than :data:`MOST_PAIRS`
-        pairs of values.
+    In [0, 1]: 0 if all associations are unchanged, as in the identity, and for one column. None if
+    all pairs were left out, for a near-unique column or more than :data:`MOST_PAIRS` pairs of
+    values.
     """
     then, now = before(recoding.classes), after(recoding)
     upper = np.triu_indices(len(then.columns), 1)

@@ -17,12 +17,6 @@ CARD = Card(
 
 
 def value(recoding: Recoding, k: int) -> float | None:
-    """C_AVG = ((n - suppressed) / (number of classes)) / k; None if no class is left.
-
-    Parameters
-    ----------
-    k
-        The k of the plan, at least 1.
-    """
+    """C_AVG = ((n - suppressed) / (number of classes)) / k; None if no class is left."""
     average = average_class_size.value(recoding)
     return None if average is None else average / k

@@ -48,7 +48,7 @@ def count_cells_shown(recoding: Recoding, column: str) -> int:
 def count_cells_raised(recoding: Recoding) -> int:
     raised = 0
     for tree, same, before in zip(
-        recoding.hierarchies, recoding.unchanged, get_original_cells(recoding), strict=True
+        recoding.hierarchies, recoding.unchanged, recoding.original.cells, strict=True
     ):
         at_root = int(before[tree.root])  # they stay there, suppressed or not
         raised += int(before.sum() - same.sum()) - at_root + int(same[tree.root])
@@ -61,12 +61,7 @@ def count_cells_at_root(recoding: Recoding) -> int:
 
 def count_cells_raised_to_root(recoding: Recoding) -> int:
     """The number of cells that were raised to the root, without those that started there."""
-    return count_cells_at_root(recoding) - _count_at_roots(recoding, get_original_cells(recoding))
-
-
-def get_original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
-    """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
-    return recoding.original.cells
+    return count_cells_at_root(recoding) - _count_at_roots(recoding, recoding.original.cells)
 
 
 def sum_losses(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:

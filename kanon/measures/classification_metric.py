@@ -24,16 +24,6 @@ def value(recoding: Recoding, column: str) -> float:
     Low is good for training a classifier of this column on the release, and bad for privacy: a
     value that all records of a class share is known for each of them. Where several values are the
     most frequent of a class, one of them counts as right; the number is the same for each.
-
-    Parameters
-    ----------
-    column
-        The sensitive column whose values are the labels.
-
-    Raises
-    ------
-    PlanError
-        The column is not sensitive.
     """
     sensitive = recoding.released.sensitive_named(column)
     most = np.zeros(recoding.n_classes, dtype=np.int64)

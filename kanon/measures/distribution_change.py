@@ -1,15 +1,12 @@
 """Distribution change: how far the values of each column are from their original frequencies."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import repeat
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.measures.spread import estimate_leaf_counts
 from kanon.recoding import Recoding
@@ -30,28 +27,14 @@ CARD = Card(
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """The frequencies of the values of one quasi-identifier, before and after.
-
-    Attributes
-    ----------
-    name
-        The column.
-    tree
-        Its hierarchy; ``labels[:n_leaves]`` are its values.
-    before, after : numpy.ndarray, shape (L,)
-        The estimated number of records of each leaf.
-    suppressed
-        The number of records that no longer have a value.
-    n_records
-        n, the number of records of the original table.
-    """
+    """The frequencies of the values of one quasi-identifier, before and after."""
 
     name: str
     tree: Hierarchy
-    before: np.ndarray
+    before: np.ndarray  #: (L,): the estimated number of records of each leaf
     after: np.ndarray
-    suppressed: int
-    n_records: int
+    suppressed: int  #: the number of records that no longer have a value
+    n_records: int  #: n, the number of records of the original table
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -68,38 +51,16 @@ class Distribution:
 def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     """The distribution of every quasi-identifier, before and after, under uniform spread."""
     suppressed, n = recoding.suppressed_records, recoding.classes.n_records
-    then = _get_original(recoding.classes)
-    now = _sum_leaves(
-        recoding.hierarchies,
-        map(_remove_suppression, recoding.hierarchies, recoding.cells, repeat(suppressed)),
-    )
-    names = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
+    trees, now = recoding.hierarchies, []
+    for tree, cells in zip(trees, recoding.cells, strict=True):
+        released = cells - suppressed * (np.arange(len(cells)) == tree.root)
+        now.append(estimate_leaf_counts(tree, released))
+    then = map(estimate_leaf_counts, recoding.classes.hierarchies, recoding.classes.cells)
+    names = zip(recoding.classes.attributes, trees, strict=True)
     return tuple(
         Distribution(name, tree, before, after, suppressed, n)
         for (name, tree), before, after in zip(names, then, now, strict=True)
     )
-
-
-_CACHE: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyDictionary()
-
-
-def _get_original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    if classes not in _CACHE:
-        _CACHE[classes] = _sum_leaves(classes.hierarchies, classes.cells)
-    return _CACHE[classes]
-
-
-def _remove_suppression(tree: Hierarchy, cells: np.ndarray, suppressed: int) -> np.ndarray:
-    """Count the cells of released records, without suppressed ones at the root."""
-    return cells - suppressed * (np.arange(len(cells)) == tree.root)
-
-
-def _sum_leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Estimate the number of records of each leaf per quasi-identifier, read-only."""
-    leaf_records = tuple(map(estimate_leaf_counts, trees, cells))
-    for counts in leaf_records:
-        counts.setflags(write=False)
-    return leaf_records
 
 
 def each(recoding: Recoding) -> Mapping[str, float]:
@@ -115,12 +76,9 @@ def value(recoding: Recoding) -> float:
     chance, an original one as well. Suppressed records are a category of their own, which the
     original table lacks.
 
-    Returns
-    -------
-    float
-        In [0, 1]: 0 if every leaf is as frequent as before, as in the identity; 1 if nothing is
-        released. 0 without records or columns. All at the root is not the worst: it is 0 for a
-        column with equally frequent values.
+    In [0, 1]: 0 if every leaf is as frequent as before, as in the identity; 1 if nothing is
+    released. 0 without records or columns. All at the root is not the worst: it is 0 for a column
+    with equally frequent values.
     """
     distances = each(recoding)
     return math.fsum(distances.values()) / len(distances) if distances else 0.0

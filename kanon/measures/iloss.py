@@ -40,19 +40,9 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
 
     Suppressed records count as root cells. As a mean per cell: ``iloss_mean``.
 
-    Parameters
-    ----------
-    weights
-        w_j ≥ 0 per quasi-identifier; 1 each by default, as in every figure of a report: the
-        attribute weights of a plan only guide its search.
+    The ``weights`` w_j ≥ 0 are 1 each by default, as in every figure of a report: the attribute
+    weights of a plan only guide its search. A MetricError says if they do not fit.
 
-    Raises
-    ------
-    MetricError
-        There is not one weight per quasi-identifier, or one is negative or not finite.
-
-    Notes
-    -----
     Source: Babu, Reddy, Kumar, Elliot, Jena 2013, equations 19 to 21.
 
     Two records, q raised to the root of two values (1/2 each), r to that of four (3/4 each):

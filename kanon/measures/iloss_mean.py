@@ -31,18 +31,7 @@ def of_sum(total: T, before: T, classes: EquivalenceClasses) -> T:
 
 
 def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
-    """iloss / (n · Σ w_j), in [0, 1): see :mod:`kanon.measures.iloss`. 0 without cells.
-
-    Parameters
-    ----------
-    weights
-        w_j ≥ 0 per quasi-identifier; 1 each by default, so that Σ w_j = m.
-
-    Raises
-    ------
-    MetricError
-        A weight is negative.
-    """
+    """iloss / (n · Σ w_j), in [0, 1); 0 without cells. See :func:`kanon.measures.iloss.value`."""
     total, classes = iloss.value(recoding, weights), recoding.classes
     if weights is None:
         return of_sum(total, 0.0, classes)

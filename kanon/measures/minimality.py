@@ -85,17 +85,8 @@ def measure_minimality(
 ) -> Minimality | None:
     """Measure what readers can infer if they know that the release is minimal.
 
-    Parameters
-    ----------
-    models
-        The models required beside k.
-    k
-        The required k, in persons where they are known.
-
-    Returns
-    -------
-    Minimality or None
-        None without a model beside k, or where classes stay in an engine.
+    k is in persons where they are known. None without a model beside k, or where classes stay in
+    an engine.
     """
     if not models or recoding.classes.in_engine or not recoding.n_classes:
         return None

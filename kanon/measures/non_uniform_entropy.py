@@ -4,7 +4,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import get_original_cells, sum_losses
+from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import record_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -39,6 +39,6 @@ def value(recoding: Recoding) -> float:
     count as root cells. In percent of the same sum with all at the root it is the alteration
     under the metric ``entropy``.
     """
-    before, after = get_original_cells(recoding), recoding.cells
+    before, after = recoding.original.cells, recoding.cells
     differences = [np.subtract(*pair) for pair in zip(after, before, strict=True)]
     return sum_losses(differences, map(record_bits, recoding.hierarchies, before))

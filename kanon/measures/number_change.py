@@ -3,7 +3,6 @@
 import math
 import re
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -50,10 +49,7 @@ def value(recoding: Recoding) -> float | None:
     left out, of a correlation those that lack one of both; so are columns with one value. r is 0
     if one value is left.
 
-    Returns
-    -------
-    float or None
-        At least 0, which the identity has. None without such columns, or if nothing is released.
+    At least 0, which the identity has. None without such columns, or if nothing is released.
     """
     moments = compare_moments(recoding)
     spread = {part.column: math.sqrt(part.before) for part in moments if part.number == "variance"}
@@ -66,21 +62,13 @@ def value(recoding: Recoding) -> float | None:
     return math.fsum(means) / len(means) if means and math.isfinite(math.fsum(means)) else None
 
 
-_CACHE: WeakKeyDictionary[EquivalenceClasses, dict[tuple[str, ...], float]] = WeakKeyDictionary()
-
-
 def compare_moments(recoding: Recoding) -> tuple[Moment, ...]:
     """Means, variances and correlations as :func:`value` defines them, before and after."""
-    if recoding.classes not in _CACHE:
-        _CACHE[recoding.classes] = _measure_moments(recoding.classes)
     after = _measure_moments(recoding.released) if recoding.n_classes else {}
     moments = []
-    for key, before in _CACHE[recoding.classes].items():
-        column, number, other = key
-        is_left = number == "correlation" and (column, "mean", "") in after
-        moments.append(
-            Moment(column, number, other, before, after.get(key, 0.0 if is_left else None))
-        )
+    for key, before in _measure_moments(recoding.classes).items():
+        is_left = key[1] == "correlation" and (key[0], "mean", "") in after
+        moments.append(Moment(*key, before, after.get(key, 0.0 if is_left else None)))
     return tuple(moments)
 
 
@@ -111,33 +99,33 @@ def _read_column(labels: tuple[str, ...]) -> np.ndarray | None:
     """The numbers of some labels, nan if missing; None if others are no numbers."""
     filled = np.array([label != MISSING_LABEL for label in labels])
     sizes = read_numbers([label for label in labels if label != MISSING_LABEL])
+    if sizes is None:
+        return None
     numbers = np.full(len(labels), np.nan)
-    if sizes is not None:
-        numbers[filled] = sizes
-    return None if sizes is None else numbers
+    numbers[filled] = sizes
+    return numbers
 
 
-def _measure_moments(classes: EquivalenceClasses) -> dict[tuple[str, ...], float]:
+def _measure_moments(classes: EquivalenceClasses) -> dict[tuple[str, str, str], float]:
     """The finite means, variances and correlations, by column, number and other column."""
     columns = {
         name: numbers[classes.nodes[:, j]]
         for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True))
         if (numbers := read_node_numbers(tree)) is not None
     }
-    moments: dict[tuple[str, ...], float] = {}
-    later = [*columns]
-    for name, values in columns.items():
-        later.remove(name)
+    moments: dict[tuple[str, str, str], float] = {}
+    for place, (name, values) in enumerate(columns.items()):
         mean, variance, _ = _measure_pair(values, values, classes.counts)
         moments |= {(name, "mean", ""): mean, (name, "variance", ""): variance}
-        for other in later:
-            pair = _measure_pair(values, columns[other], classes.counts)
-            moments[name, "correlation", other] = pair[2]
+        for other in [*columns][place + 1 :]:
+            *_, moments[name, "correlation", other] = _measure_pair(
+                values, columns[other], classes.counts
+            )
         for part in classes.sensitive:
-            numbers = _read_column(part.values) if part.numeric else None
-            if numbers is not None:
-                pair = _measure_pair(values[part.of_entry], numbers[part.value], part.count)
-                moments[name, "correlation", part.name] = pair[2]
+            if part.numeric and (numbers := _read_column(part.values)) is not None:
+                *_, moments[name, "correlation", part.name] = _measure_pair(
+                    values[part.of_entry], numbers[part.value], part.count
+                )
     return {key: moment for key, moment in moments.items() if math.isfinite(moment)}
 
 

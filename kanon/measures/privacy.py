@@ -33,19 +33,10 @@ def privacy_summary(
 ) -> dict[str, Any]:
     """The measures of the sensitive attributes of a table, under their names in ``M.json``.
 
-    Parameters
-    ----------
-    classes
-        The classes of the table, with the histograms of its sensitive attributes.
-    more
-        Further measures of a sensitive attribute, by its name.
-
-    Returns
-    -------
-    dict
-        The measures of the only sensitive column; with several, under ``sensitive``, those of
-        each; empty without any. Where combinations are counted, also ``others_known``: of each
-        column where its classes are split by all others, and ``combined``: of all as one value.
+    Those of the only sensitive column; with several, under ``sensitive``, those of each; empty
+    without any. Where combinations are counted, also ``others_known``: of each column where its
+    classes are split by all others, and ``combined``: of all as one value. ``more`` has further
+    measures by column.
     """
     summaries = {
         sensitive.name: {**sensitive_measures(sensitive), **(more or {}).get(sensitive.name, {})}
@@ -76,14 +67,10 @@ def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
     >>> measures["entropy_l"], measures["t_norm1"], measures["alpha"], measures["delta"]
     (1.0, 0.5, 1.0, None)
 
-    Returns
-    -------
-    dict
-        Lowest over the classes: ``entropy_l``, ``distinct_l``. Highest: ``t_norm1``,
-        ``t_variational`` and ``t_emd_equal`` (one number), ``t_emd_ordered`` (where the values are
-        numbers), ``alpha``, ``recursive_c`` (for l = 2), ``delta``, ``delta_present`` (over the
-        values that a class has), ``basic_beta``, ``enhanced_beta``. None if infinite, or
-        without classes.
+    Lowest over the classes: ``entropy_l``, ``distinct_l``. Highest: ``t_norm1``, ``t_variational``
+    and ``t_emd_equal`` (one number), ``t_emd_ordered`` (where the values are numbers), ``alpha``,
+    ``recursive_c`` (for l = 2), ``delta``, ``delta_present`` (over the values that a class has),
+    ``basic_beta``, ``enhanced_beta``. None if infinite, or without classes.
     """
     return {
         measure.name: _find_worst_level(measure, measure.each(sensitive))
@@ -101,16 +88,13 @@ def risk_summary(
     >>> risk_summary(five)["prosecutor"]["highest"]
     1.0
 
+    ``prosecutor`` and, with a population, ``journalist``: each with ``highest``, ``mean``,
+    ``threshold`` and ``share_above``; ``marketer``: the mean. None without classes.
+
     Parameters
     ----------
     population : numpy.ndarray, shape (R,), optional
         The number of people of the population in each class.
-
-    Returns
-    -------
-    dict
-        ``prosecutor`` and, with a population, ``journalist``: each with ``highest``, ``mean``,
-        ``threshold`` and ``share_above``; ``marketer``: the mean. None without classes.
 
     Raises
     ------

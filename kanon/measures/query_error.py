@@ -34,42 +34,22 @@ _LEAST_COUNT = 1 / 1000
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Questions such as: how many records have these values in these columns?
+    """Questions such as: how many records have these values in these columns?"""
 
-    Attributes
-    ----------
-    attributes : numpy.ndarray, shape (Q, 3), int64
-        The quasi-identifiers of a query; -1 where it has fewer.
-    low, high : numpy.ndarray, shape (Q, 3), int64
-        The leaves ``low <= leaf < high`` that match.
-    of_ranges : numpy.ndarray, shape (Q,), bool
-        Whether the query is for ranges, or for a cell of a table grouped by its attributes.
-    """
-
-    attributes: np.ndarray
-    low: np.ndarray
+    attributes: np.ndarray  #: (Q, 3) int64: the quasi-identifiers of a query; -1 for fewer
+    low: np.ndarray  #: (Q, 3) int64: the leaves ``low <= leaf < high`` match
     high: np.ndarray
-    of_ranges: np.ndarray
+    of_ranges: np.ndarray  #: (Q,) bool: whether it is for ranges, or for a cell of a grouped table
 
 
 @dataclass(frozen=True, eq=False)
 class QueryStudy:
-    """Queries, and the answers of a release.
-
-    Attributes
-    ----------
-    queries
-        The queries.
-    true, estimated : numpy.ndarray, shape (Q,)
-        The count of the original table, and of the release.
-    n_records
-        n, the number of records of the original table.
-    """
+    """Queries, and the answers of a release."""
 
     queries: Queries
-    true: np.ndarray
-    estimated: np.ndarray
-    n_records: int
+    true: np.ndarray  #: (Q,): the counts of the original table
+    estimated: np.ndarray  #: (Q,): those of the release
+    n_records: int  #: n, the number of records of the original table
 
     @cached_property
     def errors(self) -> np.ndarray:
@@ -90,13 +70,7 @@ def queries(classes: EquivalenceClasses, seed: int = 0, number: int = QUERIES) -
     likely; all of them where there are fewer. Each query of the first half matches, in each of
     them, the leaves from the smaller to the larger of two random leaves. Each of the second half
     matches the values of one random record; for a value that is not a leaf, the leaves below it.
-
-    Parameters
-    ----------
-    seed
-        At least 0.
-    number
-        How many; none for a table without records or quasi-identifiers.
+    There are none for a table without records or quasi-identifiers.
     """
     m, n = len(classes.attributes), classes.n_records
     if not m or not n:
@@ -123,12 +97,7 @@ def queries(classes: EquivalenceClasses, seed: int = 0, number: int = QUERIES) -
 def answers(classes: EquivalenceClasses, questions: Queries) -> np.ndarray:
     """Σ over classes of |C| Π over attributes of |range ∩ leaves| / |leaves|. Shape (Q,).
 
-    The leaves are those that the class's node covers.
-
-    Parameters
-    ----------
-    classes
-        The classes of a table, or of a release of it: their hierarchies have the same leaves.
+    The leaves are those that the class's node covers; those of a table and its releases are one.
     """
     estimates: np.ndarray = np.zeros(len(questions.attributes))
     if not len(estimates):
@@ -170,10 +139,7 @@ def value(recoding: Recoding) -> float:
     that its node covers with equal chance. True counts come from the original classes by the same
     formula. Suppressed records are in no class. See :func:`queries`; the seed is 0.
 
-    Returns
-    -------
-    float
-        At least 0: the identity answers like the original table. Above 100 where a count is more
-        than twice the true one.
+    At least 0: the identity answers like the original table. Above 100 where a count is more than
+    twice the true one.
     """
     return study(recoding).quantile(1 / 2)

@@ -11,7 +11,7 @@ from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_least, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -37,14 +37,10 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [1.0, 0.5]
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        A share, from 1 / v (v values, equally frequent) to 1 (everyone has the same value).
-
-    Notes
-    -----
     Source: Wong, Li, Fu, Wang 2006, Definition 2; there for one secret value, here for every value.
+
+    Shape (R,), float64. A share, from 1 / v (v values, equally frequent) to 1 (everyone has the
+    same value).
     """
     by_value = sensitive.folded  # spellings of one value count once
     return largest(by_value, by_value.count) / by_value.sizes
@@ -52,34 +48,18 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(SensitiveModel):
-    """The model "k records in every class, and no sensitive value with a share above alpha".
-
-    Parameters
-    ----------
-    alpha
-        A number above 0 and at most 1.
-    k
-        A whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        alpha or k is anything else.
-    """
+    """The model "k records in every class, and no sensitive value with a share above alpha"."""
 
     alpha: Annotated[float, Range(0, 1, above=True)]
     k: Annotated[int, Range(2, whole=True)]
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "alpha"
     folds: ClassVar[bool] = True
     place: ClassVar[int] = 5
     gloss: ClassVar[str] = "no value fills too much of a class"
     wish: ClassVar[Mapping[str, Any]] = {"alpha": 0.5, "k": 2}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """The largest share of each class. Shape (R,)."""
-        return each(sensitive)
 
     def accepts_values(self, values: Sensitive) -> np.ndarray:
         """Which histograms meet the model and have k records. Shape (R,), bool."""

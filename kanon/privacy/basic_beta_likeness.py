@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -28,10 +28,7 @@ CARD = Card(
 def gains(sensitive: Sensitive) -> np.ndarray:
     """(p - q) / q of each entry, p its share in the class and q in the table; 0 if p < q.
 
-    Returns
-    -------
-    numpy.ndarray, shape (entries,), float64
-        Relative: 1 means twice as frequent as in the table.
+    Shape (entries,), float64. Relative: 1 means twice as frequent as in the table.
     """
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]
     return np.maximum(sensitive.count * sensitive.total.sum() - due, 0) / due
@@ -47,45 +44,26 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).round(9).tolist()
     [0.333333333, 1.0]
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table) to n - 1.
-
-    Notes
-    -----
     Source: Cao, Karras 2012, Definition 2.
+
+    Shape (R,), float64. From 0 (the class is mixed like the table) to n - 1.
     """
     return largest(sensitive, gains(sensitive))
 
 
 @dataclass(frozen=True)
 class BasicBetaLikeness(SensitiveModel):
-    """The model "in no class does a sensitive value have a relative gain above beta".
-
-    Parameters
-    ----------
-    beta
-        A number above 0.
-
-    Raises
-    ------
-    PlanError
-        beta is anything else.
-    """
+    """The model "in no class does a sensitive value have a relative gain above beta"."""
 
     beta: Annotated[float, Range(0, above=True)]
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "beta"
     of_table: ClassVar[bool] = True
     place: ClassVar[int] = 7
     gloss: ClassVar[str] = "no value is much more frequent in a class"
     wish: ClassVar[Mapping[str, Any]] = {"beta": 1.0}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """beta(C) of each class. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -35,20 +35,13 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
     >>> np.exp(each(ill)).round(9).tolist(), np.exp(each(ill, present_only=True)).round(9).tolist()
     ([inf, 2.0], [1.333333333, 2.0])
 
-    Parameters
-    ----------
-    present_only
-        Over the values that the class has, instead of all values in the table. Such a level says
-        less: a value's absence from a class reveals much about its people.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table); infinite if the class lacks one of its values.
-
-    Notes
-    -----
     Source: Brickell, Shmatikov 2008, Definition 1: the model holds if the level is below delta.
+
+    Shape (R,), float64. From 0 (the class is mixed like the table); infinite if the class lacks one
+    of its values.
+
+    With ``present_only`` it is over the values that the class has, instead of all in the table.
+    Such a level says less: a value's absence from a class reveals much about its people.
     """
     actual = sensitive.count * sensitive.total.sum()
     due = sensitive.total[sensitive.value] * sensitive.sizes[sensitive.of_entry]
@@ -62,32 +55,18 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
 
 @dataclass(frozen=True)
 class DeltaDisclosure(SensitiveModel):
-    """The model "abs(ln(p(s, C) / p(s, T))) < delta for every value s and every class".
-
-    Parameters
-    ----------
-    delta
-        A number above 0.
-
-    Raises
-    ------
-    PlanError
-        delta is anything else.
-    """
+    """The model "abs(ln(p(s, C) / p(s, T))) < delta for every value s and every class"."""
 
     delta: Annotated[float, Range(0, above=True)]
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "delta"
     of_table: ClassVar[bool] = True
     strict: ClassVar[bool] = True
     place: ClassVar[int] = 6
     gloss: ClassVar[str] = "every value is in every class, about as often"
     wish: ClassVar[Mapping[str, Any]] = {"delta": 2.0}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """delta(C) of each class; infinite if it lacks a value. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, delta: float) -> tuple[float, bool]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
@@ -33,45 +33,26 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [1, 2]
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), int64
-        From 1 (everyone has the same value) to the number of values in the table.
-
-    Notes
-    -----
     Source: Machanavajjhala et al. 2007, section 4.
+
+    Shape (R,), int64. From 1 (everyone has the same value) to the number of values in the table.
     """
     return np.diff(sensitive.folded.start)
 
 
 @dataclass(frozen=True)
 class DistinctLDiversity(SensitiveModel):
-    """The model "every class has at least l different sensitive values".
-
-    Parameters
-    ----------
-    l
-        A whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        l is anything else.
-    """
+    """The model "every class has at least l different sensitive values"."""
 
     l: Annotated[int, Range(2, whole=True)]  # noqa: E741
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "l"
     folds: ClassVar[bool] = True
     place: ClassVar[int] = 3
     gloss: ClassVar[str] = "every class has several different values"
     wish: ClassVar[Mapping[str, Any]] = {"l": 2}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """The number of different values of each class. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, l: int) -> tuple[float, bool]:  # noqa: E741

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness, gains
-from kanon.privacy.model import ClassMeasure, largest
+from kanon.privacy.model import ClassMeasure, LevelOfClass, largest
 from kanon.privacy.row_checks import TOLERANCE, ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
@@ -39,15 +39,10 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [inf, 1.0]
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table); infinite where no beta is enough. Never below
-        the level of basic beta-likeness.
-
-    Notes
-    -----
     Source: Cao, Karras 2012, Definition 3.
+
+    Shape (R,), float64. From 0 (the class is mixed like the table); infinite where no beta is
+    enough. Never below the level of basic beta-likeness.
     """
     grown = gains(sensitive)
     largest_gain = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])
@@ -56,26 +51,12 @@ def each(sensitive: Sensitive) -> np.ndarray:
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(BasicBetaLikeness):
-    """The model "every relative gain of every class is at most beta, and at most -ln p(s, T)".
-
-    Parameters
-    ----------
-    beta
-        A number above 0.
-
-    Raises
-    ------
-    PlanError
-        beta is anything else.
-    """
+    """The model "every relative gain of every class is at most beta, and at most -ln p(s, T)"."""
 
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     place: ClassVar[int] = 8
     gloss: ClassVar[str] = "the same, stricter for frequent values"
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """The least beta that each class meets. Shape (R,)."""
-        return each(sensitive)
 
 
 def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.privacy import distinct_l_diversity
-from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
@@ -39,16 +39,11 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).round(9).tolist()
     [1.0, 2.0]
 
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 1 (everyone has the same value) to the number of values in the class, all equally
-        frequent. Not always a whole number.
-
-    Notes
-    -----
     Source: Machanavajjhala et al. 2007, Definition 4.1, which requires an entropy of at least
     ln l; the level itself: Mauger, Le Mahec, Dequen 2023.
+
+    Shape (R,), float64. From 1 (everyone has the same value) to the number of values in the class,
+    all equally frequent. Not always a whole number.
     """
     sensitive = sensitive.folded  # spellings of one value count once
     sizes = sensitive.sizes
@@ -71,30 +66,19 @@ def of_whole(sensitive: Sensitive) -> float:
 class EntropyLDiversity(SensitiveModel):
     """The model "the sensitive values of every class are as mixed as l equally frequent ones".
 
-    Parameters
-    ----------
-    l
-        A number of at least 1. A class with exactly two equally frequent values meets l = 2: a
-        relative tolerance of 1e-12 makes up for the rounding of logarithms.
-
-    Raises
-    ------
-    PlanError
-        l is anything else.
+    A class with exactly two equally frequent values meets l = 2: a relative tolerance of 1e-12
+    makes up for the rounding of logarithms.
     """
 
     l: Annotated[float, Range(1)]  # noqa: E741
     column: str
     card: ClassVar[Card] = CARD
+    level_of_class: ClassVar[LevelOfClass] = staticmethod(each)
     symbol: ClassVar[str] = "l"
     folds: ClassVar[bool] = True
     place: ClassVar[int] = 1
     gloss: ClassVar[str] = "the values of every class are well mixed"
     wish: ClassVar[Mapping[str, Any]] = {"l": 2.0}
-
-    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
-        """l(C) of each class. Shape (R,)."""
-        return each(sensitive)
 
     def accepts(self, levels: np.ndarray) -> np.ndarray:
         """Which levels are at least l, within the tolerance."""

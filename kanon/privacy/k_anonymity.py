@@ -25,15 +25,7 @@ CARD = Card(
 
 
 def check_k(k: object) -> None:
-    """Check that k is a whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        It is not.
-
-    >>> check_k(5)
-    """
+    """Check that k is a whole number of at least 2, with a PlanError where it is not."""
     Range(2, whole=True).check("k", k)
 
 
@@ -47,18 +39,7 @@ def too_few_records(k: int, n_records: int) -> str:
 
 @dataclass(frozen=True)
 class KAnonymity(Model):
-    """The model "every class has at least k records".
-
-    Parameters
-    ----------
-    k
-        A whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        k is anything else.
-    """
+    """The model "every class has at least k records"."""
 
     k: Annotated[int, Range(2, whole=True)]
     card: ClassVar[Card] = CARD

@@ -18,25 +18,17 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quote
 from kanon.sensitive import Sensitive
 
+LevelOfClass = Callable[[Sensitive], np.ndarray]  # a number for each class, shape (R,)
+
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that are allowed for a parameter of a model; an annotation of the parameter.
-
-    Attributes
-    ----------
-    lowest, highest
-        Both ends; no end above if ``highest`` is infinite.
-    above
-        Whether ``lowest`` itself is excluded.
-    whole
-        Whether only whole numbers count.
-    """
+    """The numbers that are allowed for a parameter of a model; an annotation of the parameter."""
 
     lowest: float
     highest: float = math.inf
-    above: bool = False
-    whole: bool = False
+    above: bool = False  #: whether ``lowest`` itself is excluded
+    whole: bool = False  #: whether only whole numbers count
 
     @property
     def text(self) -> str:
@@ -51,13 +43,7 @@ class Range:
         return f"{kind} {'above' if self.above else 'of at least'} {self.lowest:g}{below}"
 
     def check(self, name: str, number: object) -> None:
-        """Check a parameter.
-
-        Raises
-        ------
-        PlanError
-            It is not allowed; the message says what is.
-        """
+        """Check a parameter; a PlanError says what is allowed."""
         kinds = int if self.whole else int | float
         fits = (
             isinstance(number, kinds)
@@ -86,9 +72,9 @@ class Model(ABC):
     """A privacy model with its parameters, which every class of a release has to meet.
 
     A model is a frozen dataclass in its own file, with a ``CARD``; the file names it as ``MODEL``.
-    A :class:`Range` annotates each parameter, by which it is checked here, in plans and on pages.
-    Two functions of the file recount the model independently: ``check_rows`` for the check of a
-    release, ``recount`` for the script of its recipient.
+    A :class:`Range` annotates each parameter, by which it is checked here (a PlanError says what is
+    allowed), in plans and on pages. Two functions of the file recount the model independently:
+    ``check_rows`` for the check of a release, ``recount`` for the script of its recipient.
     """
 
     card: ClassVar[Card]
@@ -110,6 +96,9 @@ class Model(ABC):
     @abstractmethod
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model, given the table as one class, which fails it."""
+
+    def _write_refusal(self, reason: str) -> str:
+        return f"{self.sentence} cannot be reached: even with all records in one class, {reason}."
 
     def replace_k(self, k: int) -> Model:
         """The model for a release with another k: itself, unless k is its parameter."""
@@ -183,9 +172,12 @@ class SensitiveModel(Model, SeveralColumns):
     wish: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     """The first parameters, if the table allows them; if empty, 1 or the least possible."""
 
-    @abstractmethod
+    level_of_class: ClassVar[LevelOfClass]
+    """What it limits, of a sensitive column alone; else :meth:`levels_of` is its own."""
+
     def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The number that the model limits, for each class of a sensitive column. Shape (R,)."""
+        return type(self).level_of_class(sensitive)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -251,9 +243,6 @@ class SensitiveModel(Model, SeveralColumns):
             f"{self.symbol} is {'at most' if higher else 'at least'} {rounded(best, not higher)}"
         )
 
-    def _write_refusal(self, reason: str) -> str:
-        return f"{self.sentence} cannot be reached: even with all records in one class, {reason}."
-
 
 @dataclass(frozen=True)
 class ClassMeasure:
@@ -264,7 +253,7 @@ class ClassMeasure:
 
     name: str  # in M.json
     card: Card  # with the better direction and, in lists, the explanation
-    each: Callable[[Sensitive], np.ndarray]  # its value per class
+    each: LevelOfClass  # its value per class
     place: int = 100  # its place among all
     heading: str = ""  # of its column in a list of classes; empty if not offered there
     # its name, unit and meaning in a report; empty if not reported

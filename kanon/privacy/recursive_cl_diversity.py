@@ -39,19 +39,9 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
     [1.0, 3.0, inf]
 
-    Parameters
-    ----------
-    l
-        The rank from which values are summed, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        A ratio above 0; infinite for a class with fewer than l values.
-
-    Notes
-    -----
     Source: Machanavajjhala et al. 2007, Definition 4.2: the model holds if the ratio is below c.
+
+    Shape (R,), float64. A ratio above 0; infinite for a class with fewer than l values.
     """
     sensitive = sensitive.folded  # spellings of one value count once
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))
@@ -66,20 +56,7 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
 
 @dataclass(frozen=True)
 class RecursiveCLDiversity(SensitiveModel):
-    """The model "r_1 < c (r_l + r_(l+1) + ...) in every class, its counts r_1 >= r_2 >= ...".
-
-    Parameters
-    ----------
-    c
-        A number above 0.
-    l
-        A whole number of at least 2.
-
-    Raises
-    ------
-    PlanError
-        c or l is anything else.
-    """
+    """The model "r_1 < c (r_l + r_(l+1) + ...) in every class, its counts r_1 >= r_2 >= ..."."""
 
     c: Annotated[float, Range(0, above=True)]
     l: Annotated[int, Range(2, whole=True)]  # noqa: E741

@@ -27,34 +27,16 @@ standard: the publisher of the table decides what is acceptable."""
 
 @dataclass(frozen=True)
 class Risk:
-    """The risk by one attacker, as shares of 1; lower is better.
+    """The risk by one attacker, as shares of 1; lower is better."""
 
-    Attributes
-    ----------
-    highest
-        The risk of the person who is easiest to find: 1 means certainty.
-    mean
-        The share of the records that are recognised on average.
-    threshold
-        The risk above which a risk counts as high.
-    share_above
-        The share of the records whose risk is above the threshold.
-    """
-
-    highest: float
-    mean: float
-    threshold: float
-    share_above: float
+    highest: float  #: of the person who is easiest to find; 1 means certainty
+    mean: float  #: the share of the records that are recognised on average
+    threshold: float  #: above which a risk counts as high
+    share_above: float  #: the share of the records whose risk is above it
 
 
 def check_threshold(threshold: float) -> None:
-    """Check that a threshold is a share.
-
-    Raises
-    ------
-    PlanError
-        It is not within [0, 1].
-    """
+    """Check that a threshold is within [0, 1]; a PlanError says so where it is not."""
     Range(0, 1).check("threshold", threshold)
 
 
@@ -70,20 +52,7 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
     >>> prosecutor(five)
     Risk(highest=1.0, mean=0.4, threshold=0.2, share_above=1.0)
 
-    Parameters
-    ----------
-    threshold
-        The risk above which a risk counts as high.
-
-    Returns
-    -------
-    Risk or None
-        None without records.
-
-    Raises
-    ------
-    PlanError
-        The threshold is not within [0, 1].
+    It is None without records. See :func:`check_threshold`.
     """
     check_threshold(threshold)
     if not classes.n_classes:
@@ -105,24 +74,8 @@ def journalist(
     >>> journalist(five, np.array([8, 2]))
     Risk(highest=0.5, mean=0.2, threshold=0.2, share_above=0.2)
 
-    Parameters
-    ----------
-    population : numpy.ndarray, shape (R,)
-        For each class F, the number of people of the population in it.
-    threshold
-        The risk above which a risk counts as high.
-
-    Returns
-    -------
-    Risk or None
-        None without records. Never above the prosecutor's.
-
-    Raises
-    ------
-    TableError
-        A class has fewer people in the population than records in the table.
-    PlanError
-        The threshold is not within [0, 1].
+    It is None without records, and never above the prosecutor's. See :func:`check_threshold` and,
+    for the ``population``, :func:`marketer`.
     """
     check_threshold(threshold)
     share = marketer(classes, population)
@@ -139,17 +92,12 @@ def marketer(classes: EquivalenceClasses, population: np.ndarray) -> float | Non
     >>> marketer(five, np.array([8, 2]))
     0.2
 
+    From 1 / largest F to 1 (everyone is recognised); None without records.
+
     Parameters
     ----------
-    classes
-        The classes of the table, of f records each.
     population : numpy.ndarray, shape (R,)
         For each class F, the number of people of the population in it.
-
-    Returns
-    -------
-    float or None
-        From 1 / largest F to 1 (everyone is recognised); None without records.
 
     Raises
     ------

@@ -35,12 +35,8 @@ class ReleaseModel(Model):
 
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model, with the level of all records in one class."""
-        level = self.compute_level(whole)
-        text = rounded(level, self.card.direction == "lower")
-        return (
-            f"{self.sentence} cannot be reached: even with all records in one class, the level is "
-            f"{text}."
-        )
+        level = rounded(self.compute_level(whole), self.card.direction == "lower")
+        return self._write_refusal(f"the level is {level}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +54,7 @@ class PopulationModel(ReleaseModel):
         return replace(self, people=people[self.population])
 
     def check_table(self, classes: EquivalenceClasses) -> None:
-        """Check that the model can be asked of a table, given the people.
-
-        Raises
-        ------
-        TableError
-            It cannot.
-        """
+        """Check that the model can be asked of a table, given the people, else a TableError."""
 
     def count_strangers(self, classes: EquivalenceClasses) -> int:
         """The records, or persons, of a table that are more than the people who fit them."""
@@ -73,13 +63,7 @@ class PopulationModel(ReleaseModel):
 
     @property
     def counted_people(self) -> EquivalenceClasses:
-        """The people of the population.
-
-        Raises
-        ------
-        ValueError
-            They were not counted: see :meth:`bind`.
-        """
+        """The people of the population, once :meth:`bind` was called."""
         if self.people is None:
             raise ValueError(f"the people of the population of {self.title} were not counted")
         return self.people

@@ -29,13 +29,7 @@ CARD = Card(
 Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered", "hierarchical"]
 """The distances between two mixes; the second and third are the same number."""
 
-HIGHEST: Mapping[str, float] = {
-    "norm1": 2.0,
-    "variational": 1.0,
-    "emd-equal": 1.0,
-    "emd-ordered": 1.0,
-    "hierarchical": 1.0,
-}
+HIGHEST: Mapping[str, float] = {**dict.fromkeys(get_args(Distance), 1.0), "norm1": 2.0}
 """The largest distance between two mixes."""
 
 SPOKEN: Mapping[str, str] = {
@@ -70,15 +64,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     >>> each(ill).tolist(), each(ill, "emd-equal").tolist()
     ([0.5, 0.5], [0.25, 0.25])
 
-    Parameters
-    ----------
-    distance
-        One of these names.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), float64
-        From 0 (the class is mixed like the table).
+    Shape (R,), float64. From 0 (the class is mixed like the table).
 
     Raises
     ------
@@ -95,8 +81,7 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     is half of the sum over values and groups g of rise(g) / level(root) times abs(p(g) - q(g)):
     rise(g) are the levels from g to the next group, p(g) and q(g) the shares of all values in g.
     """
-    if distance not in HIGHEST:
-        raise PlanError(f"The distance {quote(distance)} is unknown; choose from {_DISTANCES}.")
+    _check_distance(distance)
     if distance == "emd-ordered":
         return _compute_ordered_distance(sensitive)
     if distance == "hierarchical":
@@ -108,7 +93,10 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
     return (2 if distance == "norm1" else 1) * surplus / (n * sizes)
 
 
-_DISTANCES = list_names(get_args(Distance))
+def _check_distance(distance: str) -> None:
+    if distance not in HIGHEST:
+        names = list_names(HIGHEST)
+        raise PlanError(f"The distance {quote(distance)} is unknown; choose from {names}.")
 
 
 def _compute_ordered_distance(sensitive: Sensitive) -> np.ndarray:
@@ -177,18 +165,7 @@ def _compute_hierarchical_distance(sensitive: Sensitive) -> np.ndarray:
 class TCloseness(SensitiveModel):
     """The model "the mix of every class is at most t away from that of the table".
 
-    Parameters
-    ----------
-    t
-        A number in [0, 2] for ``norm1``, in [0, 1] for the other distances.
-    distance
-        See :func:`each`; ``emd-ordered`` is for columns of numbers, ``hierarchical`` for those
-        with a hierarchy.
-
-    Raises
-    ------
-    PlanError
-        t or the distance is anything else.
+    The distances are those of :func:`each`; t is at most 2 for ``norm1`` and 1 for the others.
     """
 
     t: Annotated[float, Range(0, 2)]
@@ -203,10 +180,7 @@ class TCloseness(SensitiveModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.distance not in HIGHEST:
-            raise PlanError(
-                f"The distance {quote(self.distance)} is unknown; choose from {_DISTANCES}."
-            )
+        _check_distance(self.distance)
         if self.t > HIGHEST[self.distance]:
             raise PlanError(
                 f"t has to be a number of at least 0 and at most 1 where distance is "

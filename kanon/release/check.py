@@ -56,17 +56,9 @@ TABLE_ORDER = ", and that the rows keep the table's order"  # appended where a p
 
 
 def require_verdicts(verdicts: Sequence[Verdict], file: str = "") -> None:
-    """Check that all hold.
+    """Check that all hold; a ReleaseError says which do not.
 
-    Parameters
-    ----------
-    file
-        The kind of the file that they are about; nothing if they are about the table in memory.
-
-    Raises
-    ------
-    ReleaseError
-        Some do not; the message says which.
+    ``file`` is the kind of the file that they are about, "" for the table in memory.
 
     >>> require_verdicts([Verdict("k-anonymity", "", "k = 3", 2, False)])
     Traceback (most recent call last):
@@ -97,6 +89,11 @@ def check_release(
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
+    A verdict per model, in the order of the plan, and last k in persons; or a single one if an
+    identifier was released, under its own name or where its pseudonyms belong, if a
+    quasi-identifier or sensitive column is missing, if a row that is marked as suppressed shows a
+    value, or if a column shows a value of a level that the plan does not allow.
+
     Parameters
     ----------
     released
@@ -119,14 +116,6 @@ def check_release(
     trees
         Per sensitive column with a hierarchical distance, for each value and group, the group
         above it (empty for the root) and its level.
-
-    Returns
-    -------
-    tuple of Verdict
-        A verdict per model, in the order of the plan, and last k in persons; or a single one if an
-        identifier was released, under its own name or where its pseudonyms belong, if a
-        quasi-identifier or sensitive column is missing, if a row that is marked as suppressed
-        shows a value, or if a column shows a value of a level that the plan does not allow.
 
     Raises
     ------
@@ -162,29 +151,11 @@ def check_content(
     people: Mapping[str, PopulationRows] | None = None,
     trees: Mapping[str, PlainTree] | None = None,
 ) -> tuple[Verdict, ...]:
-    """Check the file of a release as its recipient reads it; see :func:`check_release`.
+    """Check the file of a release as its recipient reads it, as :func:`check_release` does.
 
-    Parameters
-    ----------
-    content, kind
-        See :func:`kanon.sources.formats.read_back`.
-    released
-        The table in the file, whose columns and number of records the file has to have.
-    plan, roots, persons, coarse, people, trees
-        See :func:`check_release`.
-    form
-        The separator and the encoding of a text file.
-
-    Returns
-    -------
-    tuple of Verdict
-        See :func:`check_release`.
-
-    Raises
-    ------
-    ReleaseError
-        The file cannot be read back as a table of these columns and records; or see
-        :func:`check_release`.
+    It is read by :func:`kanon.sources.formats.read_back`; a ReleaseError says so where it has not
+    the columns and the number of records of ``released``. ``form`` is the separator and the
+    encoding of a text file.
     """
     try:
         header, columns = read_back(content, kind, *form)
@@ -212,20 +183,8 @@ def check_files(
 ) -> tuple[Verdict, ...]:
     """Check a release that an engine has written, as :func:`check_release` does.
 
-    Parameters
-    ----------
-    written
-        Where it is: a path, or the connection to a DuckDB file.
-    kind
-        ``folder`` of Parquet files, ``parquet``, ``csv`` or ``tsv``; of a DuckDB file the name of
-        the table, as SQL writes it.
-    plan, roots
-        See :func:`check_release`.
-
-    Returns
-    -------
-    tuple of Verdict
-        See :func:`check_release`.
+    ``kind`` is ``folder`` of Parquet files, ``parquet``, ``csv`` or ``tsv``; where ``written`` is
+    the connection to a DuckDB file, the name of the table, as SQL writes it.
     """
     import duckdb  # only where a release is checked, as it takes a while
 

@@ -168,9 +168,8 @@ class LearntValues:
 class CombinedReleases:
     """What several releases of a table reveal together."""
 
-    smallest_classes: tuple[
-        int | None, ...
-    ]  # the smallest class of each release; None without a class
+    # the smallest class of each release; None without a class
+    smallest_classes: tuple[int | None, ...]
     together: EquivalenceClasses  # the groups of records that look alike in all releases
     asked: tuple[CombinedModel, ...]  # the requirements of the plans, in these groups
     learnt: tuple[LearntValues, ...]  # what becomes known of each sensitive column
@@ -258,12 +257,7 @@ def _format_level(level: float | None) -> str:
 def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
     """Count what anyone who holds several releases of the same table learns.
 
-    Parameters
-    ----------
-    releases
-        The releases, in any order.
-    table
-        Their table, which is counted once more by the columns that rows are compared by.
+    The table is counted once more, by the columns that rows are compared by.
 
     Raises
     ------

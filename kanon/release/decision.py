@@ -51,9 +51,8 @@ class ReachedNumbers:
     """What a release reaches, whatever the thresholds."""
 
     records: int  # the released records, without suppressed ones
-    known: (
-        int  # how many quasi-identifiers of a person are known; the choice that tells most counts
-    )
+    # how many quasi-identifiers of a person are known; the choice that tells most counts
+    known: int
     n_quasi_identifiers: int
     population: bool  # whether a population was counted
     sensitive: tuple[str, ...]  # the sensitive columns
@@ -73,20 +72,9 @@ def measure_reached_levels(
 ) -> ReachedNumbers:
     """Measure a release against an attacker who knows some quasi-identifiers of a person.
 
-    Parameters
-    ----------
-    done
-        The release, of a table in memory.
-    known
-        The most quasi-identifiers of a person that are known; None, or too many, for all.
-    people
-        The population behind the table, one row per person with the original values. The risk of
-        being found is then that of a person who may or may not be in the table.
-
-    Returns
-    -------
-    ReachedNumbers
-        k, l and t as counted from the released rows; the risks as 1 / risk.
+    At most ``known`` of them are known, None for all; ``people`` are the population behind the
+    table, one row per person with the original values: then the risk is that of a person who may or
+    may not be in the table. k, l and t are counted from the released rows; the risks are 1 / risk.
 
     Raises
     ------
@@ -95,10 +83,6 @@ def measure_reached_levels(
         table.
     PlanError
         There are more than :data:`MOST_CHOICES` ways to choose that many quasi-identifiers.
-
-    Examples
-    --------
-    See :mod:`kanon.release.decision`.
     """
     if not isinstance(run.prepared.source, MemorySource):
         raise TableError(
@@ -166,6 +150,7 @@ def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelK
     quasi = [released.attributes[place] for place in places]
     sensitive = [column_name.name for column_name in released.sensitive]
     person, persons = run.prepared.plan.person, run.persons_released()
+    closeness = {"model": "t-closeness", "t": 1, "distance": "variational"}
     plan = Plan.from_content(
         {
             "version": VERSION,
@@ -178,19 +163,8 @@ def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelK
             "algorithm": {"name": run.prepared.plan.algorithm.name},
             "privacy": [
                 {"model": "k-anonymity", "k": 2},
-                *(
-                    {"model": "entropy-l-diversity", "l": 1, "column": column_name}
-                    for column_name in sensitive
-                ),
-                *(
-                    {
-                        "model": "t-closeness",
-                        "t": 1,
-                        "distance": "variational",
-                        "column": column_name,
-                    }
-                    for column_name in sensitive
-                ),
+                *({"model": "entropy-l-diversity", "l": 1, "column": name} for name in sensitive),
+                *({**closeness, "column": name} for name in sensitive),
             ],
         }
     )

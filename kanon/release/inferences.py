@@ -21,7 +21,7 @@ from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.natural_order import make_sort_key
 from kanon.hierarchy.ranges import RangedHierarchy, list_covered_leaves
-from kanon.measures.cells import get_original_cells, is_value
+from kanon.measures.cells import is_value
 from kanon.measures.minimality import measure_minimality
 from kanon.privacy.model import Model, SensitiveModel
 from kanon.recoding import Recoding, is_unchanged
@@ -131,7 +131,7 @@ def check_range_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
                 "release), these numbers give away all or nearly all original values."
             )
             yield Remark("means-beside", column, small, text)
-        rare = dict(_find_rare_extremes(tree, get_original_cells(recoding)[j], k))
+        rare = dict(_find_rare_extremes(tree, recoding.original.cells[j], k))
         if rare:
             text = (
                 f"The ranges of {quote(column)} show the {' and the '.join(rare)} value of the "

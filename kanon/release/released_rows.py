@@ -48,16 +48,15 @@ class Verdict:
         column = f" for {quote(self.column)}" if self.column else ""
         if self.model == "columns":
             return "its columns are not the ones in the plan"
-        if self.model == "pseudonyms":
-            return f"{quote(self.column)} has values that are not pseudonyms"
-        if self.model == "coarsened":
-            return f"{quote(self.column)} shows values finer than {self.asked} of its hierarchy"
-        if self.model == "level bounds":
-            return f"{quote(self.column)} shows values outside {self.asked} of its hierarchy"
-        if self.model == "repaired":
-            return f"{quote(self.column)} shows values that the repairs of the plan remove"
-        if self.model == "suppressed":
-            return f"{quote(self.column)} shows values in rows that are marked as suppressed"
+        what_is_wrong = {
+            "pseudonyms": "has values that are not pseudonyms",
+            "coarsened": f"shows values finer than {self.asked} of its hierarchy",
+            "level bounds": f"shows values outside {self.asked} of its hierarchy",
+            "repaired": "shows values that the repairs of the plan remove",
+            "suppressed": "shows values in rows that are marked as suppressed",
+        }
+        if self.model in what_is_wrong:
+            return f"{quote(self.column)} {what_is_wrong[self.model]}"
         level = "no class is left"
         if self.level is not None:
             where = "" if self.of_release else " in the worst class"
@@ -102,6 +101,11 @@ class ReleasedRows:
     def text(self, column: str) -> str:
         """A cell of a column as text; blank where it is missing."""
         return f"coalesce({self.cell(column)}, '')"
+
+    def list_values(self, column: str) -> set[str]:
+        """The different values that a column shows in the rows that are not blanked."""
+        cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
+        return {normalise_value(cell) for (cell,) in cells.fetchall()}
 
     def classes(self) -> str:
         return ", ".join(map(self.text, self.plan.roles.quasi_identifiers))
@@ -155,19 +159,16 @@ class ReleasedRows:
         for column, labels in (self.coarse or {}).items():
             if column in self.plan.level_bounds:
                 continue
-            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
             # A mark may stand before what a spreadsheet would take for a formula.
             allowed = {"", *map(normalise_value, labels), *(f"'{label}" for label in labels)}
-            if not {normalise_value(cell) for (cell,) in cells.fetchall()} <= allowed:
+            if not self.list_values(column) <= allowed:
                 level = f"level {self.plan.columns[column].level}"
                 return Verdict("coarsened", column, level, None, False)
         return None
 
     def check_level_bounds(self) -> Verdict | None:
         for column, bounds in self.plan.level_bounds.items():
-            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
-            shown = {normalise_value(cell) for (cell,) in cells.fetchall()}
-            if shown.intersection((self.coarse or {}).get(column, ())):
+            if self.list_values(column).intersection((self.coarse or {}).get(column, ())):
                 asked = f"level {bounds.least} to {bounds.highest}"
                 return Verdict("level bounds", column, asked, None, False)
         return None
@@ -186,8 +187,7 @@ class ReleasedRows:
             gone.difference_update(normalise_value(new or "") for new in pairs.values())
         recoded = {*self.plan.roles.quasi_identifiers, *self.pseudonyms, *(self.coarse or {})}
         for column in removed.keys() & {*self.names} - recoded:
-            cells = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
-            if removed[column] & {normalise_value(cell) for (cell,) in cells.fetchall()}:
+            if removed[column] & self.list_values(column):
                 return Verdict("repaired", column, "no value that was replaced", None, False)
         return None
 
