@@ -18,7 +18,7 @@ from kanon.base.progress import Progress, scale_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quote
 from kanon.learning.classifiers import CLASSIFIERS, fit
-from kanon.learning.experiments import TRAINED_K, ClassifierStudy, Fit, Outcome, Trained, run_fits
+from kanon.learning.experiments import TRAINED_K, Fit, Outcome, Trained, run_fits
 from kanon.learning.labels import TRAINING_SHARE, LabelledRecords, split_labels
 from kanon.learning.representations import represent
 from kanon.learning.scores import SCORES, scores
@@ -55,8 +55,7 @@ class Experiment:
     algorithm: str
     task: Task
     ks: tuple[int, ...]  # for which k, rising
-    # see :class:`kanon.learning.experiments.ClassifierStudy`
-    labels: LabelledRecords
+    labels: LabelledRecords  # to learn, and which records train
     classifier: str = "mlp"
     trained_on: Trained = "original"
 
@@ -91,15 +90,15 @@ def run_experiment(
     releases = run_for_every_k(
         scale_progress(progress, 0.0, _RELEASES_SHARE), experiment.algorithm, experiment.task, ks
     )
-    study = ClassifierStudy(
-        experiment.task.classes,
-        {k: releases[k] for k in experiment.ks},
+    run_fits(
+        scale_progress(progress, _RELEASES_SHARE, 1.0),
         experiment.labels,
         experiment.classifier,
-        experiment.trained_on,
-        releases[training_k] if on_release else None,
+        releases[training_k] if on_release else experiment.task.classes,
+        [releases[k] for k in experiment.ks],
+        fits,
+        keep,
     )
-    run_fits(scale_progress(progress, _RELEASES_SHARE, 1.0), study, fits, keep)
 
 
 _RELEASES_SHARE = 0.02  # the share of the time that the releases take, about

@@ -28,7 +28,6 @@ from kanon.experiments.studies import (
     run_prediction,
 )
 from kanon.learning.experiments import (
-    ClassifierStudy,
     Fit,
     Outcome,
     bands,
@@ -74,8 +73,9 @@ def prepared(algorithm: str = "gaa", table: pd.DataFrame | None = None, k: int =
 
 def outcomes_of(ready, recodings, trained="original", trained_on=None) -> list[Outcome]:
     labels, found = get_target_labels(ready, "ill"), []
-    study = ClassifierStudy(ready.classes, recodings, labels, TREE, trained, trained_on)
-    run_fits(ignore_progress, study, fits_of(trained, TREE, 1), found.append)
+    training, releases = trained_on or ready.classes, [*recodings.values()]
+    fits = fits_of(trained, TREE, 1)
+    run_fits(ignore_progress, labels, TREE, training, releases, fits, found.append)
     return found
 
 
