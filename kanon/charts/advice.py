@@ -37,6 +37,7 @@ def find_front(ranking: Ranking, concern: str) -> np.ndarray:
     return find_pareto_front(losses, ["lower", "lower"])
 
 
+@keep_old_name("advised_chart")
 def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = "l") -> go.Figure:
     """A point per configuration, the front of the best joined, and the proposals numbered."""
     numbers = [ranking.figures(place) for place in range(len(ranking.ways))]
@@ -137,6 +138,3 @@ def _compute_y_range(concern: str, y: list[float]) -> dict[str, Any]:
     padding = max(0.1, 0.15 * (max(y) - min(y)))
     low, high = (1.0, math.inf) if concern == "l" else (0.0, 1.0)
     return {"range": [max(low, min(y) - padding), min(high, max(y) + padding)]}
-
-
-advised_chart = keep_old_name(draw_advice, "advised_chart")

@@ -41,6 +41,7 @@ def build_association_table(before: Associations, after: Associations) -> pd.Dat
     return pd.DataFrame(rows)
 
 
+@keep_old_name("association_chart")
 def draw_associations(before: Associations, after: Associations, title: str) -> go.Figure:
     """Three heat maps of Cramér's V: before, after, and after minus before, centred at 0."""
     values_before, values_after = before.cramers_v, after.cramers_v
@@ -129,6 +130,3 @@ def _scale(colours: str, least: float, most: float, centre: float, below: float)
         "thickness": 10, "outlinewidth": 0, "nticks": 5, "tickfont": {"size": 12, "color": INK},
     }  # fmt: skip
     return {"colorscale": colours, "cmin": least, "cmax": most, "colorbar": bar}
-
-
-association_chart = keep_old_name(draw_associations, "association_chart")

@@ -17,6 +17,7 @@ from kanon.metrics import Metric
 FEW = 50  # up to so many k, each has a dot of its own
 
 
+@keep_old_name("alteration_curve")
 def draw_alteration_curve(
     curves: Curves | Points,
     metric: Metric,
@@ -146,13 +147,10 @@ def draw_chosen_point(k: int, y: float, colour: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@keep_old_name("curves_table")
 def build_curves_table(curves: Curves | Points) -> pd.DataFrame:
     """The numbers behind the curves: a row per release of the run, or per k."""
     if isinstance(curves, Points):
         return build_numbers_table(convert_to_total_variation(curves.numbers))
     columns = convert_to_total_variation(curves.columns())
     return pd.DataFrame({"k_up_to": columns.pop("min_k"), **columns})
-
-
-alteration_curve = keep_old_name(draw_alteration_curve, "alteration_curve")
-curves_table = keep_old_name(build_curves_table, "curves_table")

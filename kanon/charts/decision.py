@@ -53,6 +53,7 @@ def compute_times_reached(part: ThresholdResult) -> float:
     return above / below if below else math.inf
 
 
+@keep_old_name("decision_chart")
 def draw_decision(decision: Decision, title: str) -> go.Figure:
     """A bar per threshold, from the wanted level to the level reached; to the right is better."""
     parts = decision.parts[::-1]  # the first one on top
@@ -121,6 +122,7 @@ def describe_greatest_k(study: GreatestK, requirement: str, most: float) -> str:
     )
 
 
+@keep_old_name("reverse_chart")
 def draw_greatest_k(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
     """The greatest k that each search reaches for an alteration in %, and the greatest of all."""
     curve = study.curve
@@ -189,7 +191,3 @@ def _build_stairs(alteration: np.ndarray, k: np.ndarray) -> dict[str, Any]:
         "type": "scatter", "mode": "lines",
         "x": np.append(alteration, 100.0), "y": np.append(k, k[-1]),
     }  # fmt: skip
-
-
-decision_chart = keep_old_name(draw_decision, "decision_chart")
-reverse_chart = keep_old_name(draw_greatest_k, "reverse_chart")

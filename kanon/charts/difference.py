@@ -68,6 +68,7 @@ def _describe_difference(gap: Difference, first: str, second: str, k: int, unit:
     return f"{verdict}, or by {least} to {most} depending on the tie seed."
 
 
+@keep_old_name("difference_chart")
 def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
     """The first line minus the second over k, in points: a panel per criterion, on one scale."""
     names = comparison.in_points
@@ -164,6 +165,7 @@ def describe_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: st
     )
 
 
+@keep_old_name("what_if_chart")
 def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
     """A line per guiding metric, from its alteration before to its alteration after, in %."""
     figure = go.Figure()
@@ -200,7 +202,3 @@ def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = 
         rangemode="tozero",
     )
     return figure
-
-
-difference_chart = keep_old_name(draw_difference, "difference_chart")
-what_if_chart = keep_old_name(draw_what_if, "what_if_chart")

@@ -63,6 +63,7 @@ def build_distributions_table(distributions: Sequence[Distribution]) -> pd.DataF
     return pd.concat(parts, ignore_index=True)
 
 
+@keep_old_name("distribution_panels")
 def draw_distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
     """A small panel per column, in the order given, headed by its total variation in %."""
     columns = min(_COLUMNS, len(distributions))
@@ -92,6 +93,7 @@ def draw_distribution_panels(distributions: Sequence[Distribution], title: str) 
     return _build_distribution_figure(data, title, height, margin, {**axes, "annotations": heads})
 
 
+@keep_old_name("distribution_large")
 def draw_large_distribution(distribution: Distribution, title: str) -> go.Figure:
     """One column's values before and after in a chart of its own, as shares of the records."""
     data, x, y = _draw_distribution(distribution, _Look("", _LARGE, 110, 48, True))
@@ -217,7 +219,3 @@ def _choose_value_ticks(
         "ticktext": [escape_label(text, longest) for text in texts],
         "tickangle": angle,
     }
-
-
-distribution_large = keep_old_name(draw_large_distribution, "distribution_large")
-distribution_panels = keep_old_name(draw_distribution_panels, "distribution_panels")

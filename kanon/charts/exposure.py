@@ -47,6 +47,7 @@ def build_class_size_table(exposure: Exposure) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["class size", "classes", exposure.of])
 
 
+@keep_old_name("class_size_chart")
 def draw_class_sizes(exposure: Exposure) -> go.Figure:
     """A bar per class size: how many records or persons are in classes of that size."""
     table = build_class_size_table(exposure)
@@ -91,6 +92,7 @@ def build_singling_out_table(unique_without: Mapping[str, int], exposure: Exposu
     )
 
 
+@keep_old_name("singling_out_chart")
 def draw_singling_out(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
     """A bar per column, of many the longest: how many fewer records are unique without it."""
     falls = build_singling_out_table(unique_without, exposure)
@@ -149,6 +151,7 @@ def _name_count_columns(study: SinglingOut) -> tuple[str, str]:
     return study.of, f"percent of {study.of}"
 
 
+@keep_old_name("contributions_chart")
 def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
     """A bar per column, coloured by role: the most that it adds to a set's singling out, in %."""
     table = build_contributions_table(study).head(_COLUMNS).iloc[::-1]
@@ -178,8 +181,3 @@ def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figu
         title=f"Most {study.of} that one set singles out only with this column, % of all",
         range=[0, 1.3 * most],
     )
-
-
-class_size_chart = keep_old_name(draw_class_sizes, "class_size_chart")
-contributions_chart = keep_old_name(draw_contributions, "contributions_chart")
-singling_out_chart = keep_old_name(draw_singling_out, "singling_out_chart")

@@ -42,6 +42,7 @@ _NARROW, _HIGH = 520, 460  # pixels: the width in a window of 1024, the height o
 _ABOVE = 104  # pixels: the title, and three lines of legend in a narrow window
 
 
+@keep_old_name("lattice_chart")
 def draw_lattice(
     exploration: Exploration,
     colouring: Colouring = "loss",
@@ -69,6 +70,7 @@ def draw_lattice(
     )
 
 
+@keep_old_name("heights_chart")
 def draw_heights(
     exploration: Exploration,
     walks: Sequence[str] = tuple(WALK_LOOKS),
@@ -107,6 +109,7 @@ def draw_heights(
     return figure
 
 
+@keep_old_name("neighbourhood_chart")
 def draw_neighbours(
     exploration: Exploration, assessment: Assessment, chosen: Node, colouring: Colouring = "loss"
 ) -> go.Figure:
@@ -459,8 +462,3 @@ def _format_colour_bar(title: str) -> dict[str, Any]:
         "x": 1.01,
         "len": 0.9,
     }
-
-
-heights_chart = keep_old_name(draw_heights, "heights_chart")
-lattice_chart = keep_old_name(draw_lattice, "lattice_chart")
-neighbourhood_chart = keep_old_name(draw_neighbours, "neighbourhood_chart")

@@ -87,6 +87,7 @@ def describe_scores(
     )
 
 
+@keep_old_name("scores_chart")
 def draw_scores(
     panels: Mapping[str, Mapping[str, Band]],
     ks: Sequence[int],
@@ -206,6 +207,7 @@ def _format_score_axis(score: Card) -> str:
 
 
 # --- which measure predicts -------------------------------------------------------------------
+@keep_old_name("agreement_chart")
 def draw_agreement(
     agreements: pd.DataFrame,
     measures: Mapping[str, Card],
@@ -287,7 +289,3 @@ def draw_predictions(
         margin={"l": 64, "r": 24, "t": 76, "b": 52},
     )  # fmt: skip
     return figure
-
-
-agreement_chart = keep_old_name(draw_agreement, "agreement_chart")
-scores_chart = keep_old_name(draw_scores, "scores_chart")

@@ -22,6 +22,7 @@ from kanon.teaching.lesson import Lesson, Step, write_number
 from kanon.teaching.nodes import NodeView, collect_known_nodes
 
 
+@keep_old_name("picture_of")
 def draw_step(
     lesson: Lesson,
     position: int,
@@ -117,6 +118,7 @@ def get_regions(step: Step) -> RegionView | None:
     return regions if isinstance(regions, RegionView) else None
 
 
+@keep_old_name("regions_chart")
 def draw_regions(
     step: Step,
     axes: tuple[int, int] | None = None,
@@ -268,6 +270,7 @@ def _build_region_axis(
 _LONGEST = 14  # longer labels of an axis are cut
 
 
+@keep_old_name("running_chart")
 def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
     """Minimum k, alteration in % and, with a sensitive column, l and t after each step."""
     steps = lesson.steps
@@ -327,8 +330,3 @@ def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
         data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
         shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
     )  # fmt: skip
-
-
-picture_of = keep_old_name(draw_step, "picture_of")
-regions_chart = keep_old_name(draw_regions, "regions_chart")
-running_chart = keep_old_name(draw_running_numbers, "running_chart")

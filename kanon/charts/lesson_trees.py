@@ -47,6 +47,7 @@ _LOW = 3  # trees of no more levels are drawn side by side
 _FEW = 6  # so few lines stand further apart
 
 
+@keep_old_name("merge_chart")
 def draw_merge(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
@@ -76,6 +77,7 @@ def draw_merge(
     return _draw_forest(lesson, title, views, room)
 
 
+@keep_old_name("standing_chart")
 def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
     """A small tree per quasi-identifier, with the table's values after a step as dots."""
     views = []
@@ -397,7 +399,3 @@ def _place_tree_nodes(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float
             down[node] = sum(down[child] for child in below[node]) / len(below[node])
     top = int(tree.level[tree.root])
     return {node: (float(top - tree.level[node]), down[node]) for node in below}
-
-
-merge_chart = keep_old_name(draw_merge, "merge_chart")
-standing_chart = keep_old_name(draw_table_values, "standing_chart")

@@ -100,6 +100,7 @@ def format_difference_hovers(
     ]
 
 
+@keep_old_name("matrix_chart")
 def draw_matrices(
     matrices: Sequence[CostMatrix],
     titles: Sequence[str],
@@ -307,6 +308,3 @@ def _highlight_cell(figure: go.Figure, row: int, column: int) -> None:
             type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
             line={"color": colour, "width": width}, row="all", col="all",
         )  # fmt: skip
-
-
-matrix_chart = keep_old_name(draw_matrices, "matrix_chart")

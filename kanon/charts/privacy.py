@@ -37,6 +37,7 @@ _TICKS = (2, 5, 20, 100, 500, 2000, 10000, 100000)
 """Ticks for k where two charts stand side by side."""
 
 
+@keep_old_name("level_chart")
 def draw_level(
     curves: Curves | Points,
     levels: np.ndarray,
@@ -148,6 +149,7 @@ def build_distribution_table(
     return table
 
 
+@keep_old_name("distribution_chart")
 def draw_distribution_bars(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:
@@ -231,7 +233,3 @@ def draw_distribution_bars(
         margin={"l": 10, "r": 24, "t": 92, "b": 48},
         **TITLE_ON_TOP,
     )
-
-
-distribution_chart = keep_old_name(draw_distribution_bars, "distribution_chart")
-level_chart = keep_old_name(draw_level, "level_chart")

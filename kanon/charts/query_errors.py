@@ -40,6 +40,7 @@ def build_query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame
     )
 
 
+@keep_old_name("query_chart")
 def draw_query_errors(study: QueryStudy, title: str) -> go.Figure:
     """The % of queries by their largest error in %, ranges and single cells apart."""
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
@@ -85,6 +86,3 @@ def draw_query_errors(study: QueryStudy, title: str) -> go.Figure:
         hovermode="closest", showlegend=True, shapes=shapes, annotations=notes,
         legend=LEGEND_ABOVE, margin={"l": 64, "r": 12, "t": 76, "b": 52}, **TITLE_ON_TOP,
     )  # fmt: skip
-
-
-query_chart = keep_old_name(draw_query_errors, "query_chart")

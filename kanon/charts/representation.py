@@ -97,6 +97,7 @@ def build_representation_table(
     return cells
 
 
+@keep_old_name("representation_chart")
 def draw_representation(
     part: MatrixPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:
@@ -189,6 +190,3 @@ def _format_entry(value: float) -> str:
     if value in (0.0, 1.0):
         return f"{value:.0f}"
     return f"{min(max(value, 0.01), 0.99):.2f}"
-
-
-representation_chart = keep_old_name(draw_representation, "representation_chart")

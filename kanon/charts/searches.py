@@ -133,6 +133,7 @@ def build_over_columns_table(study: Searches) -> pd.DataFrame:
 
 
 # --- the pictures -----------------------------------------------------------------------------
+@keep_old_name("over_k_chart")
 def draw_over_k(study: Searches) -> go.Figure:
     """Loss, level of generalisation and seconds over k: a panel each, a line per search."""
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
@@ -178,6 +179,7 @@ def draw_over_k(study: Searches) -> go.Figure:
     return figure
 
 
+@keep_old_name("over_columns_chart")
 def draw_over_columns(study: Searches) -> go.Figure:
     """Seconds and nodes evaluated over the number of quasi-identifiers, a line per search."""
     if study.lacking:
@@ -336,7 +338,3 @@ def _place_apart(positions: Sequence[float], room: float) -> list[float]:
     for i, place in zip(order, places, strict=True):
         spread[i] = place
     return spread
-
-
-over_columns_chart = keep_old_name(draw_over_columns, "over_columns_chart")
-over_k_chart = keep_old_name(draw_over_k, "over_k_chart")

@@ -39,6 +39,7 @@ def describe_mean_ranks(means: pd.DataFrame) -> str:
     return f"Best mean rank: {', '.join(parts)}"
 
 
+@keep_old_name("mean_ranks_chart")
 def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
     """A panel per criterion with the mean rank of each strategy, from 1, the best, to 7."""
     names = [name.upper() for name in means.index]
@@ -76,6 +77,3 @@ def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
         hovermode="closest", margin={"l": 40, "r": 16, "t": 74, "b": 62}, title={"y": 0.97}
     )
     return figure
-
-
-mean_ranks_chart = keep_old_name(draw_mean_ranks, "mean_ranks_chart")

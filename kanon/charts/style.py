@@ -128,6 +128,7 @@ def get_metric_colour(name: str) -> str:
     return METRIC_COLOURS.get(name, fallback)
 
 
+@keep_old_name("escaped")
 def escape_label(text: object, longest: int = 40) -> str:
     """Text from a table as a label: Plotly would read ``<b>`` and links in it.
 
@@ -250,6 +251,3 @@ def set_log_k_axis(
         tickangle=0,
     )
     return figure
-
-
-escaped = keep_old_name(escape_label, "escaped")

@@ -222,6 +222,7 @@ def _check_named_once(kind: str, names: Sequence[object]) -> None:
         raise PlanError(f"The {kind} {quote(repeated[0])} is named twice; name each one once.")
 
 
+@keep_old_name("configurations")
 def combine_configurations(
     plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
@@ -286,6 +287,7 @@ def create_tasks(prepared_run: PreparedRun, configs: Sequence[Configuration]) ->
 _RUNNING_SHARE = 0.9  # the share of a run's time that passes before its curves are measured, about
 
 
+@keep_old_name("solve_sweep")
 def run_sweep(
     progress: Progress,
     runs: Sequence[PlannedRun],
@@ -352,7 +354,3 @@ def _measure_run(
     finished = run_for_every_k(progress, run.algorithm, task, ks, refused)
     measured = {k: convert(recoding) for k, recoding in finished.items()}
     return measure_points(measured, metrics, refused)
-
-
-configurations = keep_old_name(combine_configurations, "configurations")
-solve_sweep = keep_old_name(run_sweep, "solve_sweep")

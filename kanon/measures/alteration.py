@@ -76,6 +76,7 @@ def split_by_column(recoding: Recoding, metric: Metric) -> dict[str, float]:
     }
 
 
+@keep_old_name("mean_of")
 def compute_mean_alteration(alterations: Mapping[str, T]) -> T:
     """The mean of the alterations under several metrics, in percent.
 
@@ -93,6 +94,3 @@ def compute_mean_alteration(alterations: Mapping[str, T]) -> T:
     """
     names = [name for name in PUBLISHED if name in alterations] or list(alterations)
     return sum(alterations[name] for name in names) / len(names)  # type: ignore[return-value]
-
-
-mean_of = keep_old_name(compute_mean_alteration, "mean_of")

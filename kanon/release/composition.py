@@ -256,6 +256,7 @@ def _format_level(level: float | None) -> str:
     return "no class" if level is None else write_number(level, 6)
 
 
+@keep_old_name("combine")
 def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
     """Count what anyone who holds several releases of the same table learns.
 
@@ -459,6 +460,3 @@ def _split_by_length(rows: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarr
     if len(rows):
         part = np.cumsum(lengths) // _CHUNK_ENTRIES
         yield from np.split(rows, np.flatnonzero(np.diff(part)) + 1)
-
-
-combine = keep_old_name(combine_releases, "combine")

@@ -66,6 +66,7 @@ class ReachedNumbers:
     required_of: tuple[str, ...] = ()  # the columns that some model of the plan is about
 
 
+@keep_old_name("levels_reached")
 def measure_reached_levels(
     run: Run,
     known: int | None = None,
@@ -379,6 +380,7 @@ class Decision:
         }
 
 
+@keep_old_name("decide")
 def compare_with_thresholds(context: Context, reached: ReachedNumbers) -> Decision:
     """Compare what a release reached with the thresholds of a context; see this module's example.
 
@@ -395,6 +397,7 @@ def compare_with_thresholds(context: Context, reached: ReachedNumbers) -> Decisi
     return Decision(context, reached, tuple(parts))
 
 
+@keep_old_name("decision_table")
 def build_decision_table(decision: Decision) -> pd.DataFrame:
     """A row per threshold."""
     return pd.DataFrame(
@@ -411,8 +414,3 @@ def build_decision_table(decision: Decision) -> pd.DataFrame:
         ],
         columns=["Threshold", "Column", "Unit", "Wanted", "Reached", "Verdict", "Source"],
     )
-
-
-decide = keep_old_name(compare_with_thresholds, "decide")
-decision_table = keep_old_name(build_decision_table, "decision_table")
-levels_reached = keep_old_name(measure_reached_levels, "levels_reached")

@@ -91,6 +91,7 @@ class Alternatives:
         )
 
 
+@keep_old_name("alternatives")
 def collect_alternatives(run: Run, progress: Progress) -> Alternatives:
     """Make other releases of the same table for the same models, and measure them alike.
 
@@ -351,6 +352,3 @@ def _build_section(
     ks = numbers["k"].tolist()
     rows = zip(map(write_count, ks), *columns.values(), strict=True)
     return CurveSection(title, tuple(figures), ("k", *columns), tuple(rows), ks.index(k))
-
-
-alternatives = keep_old_name(collect_alternatives, "alternatives")

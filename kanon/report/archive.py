@@ -98,6 +98,7 @@ def _find_imports(source: str, module: ModuleType) -> Iterator[str]:
                     yield ast.unparse(node)
 
 
+@keep_old_name("archive")
 def build_archive_file(
     run: Run, file: ReleasedFile, date: datetime.date, publish: Sequence[str] = ()
 ) -> bytes:
@@ -125,6 +126,3 @@ def build_archive_file(
             entry.external_attr = 0o644 << 16
             zip_file.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
-
-
-archive = keep_old_name(build_archive_file, "archive")

@@ -179,6 +179,7 @@ class Report:
         return self.words.title or f"Release of {self.name}"
 
 
+@keep_old_name("gather")
 def collect_report(
     plan: Plan,
     table: Table | pd.DataFrame,
@@ -487,6 +488,3 @@ def _list_figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str
     for change in report.risks:
         if change.column and change.after is not None and change.level in _RECORDED_LEVELS:
             yield f"{change.level.title} of {quote(change.column)}", write_number(change.after)
-
-
-gather = keep_old_name(collect_report, "gather")

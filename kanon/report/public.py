@@ -94,6 +94,7 @@ class PublicReport:
         )
 
 
+@keep_old_name("public_report")
 def build_public_report(
     run: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
 ) -> PublicReport:
@@ -209,6 +210,3 @@ def list_nodes_above(tree: Hierarchy, released: np.ndarray) -> list[dict[str, An
         }
         for node in sorted(above - {missing})
     ]
-
-
-public_report = keep_old_name(build_public_report, "public_report")

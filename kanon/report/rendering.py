@@ -25,6 +25,7 @@ from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 
 
+@keep_old_name("rendered")
 def render_report(report: Report | PublicReport) -> bytes:
     """The report as HTML, in UTF-8."""
     shared = {
@@ -154,6 +155,3 @@ def _format_measure(number: float | None) -> str:
     if number is None:
         return "–"
     return write_count(number) if abs(number) >= 10_000 else write_number(number)
-
-
-rendered = keep_old_name(render_report, "rendered")

@@ -275,6 +275,7 @@ def advise(
     return Advice(rank_configurations(comparison, ks, weights, limits), again)
 
 
+@keep_old_name("try_ways")
 def run_configurations(
     progress: Progress,
     runs: Sequence[PlannedRun],
@@ -306,6 +307,3 @@ def run_configurations(
         scale_progress(progress, end, 1.0), proposed_runs, ks, ranking.limits, workers
     )
     return comparison, dict(zip(places, losses, strict=True))
-
-
-try_ways = keep_old_name(run_configurations, "try_ways")
