@@ -22,7 +22,6 @@ CLASSES = Card(
 
 
 def list_curve_cards(comparison: Comparison) -> Mapping[str, Card]:
-    """Every measure that a curve of a comparison can show, by name."""
     alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.metrics]
     further = comparison.further.values()
     cards = (*comparison.criteria.values(), CLASSES, *further, *alterations)
@@ -30,7 +29,6 @@ def list_curve_cards(comparison: Comparison) -> Mapping[str, Card]:
 
 
 def list_privacy_cards(comparison: Comparison) -> Mapping[str, Card]:
-    """The criteria that say how well people are protected, by name."""
     names = (L_CARD.name, T_CARD.name, minimum_k.CARD.name)
     return {name: comparison.criteria[name] for name in names if name in comparison.criteria}
 
@@ -72,7 +70,6 @@ def get_digits(card: Card) -> int | None:
 
 
 def get_hover_format(card: Card) -> str:
-    """Plotly's template for a value of this measure in a hover text."""
     formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
     return formats.get(get_axis_scale(card), "%{y:,.1f}")
 

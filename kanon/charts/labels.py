@@ -29,7 +29,6 @@ class Box(NamedTuple):
         )  # fmt: skip
 
     def is_inside(self, other: Box) -> bool:
-        """Whether it does not stick out of another."""
         return (
             other.left <= self.left and self.right <= other.right
             and other.top <= self.top and self.bottom <= other.bottom
@@ -55,7 +54,6 @@ class Scale(NamedTuple):
         )
 
     def convert_to_point(self, x: float, y: float) -> tuple[float, float]:
-        """The data coordinates (x, y) at a position in the picture, given in pixels."""
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             left + (x - box.left) / (box.right - box.left) * (right - left),

@@ -79,7 +79,6 @@ def draw_merge(
 
 @keep_old_name("standing_chart")
 def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
-    """A small tree per quasi-identifier, with the table's values after a step as dots."""
     views = []
     for j, records in enumerate(count_records_per_node(step)):
         tree = lesson.task.classes.hierarchies[j]

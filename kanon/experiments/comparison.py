@@ -182,17 +182,14 @@ class Comparison:
 
     @property
     def shared_ks(self) -> tuple[int, ...]:
-        """The displayed k for which every line has a release."""
         known = np.logical_and.reduce([line.knows(self.ks) for line in self.lines])
         return tuple(np.asarray(self.ks)[known].tolist())
 
     def list_ks(self, line: Line) -> list[int]:
-        """The displayed k for which a line has a release."""
         ks: list[int] = np.asarray(self.ks)[line.knows(self.ks)].tolist()
         return ks
 
     def select_lines_at(self, ks: Sequence[int]) -> Comparison:
-        """The comparison with only the lines that have a release for each of these k."""
         lines = tuple(line for line in self.lines if line.knows(ks).all())
         return self if len(lines) == len(self.lines) else replace(self, lines=lines)
 

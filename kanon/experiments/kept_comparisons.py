@@ -69,7 +69,6 @@ class _KeptContent(Strict):
 
 
 def export_comparison(kept: KeptComparison) -> dict[str, Any]:
-    """What a project file says of it."""
     comparison = kept.comparison
     metrics = [*comparison.metrics, *(line.guide for line in comparison.lines)]
     return {

@@ -4,6 +4,7 @@ After Viton et al. 2021 (representations), and de Spoelberch (which measure pred
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -208,10 +209,8 @@ def _create_releases(
     except Unsatisfiable:
         releases: dict[int, Recoding] = {}
         for k in ks:
-            try:
+            with suppress(Unsatisfiable):
                 releases |= run_for_every_k(show_release_progress, algorithm, task, [k])
-            except Unsatisfiable:
-                continue
         return releases
 
 

@@ -119,7 +119,6 @@ def count_revealed_cells(recoding: Recoding) -> tuple[int, int]:
 
 
 def measure_share_disclosure(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
-    """What the proportional representation of a release reveals beyond the release."""
     cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
     exact, single = count_revealed_cells(recoding)
     if column is None:

@@ -26,8 +26,6 @@ FIRST_SEEDS = 10
 
 
 class Fit(NamedTuple):
-    """One classifier to train."""
-
     representation: str  # that of its training table
     seed: int  # of its random numbers
 

@@ -78,19 +78,11 @@ _CELLS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """One row of numbers per released class.
+    """One row of numbers per released class."""
 
-    Attributes
-    ----------
-    rows : scipy.sparse.csr_array, shape (R, N), float32
-        The row of each released class, in the order of ``recoding.nodes``; entries from 0 to 1,
-        zeros not stored.
-    columns : tuple of str, length N
-        See :func:`columns_of`.
-    """
-
+    # shape (R, N), float32: in the order of ``recoding.nodes``, from 0 to 1, zeros not stored
     rows: csr_array
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the names that :func:`columns_of` gives, length N
 
     def dense(self) -> np.ndarray:
         """All entries, zeros too. Shape (R, N), float32."""
@@ -104,12 +96,6 @@ class Matrix:
         ----------
         of_record : numpy.ndarray, shape (n,)
             Per record the position of its released class.
-        size
-            The largest number of records in a batch.
-
-        Yields
-        ------
-        numpy.ndarray, shape (at most size, N), float32
 
         Raises
         ------
@@ -126,16 +112,8 @@ class Matrix:
 def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> list[str]:
     """The columns of a representation: *Q_val* per quasi-identifier Q and node val of its tree.
 
-    Parameters
-    ----------
-    attributes, hierarchies
-        The quasi-identifiers. Ranges beside a tree have no columns.
-
-    Returns
-    -------
-    list of str
-        In the order of the attributes, and of the nodes of each. Where two would have the same
-        name, the later one gets a number.
+    Ranges beside a tree have no columns. Where two would have the same name, the later one gets a
+    number.
 
     >>> from kanon.hierarchy.build import suppression
     >>> columns_of(["a", "a_b"], [suppression(["b_c", "d"]), suppression(["c"])])
@@ -178,23 +156,13 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     smallest node that covers the range; *fillChild* has a 1 at every node from there downwards
     whose leaves all lie within the range. *Proportional* uses original values, which are nodes.
 
-    Parameters
-    ----------
-    name
-        One of :data:`REPRESENTATIONS`.
-    recoding
-        The release. A suppressed record has no row.
-
-    Returns
-    -------
-    Matrix
-        One row per released class, in the order of ``recoding.nodes``. *oneClass* has one 1 per
-        attribute; within one level of a balanced tree the entries of *proportional* sum to 1.
+    A suppressed record has no row. *oneClass* has one 1 per attribute; within one level of a
+    balanced tree the entries of *proportional* sum to 1.
 
     Raises
     ------
     PlanError
-        The representation is unknown.
+        The representation is not one of :data:`REPRESENTATIONS`.
 
     Notes
     -----
@@ -223,11 +191,6 @@ def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
     """The unaltered table as a matrix: its classes are its own release.
 
     *Proportional* is then *fillParent*: all records of a class have its value.
-
-    Parameters
-    ----------
-    name
-        One of :data:`REPRESENTATIONS`.
 
     Raises
     ------

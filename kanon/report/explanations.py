@@ -159,7 +159,6 @@ FAMILY_SENTENCES: Mapping[str, str] = {
 
 
 def describe_plan_algorithm(plan: Plan) -> dict[str, str]:
-    """How a release is found: the algorithm, its options, and what guides it."""
     settings, module = plan.algorithm, algorithm_named(plan.algorithm.name)
     own = get_own_steps(module.CARD.how)
     how = [FULL_DOMAIN] if own != module.CARD.how else []
@@ -186,7 +185,6 @@ def describe_plan_algorithm(plan: Plan) -> dict[str, str]:
 
 
 def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
-    """What was chosen, as pairs of a term and what it means here."""
     plan = run.prepared.plan
     weights = plan.algorithm.attribute_weights
     text_of_term = {
@@ -300,7 +298,6 @@ def _describe_levels(run: Run) -> str:
 
 # --- what leaves ----------------------------------------------------------------------------
 def describe_column_fates(run: Run) -> dict[str, str]:
-    """What happens to each column on its way into the release."""
     plan, pseudonyms = run.prepared.plan, run.prepared.source.pseudonyms
     levels = {coarsening.column: coarsening.level for coarsening in run.prepared.coarsened}
     fate_of_column = {}

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 import kanon
 from kanon.algorithms.gaa import PARTS
-from kanon.base.checked_json import Strict, describe_problem, read_json
+from kanon.base.checked_json import Strict, read_json, validate
 from kanon.base.formatting import join_words, write_count
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, StudyError
@@ -172,12 +172,9 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
             "differently; start a new study."
         )
     try:
-        file = _StudyFile.model_validate(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise describe_problem(
-            first, ".".join(map(str, first["loc"])), _FILE_TYPE, StudyError
-        ) from None
+        file = validate(_StudyFile, content, _FILE_TYPE)
+    except PlanError as error:
+        raise StudyError(*error.args) from None
     changes = inputs.changed(file.made_with)
     if changes:
         raise StudyError(
