@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
@@ -183,7 +183,9 @@ def represent(name: str, recoding: Recoding) -> Matrix:
             values, place = np.unique(recoding.nodes[:, j], return_inverse=True)
             blocks.append(_build_pattern(name, tree, values))
             places.append(place)
-    rows = _join_blocks(blocks, places, recoding.n_classes)
+    parts = [block[place] for block, place in zip(blocks, places, strict=True)]
+    rows = hstack(parts, format="csr", dtype=np.float32)
+    rows.sort_indices()
     return Matrix(rows, tuple(columns_of(recoding.classes.attributes, recoding.hierarchies)))
 
 
@@ -254,27 +256,3 @@ def _compute_shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
     sums = (at @ _find_ancestors(tree)).tocsr()
     of_entry = np.repeat(recoding.counts, np.diff(sums.indptr))
     return csr_array((sums.data / of_entry, sums.indices, sums.indptr), shape)
-
-
-def _join_blocks(blocks: Sequence[csr_array], places: Sequence[np.ndarray], size: int) -> csr_array:
-    """Join the rows ``places[j]`` of every block side by side, in one copy."""
-    lengths = [np.diff(block.indptr) for block in blocks]
-    of_row = [length[place] for length, place in zip(lengths, places, strict=True)]
-    start = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.sum(of_row, axis=0, dtype=np.int64), out=start[1:])
-    indices = np.empty(start[-1], dtype=np.int32 if start[-1] < 2**31 else np.int64)
-    data = np.empty(start[-1], dtype=np.float32)
-    free, offset = start[:-1].copy(), 0
-    for block, place, length in zip(blocks, places, of_row, strict=True):
-        block.sort_indices()
-        for first in range(0, size, _BATCH):
-            batch = slice(first, first + _BATCH)
-            long = length[batch]
-            within = np.arange(long.sum()) - np.repeat(np.cumsum(long) - long, long)
-            source = np.repeat(block.indptr[place[batch]], long) + within
-            target = np.repeat(free[batch], long) + within
-            indices[target] = block.indices[source] + offset
-            data[target] = block.data[source]
-        free += length
-        offset += block.shape[1]
-    return csr_array((data, indices, start.astype(indices.dtype)), shape=(size, offset))

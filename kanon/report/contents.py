@@ -15,6 +15,7 @@ from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import write_count, write_number, write_percent
 from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.cards import Card
 from kanon.charts.trees import TreeDrawing, place_tree
 from kanon.errors import PlanError, TableError, join_lines, quote
 from kanon.measures.overview import MeasureValue
@@ -38,7 +39,6 @@ from kanon.report.changes import ReportRecord, list_report_changes
 from kanon.report.explanations import (
     SENSITIVE_MEASURES,
     Guarantee,
-    SensitiveMeasure,
     describe_check_verdict,
     describe_column_fates,
     describe_plainly,
@@ -109,7 +109,7 @@ class HierarchyDrawing:
 class LevelChange:
     """A number about the original table and the release; None stands for infinite."""
 
-    level: SensitiveMeasure
+    level: Card
     column: str
     before: float | None
     after: float | None
@@ -316,39 +316,39 @@ def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
     )  # fmt: skip
 
 
-_RISKS = {
-    "highest": SensitiveMeasure(
-        "Highest risk of being found", "%", "lower",
+_RISKS = (
+    Card(
+        "highest", "Highest risk of being found",
         "The highest chance that someone who knows that a person is in the table picks the "
-        "right record.",
+        "right record.", "", "%", "lower",
     ),
-    "mean": SensitiveMeasure(
-        "Mean risk of being found", "%", "lower",
-        "The chance of picking the right record, on average over all records.",
+    Card(
+        "mean", "Mean risk of being found",
+        "The chance of picking the right record, on average over all records.", "", "%", "lower",
     ),
-    "share_above": SensitiveMeasure(
-        "Records with a risk above 20 %", "%", "lower",
+    Card(
+        "share_above", "Records with a risk above 20 %",
         "The share of the records in classes of fewer than five. 20 % is a round number, not a "
-        "standard.",
+        "standard.", "", "%", "lower",
     ),
-}  # fmt: skip
+)  # fmt: skip
 
 
 def _measure_risks(run: Run) -> tuple[LevelChange, ...]:
     before, after = run.prepared.classes, run.recoding.released
     if not after.n_classes:
         return ()
-    uniqueness = SensitiveMeasure(
-        f"Unique {before.of}", before.of, "lower",
+    uniqueness = Card(
+        "unique", f"Unique {before.of}",
         "Records whose quasi-identifiers match those of no other record."
         if before.of == "records"
         else "Persons with a record whose quasi-identifiers match those of no other person.",
+        "", before.of, "lower",
     )  # fmt: skip
     changes = [LevelChange(uniqueness, "", before.unique, after.unique)]
     prosecutors = [risk_summary(classes)["prosecutor"] for classes in (before, after)]
     changes += [
-        LevelChange(level, "", *(values[name] for values in prosecutors))
-        for name, level in _RISKS.items()
+        LevelChange(risk, "", *(values[risk.name] for values in prosecutors)) for risk in _RISKS
     ]
     for old, new in zip(before.sensitive, after.sensitive, strict=True):
         levels = [sensitive_measures(old), sensitive_measures(new)]

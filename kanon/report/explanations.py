@@ -1,8 +1,7 @@
 """A plan, its verdict and its risks, in plain words for the person who has to sign."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
@@ -14,6 +13,7 @@ from kanon.base.sentences import (
     describe_smallest_class,
     describe_suppression,
 )
+from kanon.cards import Card
 from kanon.errors import quote
 from kanon.measures.privacy import class_measures, sensitive_measures
 from kanon.plan import Plan
@@ -355,19 +355,9 @@ def _list_columns(columns: tuple[str, ...] | list[str]) -> str:
 
 
 # --- levels of sensitive columns --------------------------------------------------------------
-@dataclass(frozen=True)
-class SensitiveMeasure:
-    """A number about a sensitive column, of the worst class: its title, unit and meaning."""
-
-    title: str
-    unit: str
-    direction: Literal["lower", "higher", ""]
-    meaning: str
-
-
-SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
-    measure.name: SensitiveMeasure(
-        measure.title, measure.unit, measure.card.direction, measure.meaning
+SENSITIVE_MEASURES: Mapping[str, Card] = {
+    measure.name: replace(
+        measure.card, title=measure.title, unit=measure.unit, summary=measure.meaning
     )
     for measure in class_measures()
     if measure.title
@@ -375,7 +365,7 @@ SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
 """The measures of a sensitive column, by their names in ``M.json``."""
 
 
-def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
+def format_sensitive_level(level: float | None, card: Card) -> str:
     """Format a level without its unit; None is infinite.
 
     >>> format_sensitive_level(1.7581, SENSITIVE_MEASURES["entropy_l"])
@@ -387,8 +377,8 @@ def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
     """
     if level is None:
         return "∞"
-    if what.unit == "%":
+    if card.unit == "%":
         return write_percent(100 * level).removesuffix(" %")
     return (
-        write_count(level) if level >= 1000 else rounded(float(level), up=what.direction == "lower")
+        write_count(level) if level >= 1000 else rounded(float(level), up=card.direction == "lower")
     )
