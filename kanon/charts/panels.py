@@ -12,15 +12,14 @@ from kanon.base.rounding import round_apart
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     CLASSES,
+    build_hovers,
     build_measure_table,
     format_axis_title,
     format_unit,
     get_axis_scale,
-    get_hover_format,
     get_short_title,
     list_curve_cards,
     list_privacy_cards,
-    round_for_hover,
 )
 from kanon.charts.layout import Panel
 from kanon.charts.line_style import Look
@@ -111,7 +110,6 @@ class CurvePanel(PanelKind):
         if card.name == "min_k":
             traces.append(_create_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
                                  line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
-        number = get_hover_format(card)
         for place, line in enumerate(comparison.lines):
             look, own_ks = scene.looks[line.name], comparison.list_ks(line)
             runs = values_by_line[place][:, line.knows(ks)]
@@ -130,8 +128,7 @@ class CurvePanel(PanelKind):
             mode = "lines" if line.every_k else "lines+markers"
             curve = _create_trace(
                 scene, x=own_ks, y=runs[0], mode=mode, name=escape_label(line.title), meta="line",
-                marker=create_marker(look, 7), hovertemplate=number,
-                customdata=round_for_hover(runs[0], card),
+                marker=create_marker(look, 7), **build_hovers(runs[0], card),
                 line={"color": look.colour, "width": look.width, "shape": shape,
                       "dash": look.dash},
             )  # fmt: skip
@@ -373,7 +370,7 @@ def _draw_dots(
     return _create_trace(
         scene, x=[ks[i] for i in known_places], y=known_values, mode="markers",
         name=escape_label(title), meta="line", marker=create_marker(look, 8), error_y=spread,
-        hovertemplate=get_hover_format(card), customdata=round_for_hover(known_values, card),
+        **build_hovers(known_values, card),
     )  # fmt: skip
 
 
