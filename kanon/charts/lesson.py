@@ -294,20 +294,17 @@ def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
     axes: dict[str, dict[str, Any]] = {}
     for row, (name, text, values) in enumerate(rows):
         number = str(row + 1) if row else ""
-        common = {"type": "scatter", "name": name, "xaxis": "x", "yaxis": f"y{number}"}
         data.append(
             {
-                **common, "mode": "lines", "x": list(range(last + 1)), "y": values[: last + 1],
+                "type": "scatter", "mode": "lines+markers+text", "name": name,
+                "xaxis": "x", "yaxis": f"y{number}",
+                "x": list(range(last + 1)), "y": values[: last + 1],
                 "line": {"shape": "hv", "width": 3, "color": ONE},
-                "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
-            }
-        )  # fmt: skip
-        data.append(
-            {
-                **common, "mode": "markers+text", "x": [last], "y": [values[last]],
-                "marker": {"size": 11, "color": ONE}, "text": [f" {text}"],
-                "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+                "marker": {"size": [0] * last + [11], "color": ONE},
+                "text": [""] * last + [f" {text}"], "textposition": "middle right",
                 "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": HALO},
+                "cliponaxis": False,
+                "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
             }
         )  # fmt: skip
         most = max([value for value in values if value is not None], default=1) or 1

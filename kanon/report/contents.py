@@ -79,14 +79,6 @@ _N_SEARCHED = 1000  # the records among which changed ones are looked for
 
 
 @dataclass(frozen=True)
-class ReportTime:
-    """All that differs between two reports of one release."""
-
-    date: datetime.date  # the day
-    seconds: float  # how long the algorithm took
-
-
-@dataclass(frozen=True)
 class ColumnProfile:
     name: str
     role: str
@@ -130,7 +122,9 @@ class Example:
 @dataclass(frozen=True, eq=False)
 class Report:
     words: Words  # what the people behind the release say
-    made: ReportTime
+    # all that differs between two reports of one release: the day, and the time of the algorithm
+    date: datetime.date
+    seconds: float
     verdict: str  # what was checked, what was reached and what was not considered
     plain_sentences: tuple[str, ...]  # what the release protects and what it costs, in plain words
     # records that were anonymised, and those left out before for missing values
@@ -243,7 +237,8 @@ def collect_report(
     nothing = "Nothing is released at the chosen k, so there are no curves around it."
     report = Report(
         words=words or Words(),
-        made=ReportTime(date, plan_result.seconds),
+        date=date,
+        seconds=plan_result.seconds,
         verdict=describe_check_verdict(release_run, reached_levels),
         plain_sentences=(
             *describe_plainly(release_run),
@@ -393,7 +388,7 @@ def build_report_record(report: Report) -> ReportRecord:
     trees = report.hierarchies
     fingerprints = {f"hierarchy of {quote(tree.column)}": tree.fingerprint for tree in trees}
     return ReportRecord(
-        date=report.made.date.isoformat(),
+        date=report.date.isoformat(),
         settings=dict(_list_settings(plan, report)),
         figures=dict(_list_figures(plan, report)),
         fingerprints={"table": report.hashes[0][1], **fingerprints},
