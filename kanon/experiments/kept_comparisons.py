@@ -114,12 +114,8 @@ def _write_part(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {str(key): _write_part(value) for key, value in part.items()}
     if isinstance(part, np.ndarray):
-        return [_write_part(row) for row in part] if part.ndim > 1 else _write_numbers(part)
+        return np.where(np.isfinite(part), part.astype(object), None).tolist()
     return list(part) if isinstance(part, tuple) else part
-
-
-def _write_numbers(numbers: np.ndarray) -> list[float | None]:
-    return [number if np.isfinite(number) else None for number in numbers.tolist()]
 
 
 def parse_comparison(content: Any, where: str) -> KeptComparison:

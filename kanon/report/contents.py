@@ -397,17 +397,13 @@ def build_report_record(report: Report) -> ReportRecord:
 
 _ALGORITHM_TERMS = {
     "name": "Algorithm",
-    "metric": "Metric",
-    "strategy": "Strategy",
     "scope": "Scope of the strategy",
     "sensitive": "Column of the strategy",
     "cost": "Cost of a merge",
     "attribute_weights": "Weights of columns",
-    "tie_seed": "Tie seed",
-    "seed": "Seed",
     "node": "Levels",
 }
-"""The names of the keys of a plan's algorithm."""
+"""What the keys of a plan's algorithm are called, where that is another word."""
 
 
 def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
@@ -423,7 +419,8 @@ def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[st
             required.setdefault(title, []).append(", ".join(f"{key} = {part[key]}" for key in keys))
     yield from ((title, "; ".join(parameters)) for title, parameters in required.items())
     for key, value in plan["algorithm"].items():
-        yield _ALGORITHM_TERMS.get(key, key.capitalize()), _describe_setting(key, value)
+        term = _ALGORITHM_TERMS.get(key, key.replace("_", " ").capitalize())
+        yield term, _describe_setting(key, value)
     for name, metric in plan["metrics"].items():
         yield f"Metric {quote(name)}", f"{metric['intermediate']}, {metric['multiplier']}"
     for key, term in (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
-from kanon.base.formatting import choose_plural, count_noun, join_words, write_count, write_percent
+from kanon.base.formatting import count_noun, join_words, write_count, write_percent
 from kanon.base.sentences import (
     describe_alteration,
     describe_best_guess,
@@ -129,13 +129,10 @@ def describe_coarsening_effect(prepared: PreparedRun) -> str:
     columns = [coarsening.column for coarsening in prepared.coarsened]
     if not columns:
         return ""
-    return choose_plural(
-        len(columns),
-        "{columns} was coarsened before anything was counted: figures for the original table also "
-        "refer to its groups, and no measure of loss includes the coarsening.",
-        "{columns} were coarsened before anything was counted: figures for the original table also "
-        "refer to the groups, and no measure of loss includes the coarsening.",
-        columns=_list_columns(columns),
+    were = "was" if len(columns) == 1 else "were"
+    return (
+        f"{_list_columns(columns)} {were} coarsened before anything was counted: figures for the "
+        "original table also refer to the groups, and no measure of loss includes the coarsening."
     )
 
 
@@ -275,13 +272,10 @@ def _describe_suppression(run: Run) -> str:
 
 
 def _describe_missing(run: Run) -> str:
-    if run.prepared.dropped:
-        return (
-            f"{count_noun(run.prepared.dropped, 'record')} with a missing quasi-identifier were "
-            "left out beforehand."
-            if run.prepared.dropped > 1
-            else "1 record with a missing quasi-identifier was left out beforehand."
-        )
+    if dropped := run.prepared.dropped:
+        were = "was" if dropped == 1 else "were"
+        records = count_noun(dropped, "record")
+        return f"{records} with a missing quasi-identifier {were} left out beforehand."
     if run.prepared.plan.read.missing == "as-value":
         return "A missing quasi-identifier counts as a value of its own."
     return ""
@@ -330,15 +324,9 @@ def describe_released_columns(run: Run) -> str:
     sentences = [f"The records of a class are alike only in {_list_columns(attributes)}."]
     if suppressed:
         rows_stay = run.prepared.plan.suppressed == "keep"
-        sentences.append(
-            choose_plural(
-                suppressed,
-                "Suppressed: {count} record, {share} ({how}).",
-                "Suppressed: {count} records, {share} ({how}).",
-                share=write_percent(100 * suppressed / run.prepared.classes.n_records),
-                how="their rows are blanked" if rows_stay else "not in the release",
-            )
-        )
+        share = write_percent(100 * suppressed / run.prepared.classes.n_records)
+        how = "their rows are blanked" if rows_stay else "not in the release"
+        sentences.append(f"Suppressed: {count_noun(suppressed, 'record')}, {share} ({how}).")
     if coarsened:
         sentences.append(f"Coarsened before anything was counted: {_list_columns(coarsened)}.")
     if unchanged:

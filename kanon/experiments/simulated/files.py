@@ -38,38 +38,27 @@ _Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False
 
 
 class StudyInputs(Strict):
+    """What a study was made with; the descriptions say what has changed."""
+
     # fingerprints
-    table: _Text
-    hierarchies: _Text
+    table: _Text = Field(description="another table")
+    hierarchies: _Text = Field(description="other hierarchies")
     # what guides the merging
-    metric: _Text
-    attribute_weights: _Text
-    cost: _Text
-    scope: _Text
-    tie_seed: _Text
-    parts: _Text
-    seed: _Text  # what the columns are drawn with
-    version: _Text  # that of kanon
+    metric: _Text = Field(description="another metric")
+    attribute_weights: _Text = Field(description="other attribute weights")
+    cost: _Text = Field(description="another cost")
+    scope: _Text = Field(description="another scope")
+    tie_seed: _Text = Field(description="another tie seed")
+    parts: _Text = Field(description="another number of parts")
+    seed: _Text = Field(description="another seed")  # what the columns are drawn with
+    version: _Text = Field(description="another version of kanon")
 
     def changed(self, before: StudyInputs) -> list[str]:
         return [
-            change for key, change in _CHANGES.items() if getattr(self, key) != getattr(before, key)
+            str(part.description)
+            for key, part in StudyInputs.model_fields.items()
+            if getattr(self, key) != getattr(before, key)
         ]
-
-
-_CHANGES = {
-    "table": "another table",
-    "hierarchies": "other hierarchies",
-    "metric": "another metric",
-    "attribute_weights": "other attribute weights",
-    "cost": "another cost",
-    "scope": "another scope",
-    "tie_seed": "another tie seed",
-    "parts": "another number of parts",
-    "seed": "another seed",
-    "version": "another version of kanon",
-}
-"""What is said of each part that has changed."""
 
 
 class _Result(Strict):
