@@ -114,7 +114,9 @@ def _write_part(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {str(key): _write_part(value) for key, value in part.items()}
     if isinstance(part, np.ndarray):
-        return np.where(np.isfinite(part), part.astype(object), None).tolist()
+        numbers = part.astype(object)
+        numbers[~np.isfinite(part)] = None
+        return numbers.tolist()
     return list(part) if isinstance(part, tuple) else part
 
 

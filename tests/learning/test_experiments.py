@@ -226,7 +226,7 @@ def test_the_numbers_of_an_experiment_stand_one_per_row():
 
 
 # --- which measure predicts ---------------------------------------------------------------------
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=12))
 @examples(60)
 def test_rank_correlation_is_that_of_scipy(pairs):
     one, other = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
