@@ -15,7 +15,7 @@ from kanon.charts.labels import estimate_text_width
 from kanon.charts.lesson_lattice import draw_lattice_so_far
 from kanon.charts.lesson_look import HALO, ONE, PAGE, QUIET, Room, get_class_colour, scale_letters
 from kanon.charts.lesson_trees import count_records_per_node, draw_merge, draw_table_values
-from kanon.charts.style import INK, LABEL, add_opacity, escape_label
+from kanon.charts.style import INK, LABEL, add_opacity, draw_upright_line, escape_label
 from kanon.teaching.cuts import Rectangle, RegionView
 from kanon.teaching.grouping import ClusterView
 from kanon.teaching.lesson import Lesson, Step, write_number
@@ -319,10 +319,7 @@ def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
         "tickvals": list(range(0, len(steps), math.ceil(len(steps) / 12))),
         "anchor": f"y{len(rows)}",
     }  # fmt: skip
-    cursor = {
-        "type": "line", "xref": "x", "yref": "paper", "x0": last, "x1": last, "y0": 0, "y1": 1,
-        "line": {"color": QUIET, "width": 1, "dash": "dot"},
-    }  # fmt: skip
+    cursor = {**draw_upright_line(last, QUIET, 1), "yref": "paper"}
     return build_figure(
         data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
         shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
