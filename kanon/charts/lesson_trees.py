@@ -310,11 +310,10 @@ class _Drawing:
         self, priced_edges: Sequence[tuple[int, int]], costs: Sequence[str]
     ) -> tuple[list[LabelPlace], dict[int, LabelPlace]]:
         """Where costs and labels stand: of marked nodes first, then costs, then other nodes."""
-        where = self.at
         sizes = {node: self.view.marks.get(node, _PLAIN).size for node in self.at}
         dots = [
             Box(x - half, y - half, x + half, y + half)
-            for node, (x, y) in where.items()
+            for node, (x, y) in self.at.items()
             for half in [sizes[node] / 2]
         ]
         nodes = sorted(self.at, key=lambda node: (node not in self.view.marks, node))
@@ -322,11 +321,11 @@ class _Drawing:
 
         def create_node_label(node: int) -> Label:
             sides = _SIDES if node >= self.tree.n_leaves else (_SIDES[1], *_SIDES)
-            anchors = [Anchor(*where[node], side, sizes[node]) for side in sides]
+            anchors = [Anchor(*self.at[node], side, sizes[node]) for side in sides]
             return Label(list_shortened(self.tree.labels[node], _LONGEST, 9, 5)[-3:], anchors)
 
         def create_cost_label(pair: tuple[int, int], text: str) -> Label:
-            (x, y), (u, v) = where[pair[0]], where[pair[1]]
+            (x, y), (u, v) = self.at[pair[0]], self.at[pair[1]]
             # Beside a leaf, where edges that meet above are apart; else half-way.
             first = 0.65 if pair[0] < self.tree.n_leaves else 0.5
             return Label(
