@@ -8,7 +8,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.comparison_measures import format_axis_title
 from kanon.charts.figure import build_figure
@@ -37,7 +36,6 @@ def find_front(ranking: Ranking, concern: str) -> np.ndarray:
     return find_pareto_front(losses, ["lower", "lower"])
 
 
-@keep_old_name("advised_chart")
 def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = "l") -> go.Figure:
     """A point per configuration, the front of the best joined, and the proposals numbered."""
     numbers = [ranking.figures(place) for place in range(len(ranking.ways))]

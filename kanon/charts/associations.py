@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.style import (
     DIFFERENCES,
@@ -41,7 +40,6 @@ def build_association_table(before: Associations, after: Associations) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-@keep_old_name("association_chart")
 def draw_associations(before: Associations, after: Associations, title: str) -> go.Figure:
     """Three heat maps of Cramér's V: before, after, and after minus before, centred at 0."""
     values_before, values_after = before.cramers_v, after.cramers_v

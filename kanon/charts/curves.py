@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure, find_drawn_k, get_k_axis
 from kanon.charts.style import INK, LABEL, draw_upright_line, escape_label, get_metric_colour
 from kanon.measures.along import Curves, Points, build_numbers_table, convert_to_total_variation
@@ -17,7 +16,6 @@ from kanon.metrics import Metric
 FEW = 50  # up to so many k, each has a dot of its own
 
 
-@keep_old_name("alteration_curve")
 def draw_alteration_curve(
     curves: Curves | Points,
     metric: Metric,
@@ -147,7 +145,6 @@ def draw_chosen_point(k: int, y: float, colour: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@keep_old_name("curves_table")
 def build_curves_table(curves: Curves | Points) -> pd.DataFrame:
     """The numbers behind the curves: a row per release of the run, or per k."""
     if isinstance(curves, Points):

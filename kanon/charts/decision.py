@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.figure import build_figure, get_k_axis
 from kanon.charts.style import (
@@ -53,7 +52,6 @@ def compute_times_reached(part: ThresholdResult) -> float:
     return above / below if below else math.inf
 
 
-@keep_old_name("decision_chart")
 def draw_decision(decision: Decision, title: str) -> go.Figure:
     """A bar per threshold, from the wanted level to the level reached; to the right is better."""
     parts = decision.parts[::-1]  # the first one on top
@@ -118,7 +116,6 @@ def describe_greatest_k(study: GreatestK, requirement: str, most: float) -> str:
     )
 
 
-@keep_old_name("reverse_chart")
 def draw_greatest_k(study: GreatestK, requirement: str, metric: Metric, most: float) -> go.Figure:
     """The greatest k that each search reaches for an alteration in %, and the greatest of all."""
     curve = study.curve

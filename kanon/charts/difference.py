@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import write_decimals
 from kanon.charts.style import (
     INK,
@@ -68,7 +67,6 @@ def _describe_difference(gap: Difference, first: str, second: str, k: int, unit:
     return f"{verdict}, or by {least} to {most} depending on the tie seed."
 
 
-@keep_old_name("difference_chart")
 def draw_difference(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
     """The first line minus the second over k, in points: a panel per criterion, on one scale."""
     names = comparison.in_points
@@ -165,7 +163,6 @@ def describe_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: st
     )
 
 
-@keep_old_name("what_if_chart")
 def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> go.Figure:
     """A line per guiding metric, from its alteration before to its alteration after, in %."""
     figure = go.Figure()

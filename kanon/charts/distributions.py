@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import count_noun, write_percent
 from kanon.base.kinds import read_numbers
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
 from kanon.charts.style import (
@@ -63,7 +62,6 @@ def build_distributions_table(distributions: Sequence[Distribution]) -> pd.DataF
     return pd.concat(parts, ignore_index=True)
 
 
-@keep_old_name("distribution_panels")
 def draw_distribution_panels(distributions: Sequence[Distribution], title: str) -> go.Figure:
     """A small panel per column, in the order given, headed by its total variation in %."""
     columns = min(_COLUMNS, len(distributions))
@@ -93,7 +91,6 @@ def draw_distribution_panels(distributions: Sequence[Distribution], title: str) 
     return _build_distribution_figure(data, title, height, margin, {**axes, "annotations": heads})
 
 
-@keep_old_name("distribution_large")
 def draw_large_distribution(distribution: Distribution, title: str) -> go.Figure:
     """One column's values before and after in a chart of its own, as shares of the records."""
     data, x, y = _draw_distribution(distribution, _Look("", _LARGE, 110, 48, True))

@@ -7,7 +7,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import (
     BLUE,
     ROLE_COLOURS,
@@ -47,7 +46,6 @@ def build_class_size_table(exposure: Exposure) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["class size", "classes", exposure.of])
 
 
-@keep_old_name("class_size_chart")
 def draw_class_sizes(exposure: Exposure) -> go.Figure:
     """A bar per class size: how many records or persons are in classes of that size."""
     table = build_class_size_table(exposure)
@@ -92,7 +90,6 @@ def build_singling_out_table(unique_without: Mapping[str, int], exposure: Exposu
     )
 
 
-@keep_old_name("singling_out_chart")
 def draw_singling_out(unique_without: Mapping[str, int], exposure: Exposure) -> go.Figure:
     """A bar per column, of many the longest: how many fewer records are unique without it."""
     falls = build_singling_out_table(unique_without, exposure)
@@ -151,7 +148,6 @@ def _name_count_columns(study: SinglingOut) -> tuple[str, str]:
     return study.of, f"percent of {study.of}"
 
 
-@keep_old_name("contributions_chart")
 def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
     """A bar per column, coloured by role: the most that it adds to a set's singling out, in %."""
     table = build_contributions_table(study).head(_COLUMNS).iloc[::-1]

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.lesson_look import draw_lines_between
 from kanon.charts.style import INK, SCALE, STAR, escape_label
@@ -42,7 +41,6 @@ _NARROW, _HIGH = 520, 460  # pixels: the width in a window of 1024, the height o
 _ABOVE = 104  # pixels: the title, and three lines of legend in a narrow window
 
 
-@keep_old_name("lattice_chart")
 def draw_lattice(
     exploration: Exploration,
     colouring: Colouring = "loss",
@@ -70,7 +68,6 @@ def draw_lattice(
     )
 
 
-@keep_old_name("heights_chart")
 def draw_heights(
     exploration: Exploration,
     walks: Sequence[str] = tuple(WALK_LOOKS),
@@ -109,7 +106,6 @@ def draw_heights(
     return figure
 
 
-@keep_old_name("neighbourhood_chart")
 def draw_neighbours(
     exploration: Exploration, assessment: Assessment, chosen: Node, colouring: Colouring = "loss"
 ) -> go.Figure:

@@ -10,7 +10,6 @@ from plotly.subplots import make_subplots
 
 from kanon.algorithms.catalogue import algorithm_named, short_title
 from kanon.base.formatting import CountedUnit, write_count
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.cards import Card
 from kanon.charts.style import (
@@ -87,7 +86,6 @@ def describe_scores(
     )
 
 
-@keep_old_name("scores_chart")
 def draw_scores(
     panels: Mapping[str, Mapping[str, Band]],
     ks: Sequence[int],
@@ -207,7 +205,6 @@ def _format_score_axis(score: Card) -> str:
 
 
 # --- which measure predicts -------------------------------------------------------------------
-@keep_old_name("agreement_chart")
 def draw_agreement(
     agreements: pd.DataFrame,
     measures: Mapping[str, Card],

@@ -9,7 +9,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import count_noun, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.labels import estimate_text_width
 from kanon.charts.lesson_lattice import draw_lattice_so_far
@@ -22,7 +21,6 @@ from kanon.teaching.lesson import Lesson, Step, write_number
 from kanon.teaching.nodes import NodeView, collect_known_nodes
 
 
-@keep_old_name("picture_of")
 def draw_step(
     lesson: Lesson,
     position: int,
@@ -118,7 +116,6 @@ def get_regions(step: Step) -> RegionView | None:
     return regions if isinstance(regions, RegionView) else None
 
 
-@keep_old_name("regions_chart")
 def draw_regions(
     step: Step,
     axes: tuple[int, int] | None = None,
@@ -270,7 +267,6 @@ def _build_region_axis(
 _LONGEST = 14  # longer labels of an axis are cut
 
 
-@keep_old_name("running_chart")
 def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
     """Minimum k, alteration in % and, with a sensitive column, l and t after each step."""
     steps = lesson.steps

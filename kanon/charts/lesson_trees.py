@@ -13,7 +13,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import count_noun
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.labels import (
     Anchor,
@@ -46,7 +45,6 @@ _LOW = 3  # trees of no more levels are drawn side by side
 _FEW = 6  # so few lines stand further apart
 
 
-@keep_old_name("merge_chart")
 def draw_merge(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
@@ -76,7 +74,6 @@ def draw_merge(
     return _draw_forest(lesson, title, views, room)
 
 
-@keep_old_name("standing_chart")
 def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
     views = []
     for j, records in enumerate(count_records_per_node(step)):

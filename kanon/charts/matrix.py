@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import count_noun
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import (
     DIFFERENCES,
     HEADING,
@@ -95,7 +94,6 @@ def format_difference_hovers(
     ]
 
 
-@keep_old_name("matrix_chart")
 def draw_matrices(
     matrices: Sequence[CostMatrix],
     titles: Sequence[str],

@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.curves import FEW, draw_chosen_point, get_step_style
 from kanon.charts.figure import build_figure, find_drawn_k, get_k_axis
 from kanon.charts.style import (
@@ -37,7 +36,6 @@ _TICKS = (2, 5, 20, 100, 500, 2000, 10000, 100000)
 """Ticks for k where two charts stand side by side."""
 
 
-@keep_old_name("level_chart")
 def draw_level(
     curves: Curves | Points,
     levels: np.ndarray,
@@ -149,7 +147,6 @@ def build_distribution_table(
     return table
 
 
-@keep_old_name("distribution_chart")
 def draw_distribution_bars(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:

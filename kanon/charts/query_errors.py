@@ -7,7 +7,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.figure import build_figure
 from kanon.charts.style import (
@@ -40,7 +39,6 @@ def build_query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame
     )
 
 
-@keep_old_name("query_chart")
 def draw_query_errors(study: QueryStudy, title: str) -> go.Figure:
     """The % of queries by their largest error in %, ranges and single cells apart."""
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))

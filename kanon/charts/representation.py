@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.style import (
     HEADING,
@@ -97,7 +96,6 @@ def build_representation_table(
     return cells
 
 
-@keep_old_name("representation_chart")
 def draw_representation(
     part: MatrixPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:

@@ -11,7 +11,6 @@ from plotly.subplots import make_subplots
 from kanon.algorithms import datafly, improved_greedy, samarati
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.old_names import keep_old_name
 from kanon.cards import Card
 from kanon.charts.comparison_measures import format_axis_title
 from kanon.charts.style import get_axis_number, get_panel_axes, set_common_look
@@ -133,7 +132,6 @@ def build_over_columns_table(study: Searches) -> pd.DataFrame:
 
 
 # --- the pictures -----------------------------------------------------------------------------
-@keep_old_name("over_k_chart")
 def draw_over_k(study: Searches) -> go.Figure:
     """Loss, level of generalisation and seconds over k: a panel each, a line per search."""
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
@@ -176,7 +174,6 @@ def draw_over_k(study: Searches) -> go.Figure:
     return figure
 
 
-@keep_old_name("over_columns_chart")
 def draw_over_columns(study: Searches) -> go.Figure:
     """Seconds and nodes evaluated over the number of quasi-identifiers, a line per search."""
     if study.lacking:

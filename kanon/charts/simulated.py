@@ -5,7 +5,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import join_words
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import LABEL, STRATEGY_COLOURS, STRATEGY_MARKERS, set_common_look
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.ranks import OVERALL
@@ -39,7 +38,6 @@ def describe_mean_ranks(means: pd.DataFrame) -> str:
     return f"Best mean rank: {', '.join(parts)}"
 
 
-@keep_old_name("mean_ranks_chart")
 def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
     """A panel per criterion with the mean rank of each strategy, from 1, the best, to 7."""
     names = [name.upper() for name in means.index]

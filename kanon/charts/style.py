@@ -9,7 +9,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, join_words, write_count
-from kanon.base.old_names import keep_old_name
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
@@ -128,7 +127,6 @@ def get_metric_colour(name: str) -> str:
     return METRIC_COLOURS.get(name, fallback)
 
 
-@keep_old_name("escaped")
 def escape_label(text: object, longest: int = 40) -> str:
     """Text from a table as a label: Plotly would read ``<b>`` and links in it.
 

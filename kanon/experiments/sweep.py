@@ -19,7 +19,6 @@ from kanon.algorithms.catalogue import (
 )
 from kanon.algorithms.solution import finish_for_models, run_for_every_k
 from kanon.algorithms.task import Task
-from kanon.base.old_names import keep_old_name
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress, ignore_progress
 from kanon.cards import parts_of
@@ -220,7 +219,6 @@ def _check_named_once(kind: str, names: Sequence[object]) -> None:
         raise PlanError(f"The {kind} {quote(repeated[0])} is named twice; name each one once.")
 
 
-@keep_old_name("configurations")
 def combine_configurations(
     plan: Plan, metrics: Sequence[str], strategies: Sequence[str], tie_seeds: Sequence[int | None]
 ) -> list[Configuration]:
@@ -285,7 +283,6 @@ def create_tasks(prepared_run: PreparedRun, configs: Sequence[Configuration]) ->
 _RUNNING_SHARE = 0.9  # the share of a run's time that passes before its curves are measured, about
 
 
-@keep_old_name("solve_sweep")
 def run_sweep(
     progress: Progress,
     runs: Sequence[PlannedRun],

@@ -5,7 +5,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from kanon.base.old_names import keep_old_name
 from kanon.cards import Card
 from kanon.measures.cells import compute_percent, get_original_cells, scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric
@@ -76,7 +75,6 @@ def split_by_column(recoding: Recoding, metric: Metric) -> dict[str, float]:
     }
 
 
-@keep_old_name("mean_of")
 def compute_mean_alteration(alterations: Mapping[str, T]) -> T:
     """The mean of the alterations under several metrics, in percent.
 

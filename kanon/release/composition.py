@@ -63,7 +63,6 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import count_noun, join_words, write_count, write_number
-from kanon.base.old_names import keep_old_name
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, list_names, quote
 from kanon.privacy.model import Model
@@ -256,7 +255,6 @@ def _format_level(level: float | None) -> str:
     return "no class" if level is None else write_number(level, 6)
 
 
-@keep_old_name("combine")
 def combine_releases(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
     """Count what anyone who holds several releases of the same table learns.
 

@@ -24,7 +24,6 @@ from typing import Any
 import pandas as pd
 
 from kanon.base.formatting import CountedUnit, count_noun, join_words, write_count
-from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quote
@@ -66,7 +65,6 @@ class ReachedNumbers:
     required_of: tuple[str, ...] = ()  # the columns that some model of the plan is about
 
 
-@keep_old_name("levels_reached")
 def measure_reached_levels(
     run: Run,
     known: int | None = None,
@@ -380,7 +378,6 @@ class Decision:
         }
 
 
-@keep_old_name("decide")
 def compare_with_thresholds(context: Context, reached: ReachedNumbers) -> Decision:
     """Compare what a release reached with the thresholds of a context; see this module's example.
 
@@ -397,7 +394,6 @@ def compare_with_thresholds(context: Context, reached: ReachedNumbers) -> Decisi
     return Decision(context, reached, tuple(parts))
 
 
-@keep_old_name("decision_table")
 def build_decision_table(decision: Decision) -> pd.DataFrame:
     """A row per threshold."""
     return pd.DataFrame(

@@ -20,7 +20,6 @@ from kanon.algorithms.catalogue import (
 from kanon.algorithms.lattice_size import count_lattice_nodes
 from kanon.algorithms.solution import FINISHED_K, finish_for_models
 from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress
 from kanon.charts.curves import draw_alteration_curve
@@ -90,7 +89,6 @@ class Alternatives:
         )
 
 
-@keep_old_name("alternatives")
 def collect_alternatives(run: Run, progress: Progress) -> Alternatives:
     """Make other releases of the same table for the same models, and measure them alike.
 

@@ -17,7 +17,6 @@ from types import ModuleType
 
 from kanon import __version__
 from kanon.base.checked_json import write_json
-from kanon.base.old_names import keep_old_name
 from kanon.privacy.plans import COUNTED_MODELS, RECOUNTS
 from kanon.release import cell_values
 from kanon.report import recipients_check
@@ -98,7 +97,6 @@ def _find_imports(source: str, module: ModuleType) -> Iterator[str]:
                     yield ast.unparse(node)
 
 
-@keep_old_name("archive")
 def build_archive_file(
     run: Run, file: ReleasedFile, date: datetime.date, publish: Sequence[str] = ()
 ) -> bytes:

@@ -13,7 +13,6 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import write_count, write_number, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Card
 from kanon.charts.trees import TreeDrawing, place_tree
@@ -173,7 +172,6 @@ class Report:
         return self.words.title or f"Release of {self.name}"
 
 
-@keep_old_name("gather")
 def collect_report(
     plan: Plan,
     table: Table | pd.DataFrame,

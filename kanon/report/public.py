@@ -16,7 +16,6 @@ import numpy as np
 
 from kanon.base.checked_json import write_json
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.sentences import describe_highest_risk, describe_smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
@@ -94,7 +93,6 @@ class PublicReport:
         )
 
 
-@keep_old_name("public_report")
 def build_public_report(
     run: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
 ) -> PublicReport:

@@ -13,7 +13,6 @@ from plotly.io import to_json
 
 from kanon import __version__
 from kanon.base.formatting import count_noun, write_count, write_number, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import join_lines
 from kanon.release.remark_kinds import KINDS, sort_by_kind
@@ -25,7 +24,6 @@ from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 
 
-@keep_old_name("rendered")
 def render_report(report: Report | PublicReport) -> bytes:
     """The report as HTML, in UTF-8."""
     shared = {

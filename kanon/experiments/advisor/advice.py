@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.base.rounding import write_decimals
 from kanon.errors import PlanError
@@ -275,7 +274,6 @@ def advise(
     return Advice(rank_configurations(comparison, ks, weights, limits), again)
 
 
-@keep_old_name("try_ways")
 def run_configurations(
     progress: Progress,
     runs: Sequence[PlannedRun],
