@@ -57,30 +57,27 @@ def draw_advice(ranking: Ranking, proposals: Sequence[Proposal], concern: str = 
                 "line": {"color": INK, "width": 1.5, "dash": "dot", "shape": "hv"},
             }
         )  # fmt: skip
-    for strategy, colour in STRATEGY_COLOURS.items():
-        for scope in ("table", "class"):
-            places = [
-                place
-                for place, line in enumerate(ranking.ways)
-                if (line.configuration.strategy, line.configuration.scope) == (strategy, scope)
-            ]
-            if not places:
-                continue
-            look = Look(colour, marker=STRATEGY_MARKERS[strategy], filled=scope == "table")
-            data.append(
-                {
-                    "type": "scatter", "mode": "markers", "meta": "ways",
-                    "name": strategy.upper(), "legendgroup": strategy,
-                    "showlegend": look.filled,
-                    "x": x[places], "y": [y[place] for place in places],
-                    "marker": create_marker(look, 9), "cliponaxis": False,
-                    "text": [titles[place] for place in places],
-                    "customdata": hovers[places],
-                    "hovertemplate": "%{text}<br>alteration %{customdata[0]:.1f} %"
-                    + ("" if only_alteration else f"<br>{concern} = %{{customdata[1]:.2f}}")
-                    + "<extra></extra>",
-                }
-            )  # fmt: skip
+    places_by_kind: dict[tuple[str, str], list[int]] = {}
+    for place, line in enumerate(ranking.ways):
+        kind = (line.configuration.strategy, line.configuration.scope)
+        places_by_kind.setdefault(kind, []).append(place)
+    for (strategy, scope), places in places_by_kind.items():
+        marker = STRATEGY_MARKERS[strategy]
+        look = Look(STRATEGY_COLOURS[strategy], marker=marker, filled=scope == "table")
+        data.append(
+            {
+                "type": "scatter", "mode": "markers", "meta": "ways",
+                "name": strategy.upper(), "legendgroup": strategy,
+                "showlegend": look.filled,
+                "x": x[places], "y": [y[place] for place in places],
+                "marker": create_marker(look, 9), "cliponaxis": False,
+                "text": [titles[place] for place in places],
+                "customdata": hovers[places],
+                "hovertemplate": "%{text}<br>alteration %{customdata[0]:.1f} %"
+                + ("" if only_alteration else f"<br>{concern} = %{{customdata[1]:.2f}}")
+                + "<extra></extra>",
+            }
+        )  # fmt: skip
     if not only_alteration:
         hollow = create_marker(Look(INK, filled=False), 9)
         data.append(

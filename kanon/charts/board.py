@@ -40,7 +40,7 @@ from kanon.charts.panel_axes import (
     PanelContext,
     compute_k_range,
 )
-from kanon.charts.panels import KINDS, select_named_lines
+from kanon.charts.panels import KINDS, replace_lacking_sizes, select_named_lines
 from kanon.charts.style import (
     escape_label,
     hide_axes,
@@ -149,18 +149,12 @@ def _create_contexts(
     comparison: Comparison, panels: Sequence[Panel], costs: Costs, size: PanelSize
 ) -> list[PanelContext]:
     looks = choose_looks(comparison)
-    return [
-        PanelContext(
-            select_named_lines(comparison, panel.lines),
-            looks,
-            panel,
-            place,
-            go.Figure(),
-            costs,
-            size,
-        )
-        for place, panel in enumerate(panels)
-    ]
+    contexts = []
+    for place, panel in enumerate(panels):
+        lines = select_named_lines(comparison, panel.lines)
+        panel = replace_lacking_sizes(panel, lines)
+        contexts.append(PanelContext(lines, looks, panel, place, go.Figure(), costs, size))
+    return contexts
 
 
 def _explain_no_lines(scene: PanelContext) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import write_count
-from kanon.base.rounding import round_apart, write_decimals
+from kanon.base.rounding import write_decimals
 from kanon.cards import Card
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD
@@ -22,7 +22,6 @@ CLASSES = Card(
 
 
 def list_curve_cards(comparison: Comparison) -> Mapping[str, Card]:
-    """Every measure that a curve of a comparison can show, by name."""
     alterations = [comparison.card(f"alteration_{metric.name}") for metric in comparison.metrics]
     further = comparison.further.values()
     cards = (*comparison.criteria.values(), CLASSES, *further, *alterations)
@@ -30,7 +29,6 @@ def list_curve_cards(comparison: Comparison) -> Mapping[str, Card]:
 
 
 def list_privacy_cards(comparison: Comparison) -> Mapping[str, Card]:
-    """The criteria that say how well people are protected, by name."""
     names = (L_CARD.name, T_CARD.name, minimum_k.CARD.name)
     return {name: comparison.criteria[name] for name in names if name in comparison.criteria}
 
@@ -71,18 +69,6 @@ def get_digits(card: Card) -> int | None:
     return {"percent": 1, "share": 3}.get(get_axis_scale(card))
 
 
-def get_hover_format(card: Card) -> str:
-    """Plotly's template for a value of this measure in a hover text."""
-    formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
-    return formats.get(get_axis_scale(card), "%{y:,.1f}")
-
-
-def round_for_hover(values: np.ndarray, card: Card) -> np.ndarray | None:
-    """The numbers that :func:`get_hover_format` shows: nearly all does not look like all."""
-    digits = get_digits(card)
-    return None if digits is None else round_apart(values, digits)
-
-
 def format_measure(value: float, card: Card) -> str:
     """A number as it is shown, without its unit.
 
@@ -95,6 +81,13 @@ def format_measure(value: float, card: Card) -> str:
         return write_decimals(value, 3)
     whole = card.unit != "%" and float(value).is_integer()
     return write_count(value) if whole or value >= 1000 else write_decimals(value, 1)
+
+
+def build_hovers(values: np.ndarray, card: Card) -> dict[str, object]:
+    """What a Plotly trace says of each of its values."""
+    unit = " %" if card.unit == "%" else ""
+    texts = [format_measure(value, card) for value in values.tolist()]
+    return {"customdata": texts, "hovertemplate": f"%{{customdata}}{unit}"}
 
 
 def get_short_title(card: Card) -> str:

@@ -80,10 +80,6 @@ def draw_decision(decision: Decision, title: str) -> go.Figure:
         }
         for name, part in zip(names, parts, strict=True)
     ]  # fmt: skip
-    line = {
-        "type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper",
-        "line": {"color": INK, "width": 2},
-    }  # fmt: skip
     longest = 20 + 6.5 * max(map(len, names))  # pixels
     ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8]
     return build_figure(
@@ -94,8 +90,8 @@ def draw_decision(decision: Decision, title: str) -> go.Figure:
             "ticktext": ["⅛", "¼", "½", "1", "2", "4", "8"],
         },
         {"categoryorder": "array", "categoryarray": names},
-        hovermode="closest", showlegend=False, annotations=notes, shapes=[line], barmode="overlay",
-        margin={"l": longest, "r": 112, "t": 44, "b": 52},
+        hovermode="closest", showlegend=False, annotations=notes, barmode="overlay",
+        shapes=[draw_upright_line(1)], margin={"l": longest, "r": 112, "t": 44, "b": 52},
     )  # fmt: skip
 
 

@@ -171,15 +171,13 @@ def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = 
         before, after = changes.loc[name, "own_before"], changes.loc[name, "own_after"]
         colour, title = get_metric_colour(name), escape_label(titles.get(name, name))
         figure.add_scatter(
-            x=[before, after], y=[title, title], mode="lines",
-            line={"color": colour, "width": 3}, hoverinfo="skip",
+            x=[before, after], y=[title, title], mode="lines+markers", cliponaxis=False,
+            line={"color": colour, "width": 3},
+            marker={"symbol": ["circle-open", "circle"], "size": 12, "color": colour,
+                    "line": {"width": 2}},
+            customdata=[f"before: {write_percent(before)}", f"after: {write_percent(after)}"],
+            hovertemplate=f"{title} %{{customdata}}<extra></extra>",
         )  # fmt: skip
-        for x, symbol, when in ((before, "circle-open", "before"), (after, "circle", "after")):
-            figure.add_scatter(
-                x=[x], y=[title], mode="markers", cliponaxis=False,
-                marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
-                hovertemplate=f"{title} {when}: {write_percent(x)}<extra></extra>",
-            )  # fmt: skip
         figure.add_scatter(
             x=[max(before, after)], y=[title], mode="text", hoverinfo="skip", cliponaxis=False,
             text=[f"   {write_decimals(before, 1)} → {write_percent(after)}"],

@@ -29,7 +29,6 @@ class Box(NamedTuple):
         )  # fmt: skip
 
     def is_inside(self, other: Box) -> bool:
-        """Whether it does not stick out of another."""
         return (
             other.left <= self.left and self.right <= other.right
             and other.top <= self.top and self.bottom <= other.bottom
@@ -45,21 +44,13 @@ class Scale(NamedTuple):
         """Where a point stands in the picture.
 
         >>> scale = Scale((0, 10), (0, 1), Box(20, 20, 120, 220))
-        >>> scale.convert_to_pixels(5, 1), scale.convert_to_point(70, 20)
-        ((70.0, 20.0), (5.0, 1.0))
+        >>> scale.convert_to_pixels(5, 1)
+        (70.0, 20.0)
         """
         (left, right), (low, high), box = self.x, self.y, self.box
         return (
             box.left + (x - left) / (right - left) * (box.right - box.left),
             box.top + (high - y) / (high - low) * (box.bottom - box.top),
-        )
-
-    def convert_to_point(self, x: float, y: float) -> tuple[float, float]:
-        """The data coordinates (x, y) at a position in the picture, given in pixels."""
-        (left, right), (low, high), box = self.x, self.y, self.box
-        return (
-            left + (x - box.left) / (box.right - box.left) * (right - left),
-            high - (y - box.top) / (box.bottom - box.top) * (high - low),
         )
 
 

@@ -121,31 +121,18 @@ def draw_neighbours(
     data = _draw_nodes(exploration, assessment, x, heights, colouring, 13)
     data += _draw_marks(exploration, at, 13, chosen)
     neighbours = [node for node in nodes if abs(sum(node) - sum(chosen)) == 1]
-    labels = [_format_changed_level(exploration, chosen, node) for node in neighbours]
     many = len(neighbours) > _MOST_LEVEL_LABELS
-    data.append(
-        {
-            "type": "scatter", "mode": "markers+text", "hoverinfo": "skip", "showlegend": False,
-            "marker": {"size": 20, "opacity": 0},
-            "x": [at[node][0] for node in neighbours], "y": [at[node][1] for node in neighbours],
-            "text": [""] * len(labels) if many else labels,
-            "cliponaxis": False,
-            "textposition": [
-                "top center" if sum(node) > sum(chosen) else "bottom center" for node in neighbours
-            ],
-            "textfont": {"size": 12, "color": INK, "shadow": HALO},
-            "unselected": {"textfont": {"color": INK}},
-        }
-    )  # fmt: skip
     title = "Around the chosen node: the column that each step raises or lowers"
     figure = _build_lattice_figure(data, exploration, title, colouring, 420, edges)
     ends = [int(heights.min()), int(heights.max())]
-    for node, label in zip(neighbours, labels, strict=True) if many else ():
+    for node in neighbours:
         above = sum(node) > sum(chosen)
+        aslant = "left" if above else "right"
         figure.add_annotation(
-            x=at[node][0], y=at[node][1], text=label, textangle=-40, showarrow=False,
-            xanchor="left" if above else "right", yanchor="bottom" if above else "top",
-            font={"size": 12, "color": INK, "shadow": HALO},
+            x=at[node][0], y=at[node][1], text=_format_changed_level(exploration, chosen, node),
+            textangle=-40 if many else 0, showarrow=False,
+            xanchor=aslant if many else "center", yanchor="bottom" if above else "top",
+            yshift=8 if above else -8, font={"size": 12, "color": INK, "shadow": HALO},
         )  # fmt: skip
     figure.update_xaxes(range=[-0.56, 0.56])
     figure.update_yaxes(range=[ends[0] - 0.6, ends[1] + 0.6], dtick=1)

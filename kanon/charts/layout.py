@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
+from kanon.base.checked_json import Strict, read_json, validate, write_json
 from kanon.errors import PlanError, quote
 
 GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3), 7: (3, 3), 8: (3, 3), 9: (3, 3)}
@@ -105,8 +105,7 @@ class Layout:
         panels = [
             {key: value for key, value in asdict(panel).items() if value} for panel in self.panels
         ]
-        content = {"version": 1, "panels": panels}
-        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        return write_json({"version": 1, "panels": panels})
 
 
 def create_curves_layout(*measures: str) -> Layout:
@@ -136,8 +135,7 @@ def choose_starting_layout(criteria: Collection[str]) -> Layout:
 _Name = Annotated[str, StringConstraints(strict=True, max_length=500)]
 
 
-class _PanelFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _PanelFile(Strict):
     kind: _Name
     measure: _Name = ""
     column: _Name = ""
@@ -145,8 +143,7 @@ class _PanelFile(BaseModel):
     lines: tuple[_Name, ...] = Field(default=(), max_length=500)
 
 
-class _LayoutFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _LayoutFile(Strict):
     version: Literal[1]
     panels: tuple[_PanelFile, ...]
 
@@ -156,42 +153,13 @@ def read_layout(text: str, kinds: Collection[str]) -> Layout:
 
     >>> read_layout('{"version": 1, "panels": [], "k": 5}', ["curve"])
     Traceback (most recent call last):
-    kanon.errors.PlanError: Layout key k: there is no such key; use one of version, panels.
+    kanon.errors.PlanError: The layout: the key 'k' is unknown; choose from version, panels.
     """
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        raise PlanError("This file is not a layout: it is not JSON.") from None
-    if not isinstance(content, dict):
-        raise PlanError("This file is not a layout: it has no panels.")
-    try:
-        read = _LayoutFile.model_validate(content)
-    except ValidationError as error:
-        raise _create_layout_error(error) from None
-    for place, panel in enumerate(read.panels, 1):
+    content = validate(_LayoutFile, read_json(text, "The layout"), "layout")
+    for place, panel in enumerate(content.panels, 1):
         if panel.kind not in kinds:
             raise PlanError(
                 f"Panel {place} has the unknown kind {quote(panel.kind)}; "
                 f"choose from {', '.join(kinds)}."
             )
-    return Layout(tuple(Panel(**panel.model_dump()) for panel in read.panels))
-
-
-def _create_layout_error(error: ValidationError) -> PlanError:
-    """The first problem of a layout in a sentence; a mistyped key before a missing one."""
-    problems: list[Any] = error.errors(include_url=False)
-    first = next(
-        (problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0]
-    )
-    place = list(first["loc"])
-    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
-    if first["type"] == "extra_forbidden":
-        known_keys = _PanelFile.model_fields if len(place) > 1 else _LayoutFile.model_fields
-        key = ".".join([*key.split(".")[:-1], quote(place[-1]).strip("'")])
-        return PlanError(
-            f"Layout key {key}: there is no such key; use one of {', '.join(known_keys)}."
-        )
-    if first["type"] == "model_type":
-        return PlanError(f"Layout key {key}: has to be an object that describes a panel.")
-    message = str(first["msg"])
-    return PlanError(f"Layout key {key}: {message[:1].lower()}{message[1:]}.")
+    return Layout(tuple(Panel(**panel.model_dump()) for panel in content.panels))

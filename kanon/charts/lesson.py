@@ -14,7 +14,7 @@ from kanon.charts.labels import estimate_text_width
 from kanon.charts.lesson_lattice import draw_lattice_so_far
 from kanon.charts.lesson_look import HALO, ONE, PAGE, QUIET, Room, get_class_colour, scale_letters
 from kanon.charts.lesson_trees import count_records_per_node, draw_merge, draw_table_values
-from kanon.charts.style import INK, LABEL, add_opacity, escape_label
+from kanon.charts.style import INK, LABEL, add_opacity, draw_upright_line, escape_label
 from kanon.teaching.lesson import Lesson, Step, write_number
 from kanon.teaching.nodes import NodeView, collect_known_nodes
 from kanon.teaching.regions import ClusterView, Rectangle, RegionView
@@ -289,20 +289,17 @@ def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
     axes: dict[str, dict[str, Any]] = {}
     for row, (name, text, values) in enumerate(rows):
         number = str(row + 1) if row else ""
-        common = {"type": "scatter", "name": name, "xaxis": "x", "yaxis": f"y{number}"}
         data.append(
             {
-                **common, "mode": "lines", "x": list(range(last + 1)), "y": values[: last + 1],
+                "type": "scatter", "mode": "lines+markers+text", "name": name,
+                "xaxis": "x", "yaxis": f"y{number}",
+                "x": list(range(last + 1)), "y": values[: last + 1],
                 "line": {"shape": "hv", "width": 3, "color": ONE},
-                "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
-            }
-        )  # fmt: skip
-        data.append(
-            {
-                **common, "mode": "markers+text", "x": [last], "y": [values[last]],
-                "marker": {"size": 11, "color": ONE}, "text": [f" {text}"],
-                "textposition": "middle right", "cliponaxis": False, "hoverinfo": "skip",
+                "marker": {"size": [0] * last + [11], "color": ONE},
+                "text": [""] * last + [f" {text}"], "textposition": "middle right",
                 "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": HALO},
+                "cliponaxis": False,
+                "hovertemplate": f"step %{{x}}: %{{y:.3g}}<extra>{name}</extra>",
             }
         )  # fmt: skip
         most = max([value for value in values if value is not None], default=1) or 1
@@ -317,10 +314,7 @@ def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
         "tickvals": list(range(0, len(steps), math.ceil(len(steps) / 12))),
         "anchor": f"y{len(rows)}",
     }  # fmt: skip
-    cursor = {
-        "type": "line", "xref": "x", "yref": "paper", "x0": last, "x1": last, "y0": 0, "y1": 1,
-        "line": {"color": QUIET, "width": 1, "dash": "dot"},
-    }  # fmt: skip
+    cursor = {**draw_upright_line(last, QUIET, 1), "yref": "paper"}
     return build_figure(
         data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
         shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},

@@ -41,7 +41,6 @@ from kanon.teaching.nodes import NodeView, collect_known_nodes
 
 
 def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
-    """The lattice up to a step: each node is evaluated, inferred, or not known yet."""
     views = [past.detail for past in lesson.steps[: step + 1] if isinstance(past.detail, NodeView)]
     if not views:
         raise ValueError("no node has been counted yet")

@@ -19,7 +19,6 @@ from kanon.charts.labels import (
     Box,
     Label,
     LabelPlace,
-    Scale,
     compute_text_box,
     estimate_text_width,
     list_shortened,
@@ -76,7 +75,6 @@ def draw_merge(
 
 
 def draw_table_values(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
-    """A small tree per quasi-identifier, with the table's values after a step as dots."""
     views = []
     for j, records in enumerate(count_records_per_node(step)):
         tree = lesson.task.classes.hierarchies[j]
@@ -197,59 +195,31 @@ def _draw_forest(lesson: Lesson, title: str, views: Sequence[_TreeView], room: R
     is_flat = all(tree.height <= _LOW for tree in classes.hierarchies)
     grid = _choose_grid([view.lines for view in views], is_flat, room)
     data: list[dict[str, Any]] = []
-    axes: dict[str, dict[str, Any]] = {}
     titles = []
-    tall = grid.height - grid.above
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
         view = views[j].trim_lines(grid.rows[j // grid.columns])
         box = grid.box(j, view.lines)
-        number = str(j + 1) if j else ""
-        at = _place_tree_nodes(tree, {tree.root, *chain(*view.list_edges(tree))})
-        scale = _compute_tree_scale(tree, at, box, view.lines, room.letters)
-        ends = [(x - _SIDE) / (room.width - 2 * _SIDE) for x in (box.left, box.right)]
-        low, high = (max(1 - (y - grid.above) / tall, 0) for y in (box.bottom, box.top))
-        axes[f"xaxis{number}"] = {
-            "domain": ends, "range": scale.x, "anchor": f"y{number}", "visible": False,
-            "fixedrange": True,
-        }  # fmt: skip
-        axes[f"yaxis{number}"] = {
-            "domain": (low, high), "range": scale.y, "anchor": f"x{number}", "visible": False,
-            "fixedrange": True,
-        }  # fmt: skip
+        nodes = {tree.root, *chain(*view.list_edges(tree))}
+        at = _place_tree_nodes(tree, nodes, box, view.lines, room.letters)
         more = f", {view.left_out} more values" if view.left_out else ""
         heading = _trim_to_width(name, box.right - box.left - estimate_text_width(more, 16)) + more
         above = Anchor(box.left, box.top - grid.head + 16, "middle right")
         titles.append(
-            {"text": escape_label(heading, 60), "xref": "paper", "yref": "paper",
-             "showarrow": False, "x": ends[0], "xanchor": "left", "yanchor": "middle",
-             "y": 1 - (above.y - grid.above) / tall, "font": {"size": 16, "color": INK}}
+            {"text": escape_label(heading, 60), "x": above.x, "y": above.y, "showarrow": False,
+             "xanchor": "left", "yanchor": "middle", "font": {"size": 16, "color": INK}}
         )  # fmt: skip
-        where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         cell = Box(box.left, box.top - grid.head, box.right + _APART / 2, box.bottom)
-        drawing = _Drawing(
-            tree, view, at, scale, cell, compute_text_box(heading, above, 16), room.letters
-        )
-        data += [{**trace, **where} for trace in drawing.draw_traces(partial(lesson.get_cost, j))]
+        drawing = _Drawing(tree, view, at, cell, compute_text_box(heading, above, 16), room.letters)
+        data += drawing.draw_traces(partial(lesson.get_cost, j))
+    # All trees stand in one pair of axes, in pixels.
+    hidden = {"visible": False, "fixedrange": True}
     figure = build_figure(
-        data, "" if room.height else title, round(grid.height), axes.pop("xaxis"),
-        axes.pop("yaxis"), **axes, annotations=titles, hovermode="closest",
+        data, "" if room.height else title, round(grid.height),
+        {**hidden, "range": [_SIDE, room.width - _SIDE]},
+        {**hidden, "range": [grid.height, grid.above]}, annotations=titles, hovermode="closest",
         margin={"l": _SIDE, "r": _SIDE, "t": grid.above, "b": 0},
     )  # fmt: skip
     return scale_letters(figure, room)
-
-
-def _compute_tree_scale(
-    tree: Hierarchy, at: Mapping[int, tuple[float, float]], box: Box, lines: int, letters: int
-) -> Scale:
-    width, depth = box.right - box.left, int(tree.level[tree.root])
-    lowest = [node for node, (x, _) in at.items() if x == depth]
-    right_room = 14 + max(
-        (estimate_text_width(tree.labels[node][:_LONGEST], letters) for node in lowest), default=0
-    )
-    left_room = max(estimate_text_width(tree.labels[tree.root][:_LONGEST], letters) / 2, 10)
-    left_room, right_room = min(left_room, 0.25 * width), min(right_room, 0.4 * width)
-    unit = depth / (width - left_room - right_room)
-    return Scale((-left_room * unit, (width - left_room) * unit), (0.5 - lines, 0.5), box)
 
 
 def _trim_to_width(text: str, width: float) -> str:
@@ -279,8 +249,7 @@ class _Drawing:
 
     tree: Hierarchy
     view: _TreeView
-    at: Mapping[int, tuple[float, float]]
-    scale: Scale
+    at: Mapping[int, tuple[float, float]]  # in pixels
     cell: Box
     name: Box
     letters: int
@@ -302,11 +271,10 @@ class _Drawing:
             priced_edges, [write_number(paid(*pair)) for pair in priced_edges]
         )
         common = {"type": "scatter", "showlegend": False, "cliponaxis": False}
-        cost_points = [self.scale.convert_to_point(cost.anchor.x, cost.anchor.y) for cost in costs]
         data.append(
             {
                 **common, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
-                "x": [x for x, _ in cost_points], "y": [y for _, y in cost_points],
+                "x": [cost.anchor.x for cost in costs], "y": [cost.anchor.y for cost in costs],
                 "text": [cost.text for cost in costs],
                 "textfont": {"size": self.letters, "color": INK, "weight": 700, "shadow": HALO},
             }
@@ -339,11 +307,10 @@ class _Drawing:
         self, priced_edges: Sequence[tuple[int, int]], costs: Sequence[str]
     ) -> tuple[list[LabelPlace], dict[int, LabelPlace]]:
         """Where costs and labels stand: of marked nodes first, then costs, then other nodes."""
-        where = {node: self.scale.convert_to_pixels(*point) for node, point in self.at.items()}
         sizes = {node: self.view.marks.get(node, _PLAIN).size for node in self.at}
         dots = [
             Box(x - half, y - half, x + half, y + half)
-            for node, (x, y) in where.items()
+            for node, (x, y) in self.at.items()
             for half in [sizes[node] / 2]
         ]
         nodes = sorted(self.at, key=lambda node: (node not in self.view.marks, node))
@@ -351,11 +318,11 @@ class _Drawing:
 
         def create_node_label(node: int) -> Label:
             sides = _SIDES if node >= self.tree.n_leaves else (_SIDES[1], *_SIDES)
-            anchors = [Anchor(*where[node], side, sizes[node]) for side in sides]
+            anchors = [Anchor(*self.at[node], side, sizes[node]) for side in sides]
             return Label(list_shortened(self.tree.labels[node], _LONGEST, 9, 5)[-3:], anchors)
 
         def create_cost_label(pair: tuple[int, int], text: str) -> Label:
-            (x, y), (u, v) = where[pair[0]], where[pair[1]]
+            (x, y), (u, v) = self.at[pair[0]], self.at[pair[1]]
             # Beside a leaf, where edges that meet above are apart; else half-way.
             first = 0.65 if pair[0] < self.tree.n_leaves else 0.5
             return Label(
@@ -382,7 +349,9 @@ _PLAIN = _Mark("circle-open", QUIET, 7)
 _SIDES = ("top center", "middle right", "bottom center", "middle left", "top right", "bottom right")
 
 
-def _place_tree_nodes(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:
+def _place_tree_nodes(
+    tree: Hierarchy, nodes: set[int], box: Box, lines: int, letters: int
+) -> dict[int, tuple[float, float]]:
     """Where nodes stand: the root left, leaves on their own lines, others in their middle."""
     below: dict[int, list[int]] = {node: [] for node in sorted(nodes)}
     for node in sorted(nodes - {tree.root}):
@@ -390,9 +359,22 @@ def _place_tree_nodes(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float
     down: dict[int, float] = {}
     for node in sorted(nodes, key=lambda child: (int(tree.first[child]), child)):
         if not below[node]:
-            down[node] = -float(len(down))
+            down[node] = float(len(down))
     for node in sorted(nodes):  # parents have larger numbers
         if below[node]:
             down[node] = sum(down[child] for child in below[node]) / len(below[node])
-    top = int(tree.level[tree.root])
-    return {node: (float(top - tree.level[node]), down[node]) for node in below}
+    width, depth = box.right - box.left, int(tree.level[tree.root])
+    label_width = {
+        node: estimate_text_width(tree.labels[node][:_LONGEST], letters) for node in nodes
+    }
+    lowest = [label_width[node] for node in nodes if tree.level[node] == 0]
+    left_room = min(max(label_width[tree.root] / 2, 10), 0.25 * width)
+    right_room = min(14 + max(lowest, default=0), 0.4 * width)
+    step, line = (width - left_room - right_room) / depth, (box.bottom - box.top) / lines
+    return {
+        node: (
+            box.left + left_room + (depth - int(tree.level[node])) * step,
+            box.top + (down[node] + 0.5) * line,
+        )
+        for node in below
+    }

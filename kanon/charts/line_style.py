@@ -58,7 +58,6 @@ class Look:
 
 
 def choose_looks(comparison: Comparison) -> Mapping[str, Look]:
-    """A distinct look for each line of a comparison, by the line's name."""
     new_lines = [line for line in comparison.lines if not line.kept]
     names = [(line.configuration.algorithm, line.board) for line in new_lines]
     by_algorithm = len(set(names)) == len(names) and len({name for name, _ in names}) > 1

@@ -83,19 +83,14 @@ def format_difference_hovers(
         first, second = as_share(first), as_share(second)
     difference = minus(first, second)
     format_value, unit = partial(difference.written, percent=share), " %" if share else ""
+    values = [matrix.values.tolist() for matrix in (first, second, difference)]
     return [
         [
             f"up to {labels[high]}:<br>"
             f"{format_value(a)}{unit} − {format_value(b)}{unit} = {format_value(d)}{unit}"
             for high, a, b, d in zip(*row, strict=True)
         ]
-        for row in zip(
-            ancestors,
-            first.values.tolist(),
-            second.values.tolist(),
-            difference.values.tolist(),
-            strict=True,
-        )
+        for row in zip(ancestors, *values, strict=True)
     ]
 
 

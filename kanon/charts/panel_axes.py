@@ -35,11 +35,9 @@ class PanelContext:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The names of the panel's x and y axes, as a Plotly trace needs them."""
         return get_panel_axes(self.place)
 
     def get_axis(self, kind: str) -> Any:
-        """One of the panel's axes in the figure's layout; ``kind`` is ``x`` or ``y``."""
         return self.figure.layout[f"{kind}axis{get_axis_number(self.place)}"]
 
     def marked(self) -> bool:
@@ -62,7 +60,6 @@ def choose_k_ticks(largest: int) -> list[int]:
 
 
 def compute_k_range(comparison: Comparison) -> list[float]:
-    """The two ends of every axis for k, as powers of ten."""
     return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
 
 
@@ -77,7 +74,6 @@ def set_k_axis(scene: PanelContext) -> None:
 
 
 def format_panel_axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
-    """Plotly's settings for the title of an axis, in the panel's letter size."""
     return {"text": text, "standoff": 4, "font": {"size": scene.size.text}}
 
 
@@ -124,6 +120,5 @@ def set_panel_y_axis(scene: PanelContext, card: Card, values: np.ndarray) -> lis
 
 
 def compute_padded_log_range(low: float, high: float) -> list[float]:
-    """The two ends of a logarithmic axis, as powers of ten, with room on both sides."""
     low, high = max(low, 1.0), max(high, 2.0)
     return [math.log10(low / 1.15), math.log10(high * 1.15)]

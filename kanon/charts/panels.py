@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,15 +12,14 @@ from kanon.base.rounding import round_apart
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     CLASSES,
+    build_hovers,
     build_measure_table,
     format_axis_title,
     format_unit,
     get_axis_scale,
-    get_hover_format,
     get_short_title,
     list_curve_cards,
     list_privacy_cards,
-    round_for_hover,
 )
 from kanon.charts.layout import Panel
 from kanon.charts.line_style import Look
@@ -50,41 +49,47 @@ _FAINT = "#9AA3AB"
 CLASS_SIZES = "Class sizes"
 
 
-class PanelKind(Protocol):
-    """What a panel shows."""
+class PanelKind:
+    """What a panel shows: as far as a kind says nothing else, one measure."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
 
     def explain_lack(self, scene: PanelContext) -> str:
         """Why it cannot be drawn here, in a sentence; nothing if it can."""
+        return ""
 
     def head(self, scene: PanelContext) -> str:
         """The title of the panel, as plain text."""
+        return self._get_card(scene).title
 
     def describe_axis(self, scene: PanelContext) -> str:
         """The unit and the better direction, or what a reader has to know first."""
+        return format_unit(self._get_card(scene))
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
         """The measures whose numbers stand at the cursor."""
+        return [scene.panel.measure]
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
         """Draw it, and return the data of the cursor; ``range`` is that of its y axis."""
+        raise NotImplementedError
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
         """The numbers behind it."""
+        raise NotImplementedError
+
+    def _get_card(self, scene: PanelContext) -> Card:
+        return list_curve_cards(scene.comparison)[scene.panel.measure]
 
 
-class CurvePanel:
-    """One measure over k, a line per configuration."""
+class CurvePanel(PanelKind):
+    """One measure over k, a line per configuration, with the band of its tie seeds."""
 
-    name: ClassVar[str] = "curve"
-    title: ClassVar[str] = "A measure over k"
-    needs: ClassVar[tuple[str, ...]] = ("measure",)
+    name = "curve"
+    title = "A measure over k"
 
     def explain_lack(self, scene: PanelContext) -> str:
-        """Why the measure cannot be drawn, in a sentence; empty if it can."""
         measure, comparison = scene.panel.measure, scene.comparison
         cards = list_curve_cards(comparison)
         if measure not in comparison.further:
@@ -95,23 +100,7 @@ class CurvePanel:
             return f"{get_short_title(cards[measure])} is not defined for these releases."
         return ""
 
-    def head(self, scene: PanelContext) -> str:
-        """The title of the measure."""
-        return self._get_card(scene).title
-
-    def describe_axis(self, scene: PanelContext) -> str:
-        """The measure's unit and its better direction."""
-        return format_unit(self._get_card(scene))
-
-    def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The measure of the panel alone."""
-        return [scene.panel.measure]
-
-    def _get_card(self, scene: PanelContext) -> Card:
-        return list_curve_cards(scene.comparison)[scene.panel.measure]
-
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Draw a line per configuration over the band of its tie seeds; return cursor data."""
         comparison, card = scene.comparison, self._get_card(scene)
         ks = comparison.ks
         values_by_line = comparison.at(card.name, ks)
@@ -121,7 +110,6 @@ class CurvePanel:
         if card.name == "min_k":
             traces.append(_create_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
                                  line={"color": _FAINT, "dash": "dot", "width": 1}))  # fmt: skip
-        number = get_hover_format(card)
         for place, line in enumerate(comparison.lines):
             look, own_ks = scene.looks[line.name], comparison.list_ks(line)
             runs = values_by_line[place][:, line.knows(ks)]
@@ -140,8 +128,7 @@ class CurvePanel:
             mode = "lines" if line.every_k else "lines+markers"
             curve = _create_trace(
                 scene, x=own_ks, y=runs[0], mode=mode, name=escape_label(line.title), meta="line",
-                marker=create_marker(look, 7), hovertemplate=number,
-                customdata=round_for_hover(runs[0], card),
+                marker=create_marker(look, 7), **build_hovers(runs[0], card),
                 line={"color": look.colour, "width": look.width, "shape": shape,
                       "dash": look.dash},
             )  # fmt: skip
@@ -157,19 +144,16 @@ class CurvePanel:
                 "values": _round_places(values_by_line[:, 0])}  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, tie seed and k."""
         return build_measure_table(scene.comparison, scene.panel.measure)
 
 
-class MatrixPanel:
+class MatrixPanel(PanelKind):
     """The cost matrix of a column under a metric, as shares: all such panels have one scale."""
 
-    name: ClassVar[str] = "matrix"
-    title: ClassVar[str] = "Cost matrix"
-    needs: ClassVar[tuple[str, ...]] = ("column", "metric")
+    name = "matrix"
+    title = "Cost matrix"
 
     def explain_lack(self, scene: PanelContext) -> str:
-        """Why there is no cost matrix to draw, in a sentence; empty if there is one."""
         if scene.costs(scene.panel.column, scene.panel.metric) is not None:
             return ""
         if not scene.panel.column:
@@ -177,18 +161,15 @@ class MatrixPanel:
         return f"This table has no cost matrix of {scene.panel.column}."
 
     def head(self, scene: PanelContext) -> str:
-        """The column and the title of the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.metrics}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: {metric}"
 
     def describe_axis(self, scene: PanelContext) -> str:
-        """How to read a cell: from which value to which, in % of the cost of losing a value."""
         which = "group → group" if self._get_matrix(scene).grouped else "row → column"
         return f"cost {which}, % of losing a value"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """None: a cost matrix is the same at every k."""
         return []
 
     def _get_matrix(self, scene: PanelContext) -> CostMatrix:
@@ -197,7 +178,6 @@ class MatrixPanel:
         return as_share(matrix)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """A heat map with room for the labels beside and below it; hovers show them in full."""
         matrix = self._get_matrix(scene)
         size, scale = scene.size, self._format_cost_bar(scene)
         font, room = size.choose_label_size(matrix.labels)
@@ -238,38 +218,25 @@ class MatrixPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per value that is raised: its costs, as shares of the cost of losing a value."""
         return matrix_table(self._get_matrix(scene)).reset_index()
 
 
-class ScatterPanel:
+class ScatterPanel(PanelKind):
     """Privacy against alteration at the k of the cursor, and the front that nothing beats."""
 
-    name: ClassVar[str] = "scatter"
-    title: ClassVar[str] = "Privacy against alteration"
-    needs: ClassVar[tuple[str, ...]] = ("measure",)
+    name = "scatter"
+    title = "Privacy against alteration"
 
     def explain_lack(self, scene: PanelContext) -> str:
-        """Why the privacy measure cannot be drawn, in a sentence; empty if it can."""
         return _explain_missing_measure(scene.panel.measure, list_privacy_cards(scene.comparison))
 
     def head(self, scene: PanelContext) -> str:
-        """The titles of both measures."""
         return f"{get_short_title(self._get_card(scene))} against alteration"
 
-    def describe_axis(self, scene: PanelContext) -> str:
-        """The privacy measure's unit and its better direction."""
-        return format_unit(self._get_card(scene))
-
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The alteration, then the privacy measure."""
         return [COST.name, scene.panel.measure]
 
-    def _get_card(self, scene: PanelContext) -> Card:
-        return list_curve_cards(scene.comparison)[scene.panel.measure]
-
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Each line's path over all k, faint; the cursor draws where they are at k."""
         comparison, card = scene.comparison, self._get_card(scene)
         costs = comparison.at(COST.name, comparison.ks)
         privacy_values = comparison.at(card.name, comparison.ks)
@@ -313,45 +280,25 @@ class ScatterPanel:
         }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration and k: both coordinates, and whether it is on the front."""
         return build_scatter_table(scene.comparison, scene.panel.measure)
 
 
-class ClassesPanel:
-    """The sizes of the classes at the k of the cursor; without them, the number of classes."""
+class ClassesPanel(PanelKind):
+    """The sizes of the classes at the k of the cursor."""
 
-    name: ClassVar[str] = "classes"
-    title: ClassVar[str] = CLASS_SIZES
-    needs: ClassVar[tuple[str, ...]] = ()
-
-    def explain_lack(self, scene: PanelContext) -> str:
-        """Empty: class sizes can always be drawn."""
-        return ""
+    name = "classes"
+    title = CLASS_SIZES
 
     def head(self, scene: PanelContext) -> str:
-        """The title: the class sizes or, without sizes, the number of classes."""
-        if not self._has_sizes(scene):
-            return CurvePanel().head(_create_curve_context(scene, CLASSES.name))
         return CLASS_SIZES
 
     def describe_axis(self, scene: PanelContext) -> str:
-        """The % of records in classes up to a size or, without sizes, the unit of class counts."""
-        if not self._has_sizes(scene):
-            return format_unit(CLASSES)
         return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
-        """The number of classes alone."""
         return [CLASSES.name]
 
-    def _has_sizes(self, scene: PanelContext) -> bool:
-        runs = [run for line in scene.comparison.lines for run in line.runs.values()]
-        return all(run.class_sizes is not None for run in runs)
-
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """Draw the axes and return the data from which the cursor draws the lines."""
-        if not self._has_sizes(scene):
-            return CurvePanel().draw(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
         ends = compute_padded_log_range(1, edges[-1])
         ticks = choose_k_ticks(edges[-1])
@@ -382,9 +329,6 @@ class ClassesPanel:
         return edges, 100 * class_counts.cumsum(axis=2) / n_records
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
-        """A row per configuration, k and class size or, without sizes, per tie seed and k."""
-        if not self._has_sizes(scene):
-            return CurvePanel().table(_create_curve_context(scene, CLASSES.name))
         edges, shares = self._compute_size_shares(scene)
         comparison = scene.comparison
         index = pd.MultiIndex.from_product(
@@ -402,8 +346,12 @@ KINDS: Mapping[str, PanelKind] = {
 """What a panel can show, by name."""
 
 
-def _create_curve_context(scene: PanelContext, measure: str) -> PanelContext:
-    return replace(scene, panel=Panel("curve", measure, lines=scene.panel.lines))
+def replace_lacking_sizes(panel: Panel, comparison: Comparison) -> Panel:
+    """A panel of class sizes as one of their number, where sizes are not known."""
+    runs = [run for line in comparison.lines for run in line.runs.values()]
+    if panel.kind != ClassesPanel.name or all(run.class_sizes is not None for run in runs):
+        return panel
+    return replace(panel, kind=CurvePanel.name, measure=CLASSES.name)
 
 
 def _draw_dots(
@@ -422,7 +370,7 @@ def _draw_dots(
     return _create_trace(
         scene, x=[ks[i] for i in known_places], y=known_values, mode="markers",
         name=escape_label(title), meta="line", marker=create_marker(look, 8), error_y=spread,
-        hovertemplate=get_hover_format(card), customdata=round_for_hover(known_values, card),
+        **build_hovers(known_values, card),
     )  # fmt: skip
 
 

@@ -86,7 +86,6 @@ def create_marker(look: Look, size: int) -> dict[str, object]:
 
 
 def build_scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
-    """A row per configuration and k: both coordinates, and whether it is on the front."""
     parts = []
     on = find_fronts(comparison, privacy)
     ks = comparison.ks

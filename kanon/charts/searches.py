@@ -13,7 +13,7 @@ from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import count_noun, write_count
 from kanon.cards import Card
 from kanon.charts.comparison_measures import format_axis_title
-from kanon.charts.style import get_axis_number, get_panel_axes, get_text_colour, set_common_look
+from kanon.charts.style import get_axis_number, get_panel_axes, set_common_look
 from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.searches import (
     K_OVER_COLUMNS,
@@ -40,7 +40,7 @@ _COMPARABLE = 1.25
 """So many times as long, or as much, is comparable: seconds of one search differ by that much."""
 
 _BOUND, _FAINT = "#6B747C", "#AEB6BD"
-_HEIGHT, _TOP, _FOOT = 400, 104, 54  # pixels
+_HEIGHT, _TOP, _FOOT = 420, 124, 54  # pixels
 _HEAD, _BELOW = {"size": 14}, {"standoff": 6, "font": {"size": 14}}
 
 SECONDS = Card("seconds", "Time", "How long the search took.", "", "s", "lower", "", "")
@@ -171,9 +171,6 @@ def draw_over_k(study: Searches) -> go.Figure:
         text=f"all roots: {top}", xref="x2 domain", x=0, yref="y2", y=top, yanchor="bottom",
         xanchor="left", showarrow=False, font={"size": 12, "color": _BOUND},
     )  # fmt: skip
-    _write_line_names(
-        figure, 2, [(name, study.get_values("seconds", name)[-1]) for name in SEARCHES]
-    )
     return figure
 
 
@@ -186,15 +183,14 @@ def draw_over_columns(study: Searches) -> go.Figure:
         f"{format_axis_title(SECONDS)}, log scale",
         f"{format_axis_title(EVALUATED)}, log scale",
     ]
-    figure = _create_search_panels(heads, describe_effort(study), 0.09, right=190)
+    figure = _create_search_panels(heads, describe_effort(study), 0.09)
     numbers = sorted({int(number) for number in table["columns"]})
-    ends = {}
     for name in MARKERS:
         search_rows = table[table["algorithm"] == name].sort_values("columns")
         bound = {
             "xaxis": "x2", "yaxis": "y2", "x": search_rows["columns"],
             "y": search_rows["most_evaluated"], "name": f"{short_title(name)} at most",
-            "mode": "lines+markers", "showlegend": False,
+            "mode": "lines+markers",
             "line": {"color": _BOUND, "width": 1.5, "dash": "dash"}, "cliponaxis": False,
             "marker": {"symbol": f"{MARKERS[name]}-open", "size": 7, "color": _BOUND},
             "hovertemplate": "%{y:,}", "meta": "bound",
@@ -208,28 +204,22 @@ def draw_over_columns(study: Searches) -> go.Figure:
                 )
                 | {"hovertemplate": number}
             )
-        ends[name] = search_rows["nodes_evaluated"].iloc[-1]
-        ends[f"{name}-bound"] = search_rows["most_evaluated"].iloc[-1]
     whole = table.drop_duplicates("columns").sort_values("columns")
     figure.add_scatter(
         xaxis="x2", yaxis="y2", x=whole["columns"], y=whole["lattice_nodes"], mode="lines",
-        name="The whole lattice", showlegend=False, hovertemplate="%{y:,}", meta="lattice",
+        name="All nodes", hovertemplate="%{y:,}", meta="lattice",
         line={"color": _FAINT, "width": 2, "dash": "dot"},
     )  # fmt: skip
-    ends["lattice"] = whole["lattice_nodes"].iloc[-1]
     figure.update_xaxes(
         range=[numbers[0] - 0.25, numbers[-1] + 0.25], tickvals=numbers,
         title={"text": f"quasi-identifiers, at k = {K_OVER_COLUMNS}", **_BELOW},
     )  # fmt: skip
     _set_y_axis(figure, 0, _compute_log_range(table["seconds"]), log=True)
     _set_y_axis(figure, 1, _compute_log_range([1, table["lattice_nodes"].max()]), log=True)
-    _write_line_names(figure, 1, list(ends.items()))
     return figure
 
 
-def _create_search_panels(
-    heads: Sequence[str], title: str, space: float, right: int = 130
-) -> go.Figure:
+def _create_search_panels(heads: Sequence[str], title: str, space: float) -> go.Figure:
     figure = make_subplots(1, len(heads), horizontal_spacing=space, subplot_titles=heads)
     wide = (1 - space * (len(heads) - 1)) / len(heads)
     for head in figure.layout.annotations:
@@ -242,7 +232,7 @@ def _create_search_panels(
         "orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "yanchor": "top",
         "y": 1 - 38 / _HEIGHT, "font": {"size": 14}, "itemclick": False, "itemdoubleclick": False,
     }  # fmt: skip
-    margin = {"l": 56, "r": right, "t": _TOP, "b": _FOOT}
+    margin = {"l": 56, "r": 24, "t": _TOP, "b": _FOOT}
     return figure.update_layout(
         showlegend=True, legend=legend, margin=margin, hovermode="x unified"
     )
@@ -296,42 +286,3 @@ def _choose_log_ticks(ends: Sequence[float]) -> dict[str, Any]:
         "tickvals": ticks,
         "ticktext": [write_count(value) if value >= 1 else f"{value:.10g}" for value in ticks],
     }
-
-
-def _write_line_names(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
-    number = get_axis_number(panel)
-    low, high = figure.layout[f"yaxis{number}"].range
-    heights = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
-    room = 17 / (_HEIGHT - _TOP - _FOOT)
-    for (key, _), y in zip(ends, _place_apart(heights, room), strict=True):
-        if key in WALK_LOOKS:
-            text, colour = short_title(key), get_text_colour(WALK_LOOKS[key].colour)
-        elif key == "lattice":
-            text, colour = "all nodes", _BOUND
-        else:
-            text, colour = f"{short_title(key.removesuffix('-bound'))} at most", _BOUND
-        figure.add_annotation(
-            text=text, xref=f"x{number} domain", x=1, xshift=8, xanchor="left", showarrow=False,
-            yref=f"y{number} domain", y=y, yanchor="middle", font={"size": 13, "color": colour},
-        )  # fmt: skip
-
-
-def _place_apart(positions: Sequence[float], room: float) -> list[float]:
-    """Places as near to those wanted as they can be, each at least so far from the next.
-
-    >>> [round(place, 3) for place in _place_apart([0.5, 0.5, 0.1], 0.1)]
-    [0.45, 0.55, 0.1]
-    """
-    order = sorted(range(len(positions)), key=lambda i: (positions[i], i))
-    groups: list[tuple[float, int]] = []  # the middle of labels that touch, and how many they are
-    for i in order:
-        middle, size = positions[i], 1
-        while groups and middle - groups[-1][0] < room * (size + groups[-1][1]) / 2 - 1e-9:
-            before, more = groups.pop()
-            middle, size = (middle * size + before * more) / (size + more), size + more
-        groups.append((middle, size))
-    places = [middle + room * (j - (size - 1) / 2) for middle, size in groups for j in range(size)]
-    spread = [0.0] * len(positions)
-    for i, place in zip(order, places, strict=True):
-        spread[i] = place
-    return spread

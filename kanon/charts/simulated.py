@@ -47,14 +47,10 @@ def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
     )  # fmt: skip
     for place, (criterion, title) in enumerate(_PANELS.items(), start=1):
         values = means[criterion]
-        line = {"color": _LINE, "width": 2}
-        for name, value in zip(names, values, strict=True):
-            figure.add_scatter(
-                x=[1, value], y=[name, name], mode="lines", line=line, hoverinfo="skip",
-                row=1, col=place,
-            )  # fmt: skip
+        stem = {"type": "data", "symmetric": False, "array": 0 * values, "arrayminus": values - 1,
+                "color": _LINE, "thickness": 2, "width": 0}  # fmt: skip
         figure.add_scatter(
-            x=values, y=names, mode="markers+text", name=title, meta="ranks",
+            x=values, y=names, mode="markers+text", name=title, meta="ranks", error_x=stem,
             text=[f"{value:.2f}" for value in values], textfont=LABEL,
             textposition="middle right", cliponaxis=False,
             marker={

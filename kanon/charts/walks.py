@@ -45,7 +45,6 @@ def draw_walks(
     scale: tuple[float, float],
     mark_sizes: Mapping[Node, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The walks as thick lines with a white rim, and the labels with their step numbers."""
     rims: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []

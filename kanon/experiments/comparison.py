@@ -182,17 +182,14 @@ class Comparison:
 
     @property
     def shared_ks(self) -> tuple[int, ...]:
-        """The displayed k for which every line has a release."""
         known = np.logical_and.reduce([line.knows(self.ks) for line in self.lines])
         return tuple(np.asarray(self.ks)[known].tolist())
 
     def list_ks(self, line: Line) -> list[int]:
-        """The displayed k for which a line has a release."""
         ks: list[int] = np.asarray(self.ks)[line.knows(self.ks)].tolist()
         return ks
 
     def select_lines_at(self, ks: Sequence[int]) -> Comparison:
-        """The comparison with only the lines that have a release for each of these k."""
         lines = tuple(line for line in self.lines if line.knows(ks).all())
         return self if len(lines) == len(self.lines) else replace(self, lines=lines)
 
@@ -431,35 +428,27 @@ class Comparison:
 def compare_before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
     before, after = before.add_k(k), after.add_k(k)
     old = {line.name for line in before.lines if not line.kept}
-    rows: dict[str, dict[str, float]] = {}
     shared_metrics = {metric.name for metric in before.metrics} & {
         metric.name for metric in after.metrics
     }
+    rows: dict[str, dict[str, float]] = {}
     for line in after.lines:
         guide = line.guide.name
-        costless = not is_guided(line.configuration)
-        if (
-            line.kept
-            or costless
-            or line.name not in old
-            or guide in rows
-            or guide not in shared_metrics
-        ):
+        is_comparable = not line.kept and is_guided(line.configuration) and line.name in old
+        if not is_comparable or guide in rows or guide not in shared_metrics:
             continue
-        row: dict[str, float] = {}
+        rows[guide] = {}
         for when, comparison in (("before", before), ("after", after)):
             measured_line = comparison.line(line.name)
             near = comparison.nearest(k, measured_line)
-            for column, criterion in (
-                ("own", f"{_ALTERATION}{guide}"),
-                ("mean", "mean_alteration"),
-            ):
-                row[f"{column}_{when}"] = float(measured_line.at(criterion, [near], "")[0, 0])
-            row[f"k_{when}"] = near
-        rows[guide] = row
+            own, mean = (
+                float(measured_line.at(criterion, [near], "")[0, 0])
+                for criterion in (f"{_ALTERATION}{guide}", "mean_alteration")
+            )
+            rows[guide] |= {f"own_{when}": own, f"mean_{when}": mean, f"k_{when}": near}
     columns = ["own_before", "own_after", "mean_before", "mean_after", "k_before", "k_after"]
-    measured_line = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-    return measured_line.astype({"k_before": int, "k_after": int}).rename_axis("metric")
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return table.astype({"k_before": int, "k_after": int}).rename_axis("metric")
 
 
 def compute_means_by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:

@@ -304,24 +304,15 @@ def rank_nodes(tops: Node, nodes: Sequence[Node]) -> list[int]:
     >>> rank_nodes((1, 2), [(0, 1), (1, 0), (1, 1)])
     [0, 1, 1]
     """
-    counts_after = [[1]]  # per quasi-identifier, the combinations of those after it, by sum
-    for top in reversed(tops):
-        shorter, longer = counts_after[-1], [0] * (len(counts_after[-1]) + top)
-        for height, count in enumerate(shorter):
-            for level in range(top + 1):
-                longer[height + level] += count
-        counts_after.append(longer)
-    counts_after.reverse()
+    # per quasi-identifier, the combinations of those after it, by sum; exact whole numbers
+    counts_after = [np.ones(1, dtype=object)]
+    for top in reversed(tops[1:]):
+        counts_after.insert(0, np.convolve(counts_after[0], np.ones(top + 1, dtype=object)))
 
     def compute_rank(node: Node) -> int:
         height_left, position = sum(node), 0
-        for j, level in enumerate(node):
-            counts = counts_after[j + 1]
-            position += sum(
-                counts[height_left - lower]
-                for lower in range(level)
-                if height_left - lower < len(counts)
-            )
+        for level, counts in zip(node, counts_after, strict=True):
+            position += sum(counts[height_left - level + 1 : height_left + 1])
             height_left -= level
         return position
 

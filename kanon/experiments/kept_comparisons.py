@@ -69,7 +69,6 @@ class _KeptContent(Strict):
 
 
 def export_comparison(kept: KeptComparison) -> dict[str, Any]:
-    """What a project file says of it."""
     comparison = kept.comparison
     metrics = [*comparison.metrics, *(line.guide for line in comparison.lines)]
     return {
@@ -115,12 +114,10 @@ def _write_part(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {str(key): _write_part(value) for key, value in part.items()}
     if isinstance(part, np.ndarray):
-        return [_write_part(row) for row in part] if part.ndim > 1 else _write_numbers(part)
+        numbers = part.astype(object)
+        numbers[~np.isfinite(part)] = None
+        return numbers.tolist()
     return list(part) if isinstance(part, tuple) else part
-
-
-def _write_numbers(numbers: np.ndarray) -> list[float | None]:
-    return [number if np.isfinite(number) else None for number in numbers.tolist()]
 
 
 def parse_comparison(content: Any, where: str) -> KeptComparison:

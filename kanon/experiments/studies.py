@@ -4,6 +4,7 @@ After Viton et al. 2021 (representations), and de Spoelberch (which measure pred
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from kanon.base.progress import Progress, scale_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quote
 from kanon.learning.classifiers import CLASSIFIERS, fit
-from kanon.learning.experiments import TRAINED_K, ClassifierStudy, Fit, Outcome, Trained, run_fits
+from kanon.learning.experiments import TRAINED_K, Fit, Outcome, Trained, run_fits
 from kanon.learning.labels import TRAINING_SHARE, LabelledRecords, split_labels
 from kanon.learning.representations import represent
 from kanon.learning.scores import SCORES, scores
@@ -55,8 +56,7 @@ class Experiment:
     algorithm: str
     task: Task
     ks: tuple[int, ...]  # for which k, rising
-    # see :class:`kanon.learning.experiments.ClassifierStudy`
-    labels: LabelledRecords
+    labels: LabelledRecords  # to learn, and which records train
     classifier: str = "mlp"
     trained_on: Trained = "original"
 
@@ -91,15 +91,15 @@ def run_experiment(
     releases = run_for_every_k(
         scale_progress(progress, 0.0, _RELEASES_SHARE), experiment.algorithm, experiment.task, ks
     )
-    study = ClassifierStudy(
-        experiment.task.classes,
-        {k: releases[k] for k in experiment.ks},
+    run_fits(
+        scale_progress(progress, _RELEASES_SHARE, 1.0),
         experiment.labels,
         experiment.classifier,
-        experiment.trained_on,
-        releases[training_k] if on_release else None,
+        releases[training_k] if on_release else experiment.task.classes,
+        [releases[k] for k in experiment.ks],
+        fits,
+        keep,
     )
-    run_fits(scale_progress(progress, _RELEASES_SHARE, 1.0), study, fits, keep)
 
 
 _RELEASES_SHARE = 0.02  # the share of the time that the releases take, about
@@ -209,10 +209,8 @@ def _create_releases(
     except Unsatisfiable:
         releases: dict[int, Recoding] = {}
         for k in ks:
-            try:
+            with suppress(Unsatisfiable):
                 releases |= run_for_every_k(show_release_progress, algorithm, task, [k])
-            except Unsatisfiable:
-                continue
         return releases
 
 

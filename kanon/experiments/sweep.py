@@ -97,10 +97,8 @@ def sweep(
         See :func:`kanon.run.preparation.prepare`.
     ks
         Whole numbers of at least 2, each once, at most the number of records.
-    metrics
-        The metrics that guide the algorithm, one after the other.
-    strategies
-        The same for strategies.
+    metrics, strategies
+        What guides the algorithm, one after the other.
     workers
         How many runs may go at once; by default one per core.
     algorithms

@@ -20,26 +20,14 @@ _DIGITS = 6  # further digits depend on how a processor adds up
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier and how it is trained.
-
-    Attributes
-    ----------
-    card
-        Its description.
-    make
-        A fresh estimator for a seed and a number of records to train on.
-    weighted
-        Whether it gets every different row once, weighted by the number of records. It then
-        learns exactly the same as from the records; the others get every record, shuffled by the
-        seed.
-    seeded
-        Whether the seed changes what it learns.
-    """
+    """A classifier and how it is trained."""
 
     card: Card
-    make: Callable[[int, int], Any]
+    make: Callable[[int, int], Any]  # a fresh estimator, by a seed and the number of records
+    # whether it gets every different row once, weighted by the number of records, from which it
+    # learns exactly the same; the others get every record, shuffled by the seed
     weighted: bool = False
-    seeded: bool = True
+    seeded: bool = True  # whether the seed changes what it learns
 
 
 # scikit-learn takes a second to load, so it is loaded only for training.

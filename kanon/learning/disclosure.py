@@ -6,7 +6,7 @@ reveal a generalised value, and anyone who knows a person's original values can 
 in which one of them never occurs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +83,9 @@ class Guess:
 @dataclass(frozen=True)
 class ShareDisclosure:
     cells: int  # the number of quasi-identifier cells of the release: released records × attributes
-    exact: int  # those that :func:`count_exact_cells` counts
-    alone: int  # those that :func:`count_alone_cells` counts
+    # those that :func:`count_revealed_cells` counts
+    exact: int
+    alone: int
     release: Guess | None  # the attack with the release alone
     # the attack with the shares: only classes count with a share above 0 for the person's value in
     # every attribute
@@ -92,30 +93,18 @@ class ShareDisclosure:
 
     @property
     def exact_share(self) -> float:
-        """The share of the released cells that :func:`count_exact_cells` counts, in [0, 1]."""
         return self.exact / self.cells if self.cells else 0.0
 
     @property
     def alone_share(self) -> float:
-        """The share of the released cells that :func:`count_alone_cells` counts, in [0, 1]."""
         return self.alone / self.cells if self.cells else 0.0
 
 
-def count_alone_cells(recoding: Recoding) -> int:
-    """The generalised cells whose original value exactly one record of their class has."""
-    return _count_cells(recoding, lambda records, of_class: records == 1)
-
-
-def count_exact_cells(recoding: Recoding) -> int:
-    """The generalised cells whose original value the representation reveals."""
-    return _count_cells(recoding, lambda records, of_class: records == of_class)
-
-
-def _count_cells(recoding: Recoding, shows: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> int:
-    """Count the generalised cells that are revealed by how many records of the class share them."""
+def count_revealed_cells(recoding: Recoding) -> tuple[int, int]:
+    """The generalised cells whose original value all, and exactly one, of their class have."""
     is_released = recoding.assigned >= 0
     group, size = recoding.assigned[is_released], recoding.classes.counts[is_released]
-    total = 0
+    exact = alone = 0
     for j, tree in enumerate(recoding.hierarchies):
         original = recoding.classes.nodes[is_released, j]
         pairs, place = np.unique(group * tree.n_nodes + original, return_inverse=True)
@@ -124,14 +113,14 @@ def _count_cells(recoding: Recoding, shows: Callable[[np.ndarray, np.ndarray], n
         generalised = ~is_unchanged(tree, recoding.nodes[of_class, j], value) & is_value(
             tree, value
         )
-        total += int(records[generalised & shows(records, recoding.counts[of_class])].sum())
-    return total
+        exact += int(records[generalised & (records == recoding.counts[of_class])].sum())
+        alone += int((generalised & (records == 1)).sum())
+    return exact, alone
 
 
 def measure_share_disclosure(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
-    """What the proportional representation of a release reveals beyond the release."""
     cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
-    exact, single = count_exact_cells(recoding), count_alone_cells(recoding)
+    exact, single = count_revealed_cells(recoding)
     if column is None:
         return ShareDisclosure(cells, exact, single, None, None)
     persons, released = recoding.classes, recoding.released

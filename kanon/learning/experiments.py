@@ -1,6 +1,6 @@
 """The published experiments: train on one table, validate on releases of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -26,76 +26,21 @@ FIRST_SEEDS = 10
 
 
 class Fit(NamedTuple):
-    """One classifier to train.
-
-    Attributes
-    ----------
-    representation
-        The representation of its training table.
-    seed
-        The seed of its random numbers.
-    """
-
-    representation: str
-    seed: int
+    representation: str  # that of its training table
+    seed: int  # of its random numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The predictions of one trained classifier.
-
-    Attributes
-    ----------
-    fit
-        The classifier.
-    scores : numpy.ndarray, shape (K, 4, 3)
-        Per k of the study, representation and score, in the order of :data:`REPRESENTATIONS` and
-        :data:`SCORES`.
-    before : numpy.ndarray, shape (3,)
-        The scores on the validation records of its training table.
-    dead
-        Whether it gives all those records the same answer, as a network without active units does.
-    """
+    """The predictions of one trained classifier."""
 
     fit: Fit
+    # per k of the study, representation and score, in the order of :data:`REPRESENTATIONS` and
+    # :data:`SCORES`
     scores: np.ndarray
-    before: np.ndarray
+    before: np.ndarray  # the scores on the validation records of its training table
+    # whether it gives all those records the same answer, as a network without active units does
     dead: bool
-
-
-@dataclass(frozen=True, eq=False)
-class ClassifierStudy:
-    """An experiment: a classifier trained on one table, validated on the releases for several k.
-
-    Attributes
-    ----------
-    classes
-        The classes of the original table.
-    recodings
-        Per k its release, rising.
-    labelled
-        The labels to learn, and which records train.
-    classifier
-        A name in :data:`kanon.learning.classifiers.CLASSIFIERS`.
-    trained
-        Experiment 1 trains on the original table, experiment 2 on a release.
-    trained_on
-        That release, for experiment 2.
-
-    Notes
-    -----
-    A record trains or validates, never both, in whatever table. Releases are made of all records.
-    Suppressed records have no row, so they are in neither part.
-
-    Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021.
-    """
-
-    classes: EquivalenceClasses
-    recodings: Mapping[int, Recoding]
-    labelled: LabelledRecords
-    classifier: str = "mlp"
-    trained: Trained = "original"
-    trained_on: Recoding | None = None
 
 
 def fits_of(trained: Trained, classifier: str, seeds: int) -> list[Fit]:
@@ -116,33 +61,39 @@ def fits_of(trained: Trained, classifier: str, seeds: int) -> list[Fit]:
 
 
 def run_fits(
-    progress: Progress, study: ClassifierStudy, fits: Sequence[Fit], keep: Callable[[Outcome], None]
+    progress: Progress,
+    labels: LabelledRecords,
+    classifier: str,
+    trained_on: EquivalenceClasses | Recoding,
+    releases: Sequence[Recoding],
+    fits: Sequence[Fit],
+    keep: Callable[[Outcome], None],
 ) -> None:
-    """Train classifiers and validate each on every release in every representation.
+    """Train classifiers on the original table or on a release, and validate on every release.
 
-    Parameters
-    ----------
-    keep
-        Receives each outcome as soon as it is known, so that none is lost when others fail.
+    A record trains or validates, never both, in whatever table. Releases are made of all records.
+    Suppressed records have no row, so they are in neither part. ``keep`` receives each outcome as
+    soon as it is known, so that none is lost when others fail.
+
+    Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021.
     """
-    labels = study.labelled
 
     def compute_scores(chances: np.ndarray, pairs: Pairs) -> list[float]:
         return [*scores(chances, pairs, labels.positive).values()]
 
     inputs = []
-    for recoding in study.recodings.values():
+    for recoding in releases:
         matrices = [represent(name, recoding) for name in REPRESENTATIONS]
         inputs.append((labels.released(recoding)[1], matrices))
     for place, task in enumerate(fits):
         title = REPRESENTATIONS[task.representation].title
         progress(place / len(fits), f"fit {place + 1} of {len(fits)}, {title}, seed {task.seed}")
-        matrix, training, validation = _get_training_data(study, task.representation)
+        matrix, training, validation = _get_training_data(labels, trained_on, task.representation)
         if not len(training.records):  # all of them were suppressed
             nothing = np.full((len(inputs), len(REPRESENTATIONS), len(SCORES)), np.nan)
             keep(Outcome(task, nothing, np.full(len(SCORES), np.nan), dead=True))
             continue
-        model = fit(study.classifier, matrix, training, len(labels.labels), task.seed)
+        model = fit(classifier, matrix, training, len(labels.labels), task.seed)
         answers = model.chances(matrix)
         results = [
             [compute_scores(model.chances(release_matrix), pairs) for release_matrix in matrices]
@@ -160,11 +111,12 @@ def run_fits(
     progress(1.0, f"{count_noun(len(fits), 'fit')} done")
 
 
-def _get_training_data(study: ClassifierStudy, name: str) -> tuple[Matrix, Pairs, Pairs]:
-    labels = study.labelled
-    if study.trained_on is None:
-        return represent_original(study.classes, name), labels.training, labels.validation
-    return represent(name, study.trained_on), *labels.released(study.trained_on)
+def _get_training_data(
+    labels: LabelledRecords, trained_on: EquivalenceClasses | Recoding, name: str
+) -> tuple[Matrix, Pairs, Pairs]:
+    if isinstance(trained_on, EquivalenceClasses):
+        return represent_original(trained_on, name), labels.training, labels.validation
+    return represent(name, trained_on), *labels.released(trained_on)
 
 
 def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFrame:
@@ -172,11 +124,6 @@ def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFra
 
     Columns ``trained_in, seed, dead, k, validated_in, auc, accuracy, f1``. A row without k is of
     the training table of the classifier.
-
-    Parameters
-    ----------
-    ks
-        The k of the study.
     """
     rows: list[dict[str, object]] = []
     names = list(SCORES)
@@ -193,41 +140,19 @@ def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFra
 
 
 class Band(NamedTuple):
-    """The mean score over seeds, and its deviation.
-
-    Attributes
-    ----------
-    mean, deviation : numpy.ndarray, shape (K,)
-        Per k; the deviation is that of a sample (n − 1), NaN for a single seed.
-    fits
-        The number of classifiers.
-    """
+    """The mean score per k over seeds, and its deviation."""
 
     mean: np.ndarray
-    deviation: np.ndarray
-    fits: int
+    deviation: np.ndarray  # that of a sample (n − 1), NaN for a single seed
+    fits: int  # the number of classifiers
 
 
 def bands(
     outcomes: Iterable[Outcome], score: str, trained_in: str, live: bool = False
 ) -> dict[str, Band]:
-    """Per representation of the validation, the mean and deviation of a score at every k.
+    """A score at every k by the representation of the validation; empty without classifiers.
 
-    Parameters
-    ----------
-    outcomes
-        The outcomes of a study.
-    score
-        One of :data:`kanon.learning.scores.SCORES`.
-    trained_in
-        Only classifiers trained in this representation count.
-    live
-        Leave out dead ones.
-
-    Returns
-    -------
-    dict
-        Empty if none counts.
+    Only those trained in one representation count, without dead ones if ``live``.
     """
     at = list(SCORES).index(score)
     counting = [

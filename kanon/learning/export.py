@@ -97,13 +97,8 @@ def _write_parquet(
                 dense[~is_suppressed] = rows
             columns = [pa.array(values.astype(number), mask=is_suppressed) for values in dense.T]
             part = table.slice(start, _BATCH).combine_chunks()
-            arrays = [*(_get_single_chunk(column) for column in part.columns), *columns]
-            writer.write_table(pa.table(arrays, schema=schema))
+            writer.write_table(pa.table([*part.columns, *columns], schema=schema))
     return buffer.getvalue()
-
-
-def _get_single_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks else pa.array([], type=column.type)
 
 
 def _write_csv(

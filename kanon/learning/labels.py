@@ -35,15 +35,12 @@ class Pairs(NamedTuple):
         stays = group >= 0
         keys = group[stays] * n_labels + self.label[stays]
         distinct, place = np.unique(keys, return_inverse=True)
-        count = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(count, place, self.records[stays])
-        return Pairs(distinct // n_labels, distinct % n_labels, count)
+        counts = np.bincount(place, self.records[stays], len(distinct)).astype(np.int64)
+        return Pairs(distinct // n_labels, distinct % n_labels, counts)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRecords:
-    """The labels of a table's records by class, split into training and validation."""
-
     target: str  # the column to predict
     labels: tuple[str, ...]  # its values, at least two
     # the records of both parts, by original class and label
@@ -58,9 +55,9 @@ class LabelledRecords:
     @property
     def positive(self) -> int:
         """The position of the rarest label, the last of equally rare ones."""
-        totals = np.zeros(len(self.labels), dtype=np.int64)
-        for part in (self.training, self.validation):
-            np.add.at(totals, part.label, part.records)
+        both = zip(self.training, self.validation, strict=True)
+        _, label, records = (np.concatenate(parts) for parts in both)
+        totals = np.bincount(label, records, len(self.labels))
         return int(len(totals) - 1 - np.argmin(totals[::-1]))
 
     def released(self, recoding: Recoding) -> tuple[Pairs, Pairs]:
@@ -73,7 +70,6 @@ class LabelledRecords:
 def split_labels(
     histogram: Sensitive, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
-    """Split the records of a table once, each label by itself."""
     if not 0 < training_share < 1:
         raise PlanError(
             f"The share for training is {training_share:g}; it has to be above 0 and below 1."

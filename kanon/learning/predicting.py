@@ -15,7 +15,9 @@ _DRAWS = 2000
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> float:
-    """Spearman's rank correlation; NaN where either has only one value."""
+    """Spearman's rank correlation; NaN of two, pure chance, and where either has one value."""
+    if len(x) < 3:
+        return float("nan")
     once = np.ones((1, len(x)))
     first, second = (_centre_ranks(_rank_by_weight(values, once), once) for values in (x, y))
     return float(_correlate(first, second, once)[0])
@@ -48,7 +50,7 @@ def measure_agreements(
     ranks = {name: _centre_ranks(_rank_by_weight(x, weight), weight) for name, x in values.items()}
     within = {
         (measure, score): np.array(
-            [_correlate_within(values[measure][of_point == at], values[score][of_point == at])
+            [spearman(values[measure][of_point == at], values[score][of_point == at])
              for at in range(len(ks))]
         )
         for measure in measures
@@ -102,11 +104,6 @@ def _correlate(first: np.ndarray, second: np.ndarray, weight: np.ndarray) -> np.
     quotients = np.divide(shared, spread, out=np.full(len(shared), np.nan), where=spread > 1e-9)
     correlations: np.ndarray = np.clip(quotients, -1.0, 1.0)
     return correlations
-
-
-def _correlate_within(first: np.ndarray, second: np.ndarray) -> float:
-    """Correlate the ranks of the releases for one k; two would be pure chance."""
-    return spearman(first, second) if len(first) > 2 else float("nan")
 
 
 def _compute_mean(per_k: np.ndarray, draws: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
@@ -78,19 +78,11 @@ _CELLS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """One row of numbers per released class.
+    """One row of numbers per released class."""
 
-    Attributes
-    ----------
-    rows : scipy.sparse.csr_array, shape (R, N), float32
-        The row of each released class, in the order of ``recoding.nodes``; entries from 0 to 1,
-        zeros not stored.
-    columns : tuple of str, length N
-        See :func:`columns_of`.
-    """
-
+    # shape (R, N), float32: in the order of ``recoding.nodes``, from 0 to 1, zeros not stored
     rows: csr_array
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the names that :func:`columns_of` gives, length N
 
     def dense(self) -> np.ndarray:
         """All entries, zeros too. Shape (R, N), float32."""
@@ -104,12 +96,6 @@ class Matrix:
         ----------
         of_record : numpy.ndarray, shape (n,)
             Per record the position of its released class.
-        size
-            The largest number of records in a batch.
-
-        Yields
-        ------
-        numpy.ndarray, shape (at most size, N), float32
 
         Raises
         ------
@@ -126,16 +112,8 @@ class Matrix:
 def columns_of(attributes: Sequence[str], hierarchies: Sequence[Hierarchy]) -> list[str]:
     """The columns of a representation: *Q_val* per quasi-identifier Q and node val of its tree.
 
-    Parameters
-    ----------
-    attributes, hierarchies
-        The quasi-identifiers. Ranges beside a tree have no columns.
-
-    Returns
-    -------
-    list of str
-        In the order of the attributes, and of the nodes of each. Where two would have the same
-        name, the later one gets a number.
+    Ranges beside a tree have no columns. Where two would have the same name, the later one gets a
+    number.
 
     >>> from kanon.hierarchy.build import suppression
     >>> columns_of(["a", "a_b"], [suppression(["b_c", "d"]), suppression(["c"])])
@@ -178,23 +156,13 @@ def represent(name: str, recoding: Recoding) -> Matrix:
     smallest node that covers the range; *fillChild* has a 1 at every node from there downwards
     whose leaves all lie within the range. *Proportional* uses original values, which are nodes.
 
-    Parameters
-    ----------
-    name
-        One of :data:`REPRESENTATIONS`.
-    recoding
-        The release. A suppressed record has no row.
-
-    Returns
-    -------
-    Matrix
-        One row per released class, in the order of ``recoding.nodes``. *oneClass* has one 1 per
-        attribute; within one level of a balanced tree the entries of *proportional* sum to 1.
+    A suppressed record has no row. *oneClass* has one 1 per attribute; within one level of a
+    balanced tree the entries of *proportional* sum to 1.
 
     Raises
     ------
     PlanError
-        The representation is unknown.
+        The representation is not one of :data:`REPRESENTATIONS`.
 
     Notes
     -----
@@ -215,7 +183,9 @@ def represent(name: str, recoding: Recoding) -> Matrix:
             values, place = np.unique(recoding.nodes[:, j], return_inverse=True)
             blocks.append(_build_pattern(name, tree, values))
             places.append(place)
-    rows = _join_blocks(blocks, places, recoding.n_classes)
+    parts = [block[place] for block, place in zip(blocks, places, strict=True)]
+    rows = hstack(parts, format="csr", dtype=np.float32)
+    rows.sort_indices()
     return Matrix(rows, tuple(columns_of(recoding.classes.attributes, recoding.hierarchies)))
 
 
@@ -223,11 +193,6 @@ def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
     """The unaltered table as a matrix: its classes are its own release.
 
     *Proportional* is then *fillParent*: all records of a class have its value.
-
-    Parameters
-    ----------
-    name
-        One of :data:`REPRESENTATIONS`.
 
     Raises
     ------
@@ -291,27 +256,3 @@ def _compute_shares(recoding: Recoding, j: int, tree: Hierarchy) -> csr_array:
     sums = (at @ _find_ancestors(tree)).tocsr()
     of_entry = np.repeat(recoding.counts, np.diff(sums.indptr))
     return csr_array((sums.data / of_entry, sums.indices, sums.indptr), shape)
-
-
-def _join_blocks(blocks: Sequence[csr_array], places: Sequence[np.ndarray], size: int) -> csr_array:
-    """Join the rows ``places[j]`` of every block side by side, in one copy."""
-    lengths = [np.diff(block.indptr) for block in blocks]
-    of_row = [length[place] for length, place in zip(lengths, places, strict=True)]
-    start = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.sum(of_row, axis=0, dtype=np.int64), out=start[1:])
-    indices = np.empty(start[-1], dtype=np.int32 if start[-1] < 2**31 else np.int64)
-    data = np.empty(start[-1], dtype=np.float32)
-    free, offset = start[:-1].copy(), 0
-    for block, place, length in zip(blocks, places, of_row, strict=True):
-        block.sort_indices()
-        for first in range(0, size, _BATCH):
-            batch = slice(first, first + _BATCH)
-            long = length[batch]
-            within = np.arange(long.sum()) - np.repeat(np.cumsum(long) - long, long)
-            source = np.repeat(block.indptr[place[batch]], long) + within
-            target = np.repeat(free[batch], long) + within
-            indices[target] = block.indices[source] + offset
-            data[target] = block.data[source]
-        free += length
-        offset += block.shape[1]
-    return csr_array((data, indices, start.astype(indices.dtype)), shape=(size, offset))

@@ -76,8 +76,6 @@ def scores(chances: np.ndarray, pairs: Pairs, positive: int) -> dict[str, float]
     chances : numpy.ndarray, shape (R, L)
         The predicted probability per class and label; the likeliest label is predicted, the first
         among equals.
-    pairs
-        The records to predict, by class and label.
     positive
         With two labels, the position of the one to find.
 

@@ -23,7 +23,8 @@ from kanon.base.formatting import CountedUnit, count_noun, write_count, write_pe
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress
 from kanon.charts.curves import draw_alteration_curve
-from kanon.charts.privacy import draw_level
+from kanon.charts.privacy import draw_worst_levels
+from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, Unsatisfiable, list_names
 from kanon.measures import alteration
 from kanon.measures.along import (
@@ -36,11 +37,9 @@ from kanon.measures.along import (
 )
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan_parts import AlgorithmPlan
-from kanon.privacy import entropy_l_diversity
 from kanon.privacy.model import rounded
 from kanon.recoding import Recoding
 from kanon.run import PreparedRun, Run, measured_metrics
-from kanon.sensitive import Sensitive
 
 ALGORITHMS = ("gaa", "lattice-sweep", "mondrian", "ola")
 """The algorithms that a report considers besides the plan's: a quick one of each family."""
@@ -207,8 +206,6 @@ class PlanResult:
 
 @dataclass(frozen=True, eq=False)
 class CurveSection:
-    """One or two pictures over k, with their numbers beside them."""
-
     title: str  # what they show
     figures: tuple[go.Figure, ...]  # the pictures
     # their numbers near the chosen k, formatted
@@ -229,7 +226,6 @@ def select_near_k(k: int, highest: int, most: int) -> list[int]:
 
 
 def run_plan(prepared: PreparedRun, progress: Progress) -> PlanResult:
-    """Run a plan's algorithm, and measure its releases for other k as far as that is quick."""
     plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
     name, module = plan.algorithm.name, algorithm_named(plan.algorithm.name)
@@ -275,7 +271,7 @@ def draw_curve_sections(prepared: PreparedRun, result: PlanResult) -> tuple[Curv
         numbers = dict(curves.numbers)
     of, columns = prepared.classes.of, [column.name for column in prepared.classes.sensitive]
     sections = [
-        _draw_column_levels(curves, numbers, column, columns, k, of)
+        _draw_column_levels(curves, numbers, result.recoding.released, column.name, columns, k)
         for column in result.recoding.released.sensitive
     ]
     return (_draw_alteration(curves, numbers, plan.metric, k, of), *sections)
@@ -302,34 +298,22 @@ def _draw_alteration(
 def _draw_column_levels(
     curves: Curves | Points,
     numbers: Mapping[str, np.ndarray],
-    sensitive: Sensitive,
+    released: EquivalenceClasses,
+    column: str,
     columns: Sequence[str],
     k: int,
-    of: CountedUnit,
 ) -> CurveSection:
-    whole = entropy_l_diversity.of_whole(sensitive)
-    diverse, distance = get_worst_levels(curves, sensitive.name, columns)
-    place = numbers["k"].tolist().index(k)
-    l_near = numbers[name_privacy_column("entropy_l", sensitive.name, columns)].tolist()
-    t_near = (numbers[name_privacy_column("t_norm1", sensitive.name, columns)] / 2).tolist()
-    label = f"k = {write_count(k)}: the worst class has"
-    figures = [
-        draw_level(
-            curves, diverse, k, l_near[place],
-            f"{label} l = {rounded(l_near[place], up=False)} of {rounded(whole, up=False)}",
-            "l, values (↑ better)", whole, whole, of,
-        ),
-        draw_level(
-            curves, distance, k, t_near[place],
-            f"{label} t = {rounded(t_near[place], up=True)} of 1",
-            "t, 0 to 1 (↓ better)", 1.0, of=of,
-        ),
-    ]  # fmt: skip
+    levels = get_worst_levels(curves, column, columns)
+    l_near = numbers[name_privacy_column("entropy_l", column, columns)]
+    t_near = numbers[name_privacy_column("t_norm1", column, columns)] / 2
     cells = {
-        "Entropy l, values\xa0↑": (_format_level(level, up=False) for level in l_near),
-        "t, total variation, 0 to 1\xa0↓": (_format_level(level, up=True) for level in t_near),
+        "Entropy l, values\xa0↑": (_format_level(level, up=False) for level in l_near.tolist()),
+        "t, total variation, 0 to 1\xa0↓": (
+            _format_level(level, True) for level in t_near.tolist()
+        ),
     }
-    title = f"{sensitive.name}: l and t of the worst class"
+    title = f"{column}: l and t of the worst class"
+    figures = draw_worst_levels(curves, levels, released, column, k)
     return _build_section(title, figures, numbers, cells, k)
 
 

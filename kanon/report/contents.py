@@ -14,6 +14,7 @@ from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import write_count, write_number, write_percent
 from kanon.base.progress import Progress, ignore_progress, scale_progress
+from kanon.cards import Card
 from kanon.charts.trees import TreeDrawing, place_tree
 from kanon.errors import PlanError, TableError, join_lines, quote
 from kanon.measures.overview import MeasureValue
@@ -37,7 +38,6 @@ from kanon.report.changes import ReportRecord, list_report_changes
 from kanon.report.explanations import (
     SENSITIVE_MEASURES,
     Guarantee,
-    SensitiveMeasure,
     describe_check_verdict,
     describe_column_fates,
     describe_plainly,
@@ -78,14 +78,6 @@ _N_SEARCHED = 1000  # the records among which changed ones are looked for
 
 
 @dataclass(frozen=True)
-class ReportTime:
-    """All that differs between two reports of one release."""
-
-    date: datetime.date  # the day
-    seconds: float  # how long the algorithm took
-
-
-@dataclass(frozen=True)
 class ColumnProfile:
     name: str
     role: str
@@ -108,7 +100,7 @@ class HierarchyDrawing:
 class LevelChange:
     """A number about the original table and the release; None stands for infinite."""
 
-    level: SensitiveMeasure
+    level: Card
     column: str
     before: float | None
     after: float | None
@@ -129,7 +121,9 @@ class Example:
 @dataclass(frozen=True, eq=False)
 class Report:
     words: Words  # what the people behind the release say
-    made: ReportTime
+    # all that differs between two reports of one release: the day, and the time of the algorithm
+    date: datetime.date
+    seconds: float
     verdict: str  # what was checked, what was reached and what was not considered
     plain_sentences: tuple[str, ...]  # what the release protects and what it costs, in plain words
     # records that were anonymised, and those left out before for missing values
@@ -241,7 +235,8 @@ def collect_report(
     nothing = "Nothing is released at the chosen k, so there are no curves around it."
     report = Report(
         words=words or Words(),
-        made=ReportTime(date, plan_result.seconds),
+        date=date,
+        seconds=plan_result.seconds,
         verdict=describe_check_verdict(release_run, reached_levels),
         plain_sentences=(
             *describe_plainly(release_run),
@@ -314,39 +309,39 @@ def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:
     )  # fmt: skip
 
 
-_RISKS = {
-    "highest": SensitiveMeasure(
-        "Highest risk of being found", "%", "lower",
+_RISKS = (
+    Card(
+        "highest", "Highest risk of being found",
         "The highest chance that someone who knows that a person is in the table picks the "
-        "right record.",
+        "right record.", "", "%", "lower",
     ),
-    "mean": SensitiveMeasure(
-        "Mean risk of being found", "%", "lower",
-        "The chance of picking the right record, on average over all records.",
+    Card(
+        "mean", "Mean risk of being found",
+        "The chance of picking the right record, on average over all records.", "", "%", "lower",
     ),
-    "share_above": SensitiveMeasure(
-        "Records with a risk above 20 %", "%", "lower",
+    Card(
+        "share_above", "Records with a risk above 20 %",
         "The share of the records in classes of fewer than five. 20 % is a round number, not a "
-        "standard.",
+        "standard.", "", "%", "lower",
     ),
-}  # fmt: skip
+)  # fmt: skip
 
 
 def _measure_risks(run: Run) -> tuple[LevelChange, ...]:
     before, after = run.prepared.classes, run.recoding.released
     if not after.n_classes:
         return ()
-    uniqueness = SensitiveMeasure(
-        f"Unique {before.of}", before.of, "lower",
+    uniqueness = Card(
+        "unique", f"Unique {before.of}",
         "Records whose quasi-identifiers match those of no other record."
         if before.of == "records"
         else "Persons with a record whose quasi-identifiers match those of no other person.",
+        "", before.of, "lower",
     )  # fmt: skip
     changes = [LevelChange(uniqueness, "", before.unique, after.unique)]
     prosecutors = [risk_summary(classes)["prosecutor"] for classes in (before, after)]
     changes += [
-        LevelChange(level, "", *(values[name] for values in prosecutors))
-        for name, level in _RISKS.items()
+        LevelChange(risk, "", *(values[risk.name] for values in prosecutors)) for risk in _RISKS
     ]
     for old, new in zip(before.sensitive, after.sensitive, strict=True):
         levels = [sensitive_measures(old), sensitive_measures(new)]
@@ -391,7 +386,7 @@ def build_report_record(report: Report) -> ReportRecord:
     trees = report.hierarchies
     fingerprints = {f"hierarchy of {quote(tree.column)}": tree.fingerprint for tree in trees}
     return ReportRecord(
-        date=report.made.date.isoformat(),
+        date=report.date.isoformat(),
         settings=dict(_list_settings(plan, report)),
         figures=dict(_list_figures(plan, report)),
         fingerprints={"table": report.hashes[0][1], **fingerprints},
@@ -400,17 +395,13 @@ def build_report_record(report: Report) -> ReportRecord:
 
 _ALGORITHM_TERMS = {
     "name": "Algorithm",
-    "metric": "Metric",
-    "strategy": "Strategy",
     "scope": "Scope of the strategy",
     "sensitive": "Column of the strategy",
     "cost": "Cost of a merge",
     "attribute_weights": "Weights of columns",
-    "tie_seed": "Tie seed",
-    "seed": "Seed",
     "node": "Levels",
 }
-"""The names of the keys of a plan's algorithm."""
+"""What the keys of a plan's algorithm are called, where that is another word."""
 
 
 def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
@@ -426,7 +417,8 @@ def _list_settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[st
             required.setdefault(title, []).append(", ".join(f"{key} = {part[key]}" for key in keys))
     yield from ((title, "; ".join(parameters)) for title, parameters in required.items())
     for key, value in plan["algorithm"].items():
-        yield _ALGORITHM_TERMS.get(key, key.capitalize()), _describe_setting(key, value)
+        term = _ALGORITHM_TERMS.get(key, key.replace("_", " ").capitalize())
+        yield term, _describe_setting(key, value)
     for name, metric in plan["metrics"].items():
         yield f"Metric {quote(name)}", f"{metric['intermediate']}, {metric['multiplier']}"
     for key, term in (

@@ -1,12 +1,11 @@
 """A plan, its verdict and its risks, in plain words for the person who has to sign."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
-from kanon.base.formatting import choose_plural, count_noun, join_words, write_count, write_percent
+from kanon.base.formatting import count_noun, join_words, write_count, write_percent
 from kanon.base.sentences import (
     describe_alteration,
     describe_best_guess,
@@ -14,6 +13,7 @@ from kanon.base.sentences import (
     describe_smallest_class,
     describe_suppression,
 )
+from kanon.cards import Card
 from kanon.errors import quote
 from kanon.measures.privacy import class_measures, sensitive_measures
 from kanon.plan import Plan
@@ -129,13 +129,10 @@ def describe_coarsening_effect(prepared: PreparedRun) -> str:
     columns = [coarsening.column for coarsening in prepared.coarsened]
     if not columns:
         return ""
-    return choose_plural(
-        len(columns),
-        "{columns} was coarsened before anything was counted: figures for the original table also "
-        "refer to its groups, and no measure of loss includes the coarsening.",
-        "{columns} were coarsened before anything was counted: figures for the original table also "
-        "refer to the groups, and no measure of loss includes the coarsening.",
-        columns=_list_columns(columns),
+    were = "was" if len(columns) == 1 else "were"
+    return (
+        f"{_list_columns(columns)} {were} coarsened before anything was counted: figures for the "
+        "original table also refer to the groups, and no measure of loss includes the coarsening."
     )
 
 
@@ -159,7 +156,6 @@ FAMILY_SENTENCES: Mapping[str, str] = {
 
 
 def describe_plan_algorithm(plan: Plan) -> dict[str, str]:
-    """How a release is found: the algorithm, its options, and what guides it."""
     settings, module = plan.algorithm, algorithm_named(plan.algorithm.name)
     own = get_own_steps(module.CARD.how)
     how = [FULL_DOMAIN] if own != module.CARD.how else []
@@ -186,7 +182,6 @@ def describe_plan_algorithm(plan: Plan) -> dict[str, str]:
 
 
 def describe_plan(run: Run) -> tuple[tuple[str, str], ...]:
-    """What was chosen, as pairs of a term and what it means here."""
     plan = run.prepared.plan
     weights = plan.algorithm.attribute_weights
     text_of_term = {
@@ -277,13 +272,10 @@ def _describe_suppression(run: Run) -> str:
 
 
 def _describe_missing(run: Run) -> str:
-    if run.prepared.dropped:
-        return (
-            f"{count_noun(run.prepared.dropped, 'record')} with a missing quasi-identifier were "
-            "left out beforehand."
-            if run.prepared.dropped > 1
-            else "1 record with a missing quasi-identifier was left out beforehand."
-        )
+    if dropped := run.prepared.dropped:
+        were = "was" if dropped == 1 else "were"
+        records = count_noun(dropped, "record")
+        return f"{records} with a missing quasi-identifier {were} left out beforehand."
     if run.prepared.plan.read.missing == "as-value":
         return "A missing quasi-identifier counts as a value of its own."
     return ""
@@ -300,7 +292,6 @@ def _describe_levels(run: Run) -> str:
 
 # --- what leaves ----------------------------------------------------------------------------
 def describe_column_fates(run: Run) -> dict[str, str]:
-    """What happens to each column on its way into the release."""
     plan, pseudonyms = run.prepared.plan, run.prepared.source.pseudonyms
     levels = {coarsening.column: coarsening.level for coarsening in run.prepared.coarsened}
     fate_of_column = {}
@@ -333,15 +324,9 @@ def describe_released_columns(run: Run) -> str:
     sentences = [f"The records of a class are alike only in {_list_columns(attributes)}."]
     if suppressed:
         rows_stay = run.prepared.plan.suppressed == "keep"
-        sentences.append(
-            choose_plural(
-                suppressed,
-                "Suppressed: {count} record, {share} ({how}).",
-                "Suppressed: {count} records, {share} ({how}).",
-                share=write_percent(100 * suppressed / run.prepared.classes.n_records),
-                how="their rows are blanked" if rows_stay else "not in the release",
-            )
-        )
+        share = write_percent(100 * suppressed / run.prepared.classes.n_records)
+        how = "their rows are blanked" if rows_stay else "not in the release"
+        sentences.append(f"Suppressed: {count_noun(suppressed, 'record')}, {share} ({how}).")
     if coarsened:
         sentences.append(f"Coarsened before anything was counted: {_list_columns(coarsened)}.")
     if unchanged:
@@ -358,19 +343,9 @@ def _list_columns(columns: tuple[str, ...] | list[str]) -> str:
 
 
 # --- levels of sensitive columns --------------------------------------------------------------
-@dataclass(frozen=True)
-class SensitiveMeasure:
-    """A number about a sensitive column, of the worst class: its title, unit and meaning."""
-
-    title: str
-    unit: str
-    direction: Literal["lower", "higher", ""]
-    meaning: str
-
-
-SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
-    measure.name: SensitiveMeasure(
-        measure.title, measure.unit, measure.card.direction, measure.meaning
+SENSITIVE_MEASURES: Mapping[str, Card] = {
+    measure.name: replace(
+        measure.card, title=measure.title, unit=measure.unit, summary=measure.meaning
     )
     for measure in class_measures()
     if measure.title
@@ -378,7 +353,7 @@ SENSITIVE_MEASURES: Mapping[str, SensitiveMeasure] = {
 """The measures of a sensitive column, by their names in ``M.json``."""
 
 
-def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
+def format_sensitive_level(level: float | None, card: Card) -> str:
     """Format a level without its unit; None is infinite.
 
     >>> format_sensitive_level(1.7581, SENSITIVE_MEASURES["entropy_l"])
@@ -390,8 +365,8 @@ def format_sensitive_level(level: float | None, what: SensitiveMeasure) -> str:
     """
     if level is None:
         return "∞"
-    if what.unit == "%":
+    if card.unit == "%":
         return write_percent(100 * level).removesuffix(" %")
     return (
-        write_count(level) if level >= 1000 else rounded(float(level), up=what.direction == "lower")
+        write_count(level) if level >= 1000 else rounded(float(level), up=card.direction == "lower")
     )

@@ -15,6 +15,5 @@ DRAWING = (
 
 
 def compute_script_hashes() -> str:
-    """The hashes of both scripts, by which a content security policy names them."""
     digests = (hashlib.sha256(script.encode("utf-8")).digest() for script in (LIBRARY, DRAWING))
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

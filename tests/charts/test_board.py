@@ -174,20 +174,23 @@ def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "not JSON"),
-        ("[]", "it has no panels"),
-        ('{"panels": []}', "key version"),
-        ('{"version": 2, "panels": []}', "key version: input should be 1"),
+        ("{", "not valid JSON"),
+        ("[]", "it has to be an object"),
+        ('{"panels": []}', "lacks the key version"),
+        ('{"version": 2, "panels": []}', "key version: '2' is not allowed"),
         ('{"version": 1, "panels": []}', "2 to 9 panels; this layout has 0"),
         ('{"version": 1, "panels": [{"kind": "curve"}]}', "this layout has 1"),
         (
             '{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}',
             "Panel 2 has the unknown kind",
         ),
-        ('{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}', "key panels.1.colour"),
-        ('{"version": 1, "panels": [{"measure": "min_k"}]}', "key panels.1.kind"),
-        ('{"version": 1, "panels": [{"kind": 3}]}', "key panels.1.kind"),
-        ('{"version": 1, "panels": [{"kind": "curve", "lines": "ncp"}]}', "panels.1.lines"),
+        (
+            '{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}',
+            "panels.0: the key 'colour'",
+        ),
+        ('{"version": 1, "panels": [{"measure": "min_k"}]}', "lacks the key panels.0.kind"),
+        ('{"version": 1, "panels": [{"kind": 3}]}', "key panels.0.kind"),
+        ('{"version": 1, "panels": [{"kind": "curve", "lines": "ncp"}]}', "panels.0.lines"),
         ('{"version": 1, "panels": null}', "key panels"),
     ],
 )

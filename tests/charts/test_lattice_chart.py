@@ -196,7 +196,7 @@ def test_a_neighbourhood_names_what_moves(census):
     figure = lattice.draw_neighbours(census, measure_nodes(task, near), census.least)
     nodes = keys(trace(figure, "satisfies")) + keys(trace(figure, "does not satisfy"))
     assert sorted(nodes) == near
-    labels = next(one for one in figure.data if one.mode == "markers+text").text
+    labels = [note.text for note in figure.layout.annotations]
     beside = [node for node in near if abs(sum(node) - sum(census.least)) == 1]
     assert sorted(labels) == sorted(
         f"{name} {level}"

@@ -153,9 +153,8 @@ def test_the_heights_that_are_left_are_drawn_beside_the_lattice():
 def test_the_running_numbers_are_those_of_the_steps():
     lesson = build_lesson(gaa, animals(), metric_named("custom"))
     figure = draw_running_numbers(lesson, 2)
-    lines = [trace for trace in figure.data if trace.mode == "lines"]
-    assert [trace.line.shape for trace in lines] == ["hv"] * 4
-    found = {trace.name: list(trace.y) for trace in lines}
+    assert [trace.line.shape for trace in figure.data] == ["hv"] * 4
+    found = {trace.name: list(trace.y) for trace in figure.data}
     numbers = [step.numbers for step in lesson.steps[:3]]
     assert found == {
         "minimum k ↑": [each.min_k for each in numbers],
@@ -165,7 +164,7 @@ def test_the_running_numbers_are_those_of_the_steps():
     }
     assert figure.layout.title.text == "After step 2: minimum k 4, alteration 27.8 %"
     bare = build_lesson(datafly, hospital(), metric_named("total"))
-    assert len(draw_running_numbers(bare).data) == 4  # k and alteration: a line and a mark each
+    assert len(draw_running_numbers(bare).data) == 2  # k and alteration
 
 
 def test_before_anybody_meets_the_trees_show_where_the_values_stand():

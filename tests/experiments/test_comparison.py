@@ -582,7 +582,7 @@ def test_the_finding_says_which_way_it_went():
     assert describe_what_if(found, titles) == "At k = 4 releases now lose less: LLM 5.0 % → 3.0 %"
     same = compare_before_and_after(before, before, 4)
     assert describe_what_if(same, titles) == "At k = 4 releases lose as much as before: NCP 2.0 %"
-    assert len(draw_what_if(found, titles).data) == 8
+    assert len(draw_what_if(found, titles).data) == 4
 
 
 def test_a_metric_may_be_called_like_a_strategy():

@@ -13,7 +13,7 @@ from kanon.learning.disclosure import (
     CARDS,
     Guess,
     ShareDisclosure,
-    count_exact_cells,
+    count_revealed_cells,
     measure_share_disclosure,
 )
 from kanon.measures.linkage import measure_linkage
@@ -117,7 +117,7 @@ def test_disclosure_equals_looking_through_the_rows(drawn):
         for p in left
         for j in range(len(problem.trees))
     )
-    assert found.exact == exact == count_exact_cells(recoding)
+    assert found.exact == exact == count_revealed_cells(recoding)[0]
     assert found.alone == sum(
         table.loc[p].iloc[j] != problem.rows[p][j]
         and [row[j] for row in members[int(recoding.assigned[of_row[p]])]].count(problem.rows[p][j])

@@ -154,7 +154,7 @@ def test_columns_coarsened_before_are_said_for_none_one_and_two():
         for n in range(3)
     ]
     assert said[0] == ""
-    assert said[1].startswith("'ill' was coarsened") and "also refer to its groups, and" in said[1]
+    assert said[1].startswith("'ill' was coarsened") and "also refer to the groups, and" in said[1]
     assert (
         said[2].startswith("'ill' and 'job' were coarsened")
         and "also refer to the groups, and" in said[2]

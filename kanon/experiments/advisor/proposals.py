@@ -95,21 +95,14 @@ def _explain_proposal(ranking: Ranking, place: int, first: int) -> str:
 
 
 def _describe_larger_k(ranking: Ranking, place: int) -> str:
-    larger = int((ranking.at_k[place] > ranking.ks).sum())
+    larger, n_ks = int((ranking.at_k[place] > ranking.ks).sum()), len(ranking.ks)
     if not larger:
         return ""
-    condition = " that meet the limits" if ranking.limits else ""
-    if len(ranking.ks) == 1:
-        k, smallest = (write_count(number) for number in (ranking.at_k[place, 0], ranking.ks[0]))
-        return (
-            f" This is its release for k = {k}: of its releases for k = {smallest} and "
-            f"above{condition}, this one loses least."
-        )
-    return (
-        f" For {write_count(larger)} of the {write_count(len(ranking.ks))} values of k, its "
-        "release for a larger k counts, because it loses "
-        f"{f'least of those{condition}' if condition else 'less'}."
-    )
+    extent = f"k = {write_count(ranking.ks[0])}"
+    if n_ks > 1:
+        extent = f"{write_count(larger)} of {write_count(n_ks)} values of k"
+    loss = "least of those that meet the limits" if ranking.limits else "less"
+    return f" For {extent} its release for a larger k counts, because it loses {loss}."
 
 
 def describe_first_warning(ranking: Ranking) -> str:

@@ -51,30 +51,22 @@ def find_least_losses(
 
     With limits, or models that a line merges on for, that may be the release for a larger k.
     """
-    results = [
-        _find_least_losses(replace(comparison, lines=(line,)), ks, limits)
-        for line in comparison.lines
-    ]
-    at_k, losses = zip(*results, strict=True)
+    at_k, losses = [], []
+    for line in comparison.lines:
+        known_ks = np.union1d(ks, list_k_from(line, min(ks))).astype(np.int64)
+        line_losses = compute_losses(replace(comparison, lines=(line,)), known_ks.tolist())[0, 0]
+        best_l = line.best_l.get(comparison.sensitive, 1.0)
+        meets = known_ks >= limits.get("k", 0)
+        meets &= compute_shortfall(line_losses, limits, best_l) == 0
+        places = []
+        for k in ks:
+            large_enough = known_ks >= k
+            both = large_enough & meets
+            candidates = np.flatnonzero(both if both.any() else large_enough)
+            places.append(candidates[line_losses[candidates, 0].argmin()])
+        at_k.append(known_ks[places])
+        losses.append(line_losses[places])
     return np.array(at_k), np.array(losses)
-
-
-def _find_least_losses(
-    comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    (line,) = comparison.lines
-    known_ks = np.union1d(ks, list_k_from(line, min(ks))).astype(np.int64)
-    line_losses = compute_losses(comparison, known_ks.tolist())[0, 0]
-    meets = known_ks >= limits.get("k", 0)
-    meets &= compute_shortfall(line_losses, limits, line.best_l.get(comparison.sensitive, 1.0)) == 0
-    places = []
-    for k in ks:
-        large_enough = known_ks >= k
-        candidates = np.flatnonzero(
-            large_enough & meets if (large_enough & meets).any() else large_enough
-        )
-        places.append(candidates[line_losses[candidates, 0].argmin()])
-    return known_ks[places], line_losses[places]
 
 
 def list_k_from(line: Line, k: int) -> np.ndarray:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 import kanon
 from kanon.algorithms.gaa import PARTS
-from kanon.base.checked_json import Strict, describe_problem, read_json
+from kanon.base.checked_json import Strict, read_json, validate
 from kanon.base.formatting import join_words, write_count
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, StudyError
@@ -38,38 +38,27 @@ _Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False
 
 
 class StudyInputs(Strict):
+    """What a study was made with; the descriptions say what has changed."""
+
     # fingerprints
-    table: _Text
-    hierarchies: _Text
+    table: _Text = Field(description="another table")
+    hierarchies: _Text = Field(description="other hierarchies")
     # what guides the merging
-    metric: _Text
-    attribute_weights: _Text
-    cost: _Text
-    scope: _Text
-    tie_seed: _Text
-    parts: _Text
-    seed: _Text  # what the columns are drawn with
-    version: _Text  # that of kanon
+    metric: _Text = Field(description="another metric")
+    attribute_weights: _Text = Field(description="other attribute weights")
+    cost: _Text = Field(description="another cost")
+    scope: _Text = Field(description="another scope")
+    tie_seed: _Text = Field(description="another tie seed")
+    parts: _Text = Field(description="another number of parts")
+    seed: _Text = Field(description="another seed")  # what the columns are drawn with
+    version: _Text = Field(description="another version of kanon")
 
     def changed(self, before: StudyInputs) -> list[str]:
         return [
-            change for key, change in _CHANGES.items() if getattr(self, key) != getattr(before, key)
+            str(part.description)
+            for key, part in StudyInputs.model_fields.items()
+            if getattr(self, key) != getattr(before, key)
         ]
-
-
-_CHANGES = {
-    "table": "another table",
-    "hierarchies": "other hierarchies",
-    "metric": "another metric",
-    "attribute_weights": "other attribute weights",
-    "cost": "another cost",
-    "scope": "another scope",
-    "tie_seed": "another tie seed",
-    "parts": "another number of parts",
-    "seed": "another seed",
-    "version": "another version of kanon",
-}
-"""What is said of each part that has changed."""
 
 
 class _Result(Strict):
@@ -172,12 +161,9 @@ def read_study(source: Path | bytes, inputs: StudyInputs) -> list[RunResult]:
             "differently; start a new study."
         )
     try:
-        file = _StudyFile.model_validate(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise describe_problem(
-            first, ".".join(map(str, first["loc"])), _FILE_TYPE, StudyError
-        ) from None
+        file = validate(_StudyFile, content, _FILE_TYPE)
+    except PlanError as error:
+        raise StudyError(*error.args) from None
     changes = inputs.changed(file.made_with)
     if changes:
         raise StudyError(

@@ -295,7 +295,8 @@ def show_report_downloads(
     work: SessionState, reported: Report, report: Report | PublicReport, words: Words, stale: bool
 ) -> None:
     view, file = work.view(ReportView), find_released_file(work, reported)
-    about = f"{reported.plan}|{reported.made}|{words}|{view.public}|{view.publish}|{file}"
+    made = f"{reported.date}|{reported.seconds}"
+    about = f"{reported.plan}|{made}|{words}|{view.public}|{view.publish}|{file}"
     form = "publication" if view.public else "internal"
     plan, words_content = reported.plan, write_words(words)
     base_name = state.get_or_compute(

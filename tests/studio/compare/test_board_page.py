@@ -92,7 +92,7 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     assert work(board).compare.layout == layout and len(told_to_cursor(board)["panels"]) == 2
     assert not problems(board)
     for content, said in (
-        (b'{"version": 1, "panels": [], "k": 3}', "Layout key k: there is no such key"),
+        (b'{"version": 1, "panels": [], "k": 3}', "The layout: the key 'k' is unknown"),
         (b"\xff\xfe", "not UTF-8"),
         (b" " * 200_001, "larger than 200 kB"),
     ):
