@@ -41,8 +41,8 @@ from kanon.studio.decide.advice import (
     plan_advice,
     take_proposal,
 )
+from kanon.studio.decide.settings_undo import show_undo_button
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels

@@ -34,9 +34,8 @@ from kanon.release.decision import (
     measure_reached_levels,
 )
 from kanon.run import Run
-from kanon.studio.decide.settings_undo import take_settings
+from kanon.studio.decide.settings_undo import show_undo_button, take_settings
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs.anonymisation import has_outdated_result
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
