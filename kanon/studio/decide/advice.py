@@ -30,7 +30,7 @@ from kanon.privacy.persons import describe_too_few_persons
 from kanon.release.context import compute_least_k, list_thresholds
 from kanon.run import prepare
 from kanon.studio.decide.settings_undo import take_settings
-from kanon.studio.decide.state import DecideView
+from kanon.studio.decide.state import AdviceView
 from kanon.studio.jobs.durations import Effort, measure_job
 from kanon.studio.session.findings import AdviceRequirements, AdviceResult
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
@@ -77,14 +77,17 @@ def get_advice_settings(work: SessionState) -> str:
 
 def get_advice_ks(work: SessionState) -> tuple[int, ...]:
     """The k of the averages; PlanError if their range is empty."""
-    view = work.view(DecideView).advice
+    view = work.view(AdviceView)
     return choose_averaged_k(view.low or work.settings.k, view.high)
 
 
 def get_advice_limits(work: SessionState) -> dict[str, float]:
-    """The thresholds of part 1, if they count here; k only if it is above the k of this part."""
-    if not work.view(DecideView).advice.limited:
-        return {}
+    """The thresholds of part 1, if they count here."""
+    return _list_part_1_limits(work) if work.view(AdviceView).limited else {}
+
+
+def _list_part_1_limits(work: SessionState) -> dict[str, float]:
+    """The thresholds of part 1; k only if it is above the k of this part."""
     required = list_thresholds(work.purpose.context)
     limits: dict[str, float | None] = {}
     if compute_least_k(work.purpose.context) > get_advice_ks(work)[0]:
@@ -95,10 +98,10 @@ def get_advice_limits(work: SessionState) -> dict[str, float]:
 
 
 def describe_advice_limits(work: SessionState) -> str:
-    view = replace(work.view(DecideView).advice, limited=True)
-    limits = get_advice_limits(work.replace_sections(replace(work.view(DecideView), advice=view)))
     signs = {"k": "≥", "l": "≥", "t": "≤"}
-    return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
+    return ", ".join(
+        f"{name} {signs[name]} {value:g}" for name, value in _list_part_1_limits(work).items()
+    )
 
 
 def build_advice_job(work: SessionState) -> AdviceJob:
@@ -125,7 +128,7 @@ def list_concerns(work: SessionState) -> list[str]:
 
 def check_matters(work: SessionState) -> None:
     names = list_concerns(work)
-    if not any(work.view(DecideView).advice.weights[name] for name in names):
+    if not any(work.view(AdviceView).weights[name] for name in names):
         raise PlanError(
             "All weights are 0, so no concern counts; set at least one above 0: "
             f"{', '.join(CONCERNS[name] for name in names)}."
@@ -133,7 +136,7 @@ def check_matters(work: SessionState) -> None:
 
 
 def build_advice_request(work: SessionState) -> JobRequest:
-    job, weights = build_advice_job(work), work.view(DecideView).advice.weights
+    job, weights = build_advice_job(work), work.view(AdviceView).weights
     check_matters(work)
     then = partial(store_advice, job.settings, job.asked)
     arguments = (job.runs, job.wanted, job.tried, job.ks, weights, job.limits)
@@ -184,7 +187,7 @@ def build_advice(work: SessionState, advised: AdviceResult) -> Advice:
     if max(ks) > comparison.n_records:
         too_few = too_few_records if work.table.person is None else describe_too_few_persons
         raise Unsatisfiable(too_few(max(ks), comparison.n_records))
-    view = work.view(DecideView).advice
+    view = work.view(AdviceView)
     ranking = rank_configurations(comparison, ks, view.weights, get_advice_limits(work))
     asked = ks, tuple(sorted(ranking.limits.items()))
     own = {
@@ -259,7 +262,7 @@ def build_advice_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def explain_advice(work: SessionState) -> str:
-    weights = work.view(DecideView).advice.weights
+    weights = work.view(AdviceView).weights
     return _how(
         "advised",
         utility=weights["utility"],

@@ -1,7 +1,6 @@
 """The part *Which settings?*, which tries every metric, strategy and scope."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -42,7 +41,7 @@ from kanon.studio.decide.advice import (
     take_proposal,
 )
 from kanon.studio.decide.settings_undo import show_undo_button
-from kanon.studio.decide.state import DecideView
+from kanon.studio.decide.state import AdviceView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
@@ -102,7 +101,7 @@ def show_advice_panel(work: SessionState) -> None:
     with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(explain_advice(work))
         if advice is not None:
-            ks, view = get_advice_ks(work), work.view(DecideView).advice
+            ks, view = get_advice_ks(work), work.view(AdviceView)
             constants = {
                 "K": ks[0] if len(ks) == 1 else (ks[0], ks[-1]),
                 "WEIGHTS": dict(view.weights),
@@ -112,18 +111,14 @@ def show_advice_panel(work: SessionState) -> None:
             draw_code_buttons("settings", lambda: plan_advice(work), constants)
 
 
-def _set(**fields: Any) -> None:
-    deciding = state.get_session().view(DecideView)
-    state.update_sections(replace(deciding, advice=replace(deciding.advice, **fields)))
-
-
-def _set_weight(name: str, value: Any) -> None:
-    _set(weights={**state.get_session().view(DecideView).advice.weights, name: value})
+def _set_weight(name: str, value: int) -> None:
+    view = state.get_session().view(AdviceView)
+    state.update_sections(replace(view, weights={**view.weights, name: value}))
 
 
 # --- the question -----------------------------------------------------------------------------
 def _show_question(work: SessionState) -> None:
-    view = work.view(DecideView).advice
+    view = work.view(AdviceView)
     # A k typed before records were left out stays, with a message that it is out of reach.
     most = max(2, work.table.complete_records.n_records, view.low or 0, view.high or 0)
     low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
@@ -139,7 +134,7 @@ def _show_question(work: SessionState) -> None:
             value=None,
             step=1,
             placeholder="one k" if field == "high" else None,
-            **attach_widget(key, value, field, into=_set),
+            **attach_widget(key, value, field, into=AdviceView),
             help="Leave it empty for one k. For a range, criteria are averaged over k."
             if field == "high"
             else None,
@@ -165,14 +160,16 @@ def _show_buttons(work: SessionState, advice: Advice | None) -> None:
             st.checkbox(
                 f"First those that meet part 1: {escape_markdown(limits)}",
                 **attach_widget(
-                    "advice-limited", work.view(DecideView).advice.limited, "limited", into=_set
+                    "advice-limited", work.view(AdviceView).limited, "limited", into=AdviceView
                 ),
             )
         if advice is not None and advice.weighed.comparison.sensitive:
             st.segmented_control(
                 "Picture",
                 ["l", "t"],
-                **attach_widget("advice-concern", _get_concern(work, advice), "concern", into=_set),
+                **attach_widget(
+                    "advice-concern", _get_concern(work, advice), "concern", into=AdviceView
+                ),
                 label_visibility="collapsed",
                 format_func=lambda name: f"Alteration against {name}",
             )
@@ -181,7 +178,7 @@ def _show_buttons(work: SessionState, advice: Advice | None) -> None:
 def _get_concern(work: SessionState, advice: Advice) -> str:
     """The axis against the alteration: the chosen one, or the one with the widest spread."""
     apart = advice.weighed.losses.max(axis=0) - advice.weighed.losses.min(axis=0)
-    return work.view(DecideView).advice.concern or (
+    return work.view(AdviceView).concern or (
         "l" if len(apart) == 1 or apart[1] >= apart[2] else "t"
     )
 
@@ -217,7 +214,7 @@ def _show_advice(work: SessionState, advice: Advice) -> None:
 
 
 def _get_advice_key(work: SessionState) -> str:
-    view = work.view(DecideView).advice
+    view = work.view(AdviceView)
     assert work.findings.advice is not None
     limits = describe_advice_limits(work) if view.limited else ""
     weights = ",".join(f"{name}={value}" for name, value in view.weights.items())

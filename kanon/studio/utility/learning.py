@@ -36,7 +36,7 @@ from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models, ha
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest, SessionState, get_metric
-from kanon.studio.utility.state import LearningView, UtilityView
+from kanon.studio.utility.state import LearningView
 
 _how = Sections(__file__)
 
@@ -72,7 +72,7 @@ def get_target(work: SessionState) -> str | None:
     targets = list_targets(work)
     sample = SAMPLES.get(work.table.origin)
     preferred = (
-        work.view(UtilityView).learning.target,
+        work.view(LearningView).target,
         sample.target if sample is not None else "",
     )
     return next((name for name in (*preferred, *targets) if name in targets), None)
@@ -84,7 +84,7 @@ def plan_studies(work: SessionState) -> Plan:
 
 
 def get_learning_key(work: SessionState) -> str:
-    view = work.view(UtilityView).learning
+    view = work.view(LearningView)
     return compute_fingerprint(
         hash_run_inputs(work, plan_studies(work)), get_target(work), view.share
     )
@@ -99,7 +99,7 @@ def build_learning_inputs(work: SessionState) -> LearningInputs:
             "predict; make one sensitive or insensitive on the Data page."
         )
     prepared = prepare(plan_studies(work), work.table.records)
-    labels = get_target_labels(prepared, target, work.view(UtilityView).learning.share)
+    labels = get_target_labels(prepared, target, work.view(LearningView).share)
     return LearningInputs(prepared, labels, get_learning_key(work))
 
 
@@ -129,7 +129,7 @@ def parse_typed_ks(text: str, most: int) -> tuple[int, ...]:
 
 def build_learning_task(work: SessionState, ground: LearningInputs) -> LearningTask:
     """The chosen experiment and its outcomes so far; KanonError says why it cannot run."""
-    view = work.view(UtilityView).learning
+    view = work.view(LearningView)
     ks = parse_typed_ks(view.ks, ground.prepared.classes.highest_k)
     experiment = create_experiment(
         ground.prepared, ks, ground.labels, view.classifier, view.trained
@@ -340,7 +340,7 @@ def describe_highest(bands_by_name: Mapping[str, Band], ks: Sequence[int], chanc
 
 
 def explain_learning(work: SessionState, ground: LearningInputs) -> str:
-    view, plan = work.view(UtilityView).learning, ground.prepared.plan
+    view, plan = work.view(LearningView), ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[get_score(view, ground.labels)]
     binary = (
         "With two labels, the classifier looks for the rarer one, "

@@ -8,7 +8,6 @@ import streamlit as st
 
 from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import write_decimals
 from kanon.charts.representation import MatrixPart, build_representation_table, draw_representation
 from kanon.learning.disclosure import CARDS, ShareDisclosure, measure_share_disclosure
 from kanon.learning.export import FILE_KINDS, find_new_column_names, write_representation_file
@@ -81,7 +80,7 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
         st.caption(escape_markdown(explain_no_disclosure(name)))
     _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
-        st.markdown(explain_representation(recoding, matrix, visible, name))
+        st.markdown(explain_representation(matrix))
 
 
 def _choose_representation(work: SessionState) -> None:
@@ -336,9 +335,7 @@ def _compare_shares(leak: ShareDisclosure, name: str) -> str:
     return f"**{after}** ({before} without the shares)"
 
 
-def explain_representation(
-    recoding: Recoding, matrix: Matrix, visible: MatrixPart, name: str
-) -> str:
+def explain_representation(matrix: Matrix) -> str:
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
     return _how(
@@ -348,38 +345,5 @@ def explain_representation(
         fill_parent=REPRESENTATIONS["fillParent"].title,
         fill_child=REPRESENTATIONS["fillChild"].title,
         proportional=REPRESENTATIONS["proportional"].title,
-        row=_explain_row(recoding, visible, name),
         sources=escape_markdown(sources),
-    )
-
-
-def _explain_row(recoding: Recoding, visible: MatrixPart, name: str) -> str:
-    # The row with the most cells between 0 and 1.
-    between = ((visible.entries > 0) & (visible.entries < 1)).sum(axis=1)
-    row = int(between.argmax()) if between.any() else 0
-    position = int(visible.classes[row])
-    size = int(recoding.counts[position])
-    label = escape_markdown(format_released_class(recoding.released, position))
-    at = escape_markdown(trim_title(visible.labels[int(visible.released[row])], 24))
-    entries = visible.entries[row]
-    order = np.argsort(-entries, kind="stable")
-    filled = [int(place) for place in order if entries[place] > 0]
-    listed = sorted(filled, key=lambda place: entries[place] in (0, 1))[:4]
-    if name == "proportional":
-        terms = [
-            f"{escape_markdown(trim_title(visible.labels[place], 24))}: "
-            f"{write_count(round(float(entries[place]) * size))}/{write_count(size)} = "
-            f"{write_decimals(float(entries[place]), 3)}"
-            for place in listed
-        ]
-    else:
-        terms = [f"{escape_markdown(trim_title(visible.labels[place], 24))}: 1" for place in listed]
-    rest = len(filled) - len(listed)
-    if rest:
-        terms.append(f"and {write_count(rest)} more above 0")
-    records = count_noun(size, "record")
-    return (
-        f"**One row.** The class [{label}] has {records}; "
-        f"its v in {escape_markdown(visible.attribute)} is "
-        f"{at}. {REPRESENTATIONS[name].title}: {'; '.join(terms)}; 0 elsewhere."
     )

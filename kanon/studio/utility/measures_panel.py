@@ -1,5 +1,7 @@
 """The part *What changed*: distributions, associations and all measures."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -35,7 +37,7 @@ from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.state import attach_widget
-from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.files import draw_code_buttons
@@ -47,47 +49,17 @@ _how = Sections(__file__)
 
 
 # --- sentences ------------------------------------------------------------------------------
-_EQUAL_SPREAD = "if a released value counts as each of its possible values with equal chance"
-
-
-def describe_distributions(changes: Changes) -> str:
-    most, least = changes.distributions[0], changes.distributions[-1]
-    if most.total_variation == 0:
-        return f"**No column changed**: every value is as frequent as before, {_EQUAL_SPREAD}."
-    if len(changes.distributions) > 1 and _is_alike(most, least):
-        return (
-            f"**All columns changed alike**: in each, {_count_changed_records(most)} would need a "
-            f"different value to match the original distribution, {_EQUAL_SPREAD}."
-        )
-    sentences = [
-        (
-            f"**{escape_markdown(most.name)} changed most**: {_count_changed_records(most)} "
-            f"would need a different {escape_markdown(most.name)} "
-            f"to match the original distribution, {_EQUAL_SPREAD}."
-        )
-    ]
-    if len(changes.distributions) > 1:
-        amount = (
-            write_percent(100 * least.total_variation) if least.total_variation else "not at all"
-        )
-        sentences.append(f"{escape_markdown(least.name)} changed least ({amount}).")
-    if most.suppressed:
-        sentences.append(
-            choose_plural(
-                most.suppressed,
-                "The {count} suppressed record has no value at all and counts in every column.",
-                "The {count} suppressed records have no value at all and count in every column.",
-            )
-        )
-    return " ".join(sentences)
-
-
-def _count_changed_records(distribution: Distribution) -> str:
-    number = distribution.total_variation * distribution.n_records
-    return (
-        f"{write_percent(100 * distribution.total_variation)} of the records "
-        f"({'fewer than one' if number < 1 else write_count(round(number))})"
+def describe_spread(changes: Changes) -> str:
+    sentence = "A released value counts as each of its possible values with equal chance."
+    suppressed = changes.distributions[0].suppressed
+    if not suppressed:
+        return sentence
+    without = choose_plural(
+        suppressed,
+        "The {count} suppressed record has no value at all and counts in every column.",
+        "The {count} suppressed records have no value at all and count in every column.",
     )
+    return f"{sentence} {without}"
 
 
 def _is_alike(first: Distribution, second: Distribution) -> bool:
@@ -122,34 +94,26 @@ def list_association_notes(changes: Changes) -> str:
     if associations.near_unique:
         notes.append(
             f"Left out for having fewer than {association_change.RECORDS_PER_VALUE} "
-            "records per value on average: "
-            f"{_list_some([escape_markdown(name) for name in associations.near_unique])}. "
+            f"records per value on average: {_list_some(associations.near_unique)}. "
             "Nearly unique columns seem to be associated with everything."
         )
     if associations.left_out:
-        pairs = [
-            f"{escape_markdown(first)} × {escape_markdown(second)}"
-            for first, second in associations.left_out
-        ]
+        pairs = [" × ".join(pair) for pair in associations.left_out]
         most = write_count(association_change.MOST_PAIRS)
         notes.append(f"Left out for having more than {most} pairs of values: {_list_some(pairs)}.")
     if associations.binned:
         notes.append(
             f"Numeric columns in {association_change.BINS} bins with equal numbers of original "
-            f"records: {_list_some([escape_markdown(name) for name in associations.binned])}."
+            f"records: {_list_some(associations.binned)}."
         )
     if not associations.pairs:
         notes.append("No two columns are left to compare.")
     return " ".join(notes)
 
 
-def _list_some(names: list[str]) -> str:
-    first_names = ", ".join(names[:4])
-    return (
-        f"{first_names} and {count_noun(len(names) - 4, 'other')}"
-        if len(names) > 4
-        else first_names
-    )
+def _list_some(names: Sequence[str]) -> str:
+    more = [f"and {count_noun(len(names) - 4, 'other')}"] if len(names) > 4 else []
+    return escape_markdown(" ".join([", ".join(names[:4]), *more]))
 
 
 def describe_queries(changes: Changes) -> str:
@@ -189,113 +153,37 @@ def build_change_numbers(run: Run, changes: Changes) -> list[Number]:
     ]
 
 
-# --- how it is computed -----------------------------------------------------------------------
-def explain_changes(run: Run, changes: Changes, large: Distribution) -> str:
-    parts = [
-        _explain_spread(run),
-        _explain_distribution(run, changes, large),
-        _explain_association(run, changes),
-    ]
-    return "\n\n".join([*parts, _explain_queries(run, changes), _how("root")])
-
-
-def _explain_spread(run: Run) -> str:
-    count = run.recoding.suppressed_records
-    if not count:
-        return _how("spread")
-    suppressed = count_noun(count, "suppressed record has", "suppressed records have")
-    return f"{_how('spread')} The {suppressed} no value at all."
-
-
-def _explain_distribution(run: Run, changes: Changes, large: Distribution, most: int = 3) -> str:
-    n = large.n_records
-    apart = abs(large.before - large.after)
-    furthest = sorted(range(len(apart)), key=lambda place: -apart[place])[:most]
-    furthest = [place for place in furthest if apart[place] > 0]
-    terms = [
-        f"|{write_decimals(large.before[place], 1)} − {write_decimals(large.after[place], 1)}|"
-        for place in furthest
-    ]
-    names = ", ".join(escape_markdown(trim_title(large.values[place], 20)) for place in furthest)
-    sum_text = " + ".join(terms) or "0"
-    rest = " + …" if (apart > 0).sum() > len(terms) else ""
-    missing = f" + {write_count(large.suppressed)}" if large.suppressed else ""
-    distances = [write_decimals(column.total_variation, 4) for column in changes.distributions]
-    several = " + ".join(distances[:4]) + (" + …" if len(distances) > 4 else "")
-    value = run.measures[distribution_change.CARD.name]
-    whose = f" (the largest terms: {names})" if names else ""
-    suppressed_word = " + suppressed" if missing else ""
-    return _how(
-        "distribution",
-        column=escape_markdown(large.name),
-        formula=f"½ · (Σ |before − after|{suppressed_word}) / n",
-        terms=f"½ · ({escape_markdown(sum_text)}{rest}{missing}) / {write_count(n)}",
-        distance=f"{write_decimals(large.total_variation, 4)}{whose}",
-        number=len(distances),
-        mean=f"({several}) / {len(distances)}",
-        value=write_decimals(value, 4),
-        source=escape_markdown(distribution_change.CARD.source),
-    )
-
-
-def _explain_association(run: Run, changes: Changes) -> str:
-    value = run.measures[association_change.CARD.name]
-    pair = strongest(changes.before, changes.after)
-    pairs = changes.before.pairs
-    if not pairs or value is None:
-        return (
-            "**Association change.** The mean of |V before − V after| over pairs of columns; "
-            "here no pair can be compared."
-        )
-    most = ""
-    if pair is not None:
-        before, after = write_decimals(pair.before, 4), write_decimals(pair.after, 4)
-        gap = f"|{before} − {after}| = {abs(pair.after - pair.before):.4f}"
-        most = (
-            f"It changed most between {escape_markdown(pair.one)} "
-            f"and {escape_markdown(pair.other)}: {gap}. "
-        )
-        most = most.replace("|", "\\|")
-    return _how(
-        "associations",
-        most=most,
-        bins=association_change.BINS,
-        fewest=association_change.RECORDS_PER_VALUE,
-        number=write_count(pairs),
-        value=write_decimals(value, 4),
-        source=escape_markdown(association_change.CARD.source),
-    )
-
-
-def _explain_queries(run: Run, changes: Changes) -> str:
-    study_of_counts, names = changes.queries, run.recoding.classes.attributes
-    middle = int(abs(study_of_counts.errors - study_of_counts.quantile(1 / 2)).argmin())
-    about = " and ".join(
-        escape_markdown(names[j]) for j in study_of_counts.queries.attributes[middle] if j >= 0
-    )
-    n = study_of_counts.n_records
-    kinds = study_of_counts.queries.of_ranges
-    true, estimated = float(study_of_counts.true[middle]), float(study_of_counts.estimated[middle])
-    return _how(
-        "queries",
-        all=write_count(len(kinds)),
-        ranges=write_count(int(kinds.sum())),
-        cells=write_count(int((~kinds).sum())),
-        columns=about,
-        true=f"{true:.1f}",
-        estimate=f"{estimated:.1f}",
-        error=f"{abs(estimated - true):.1f} / {max(true, n / 1000):.1f} = "
-        f"{write_percent(float(study_of_counts.errors[middle]))}",
-        source=escape_markdown(query_error.CARD.source),
+def explain_changes(changes: Changes) -> str:
+    of_ranges = changes.queries.queries.of_ranges
+    return "\n\n".join(
+        [
+            _how("spread"),
+            _how("distribution", source=escape_markdown(distribution_change.CARD.source)),
+            _how(
+                "associations",
+                bins=association_change.BINS,
+                fewest=association_change.RECORDS_PER_VALUE,
+                number=write_count(changes.before.pairs),
+                source=escape_markdown(association_change.CARD.source),
+            ),
+            _how(
+                "queries",
+                all=write_count(len(of_ranges)),
+                ranges=write_count(int(of_ranges.sum())),
+                cells=write_count(int((~of_ranges).sum())),
+                source=escape_markdown(query_error.CARD.source),
+            ),
+            _how("root"),
+        ]
     )
 
 
 def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     about = f"{result.settings}|{k}"
     changes = state.get_or_compute("changed", about, lambda: measure_changes(run))
-    st.markdown(describe_distributions(changes))
+    st.caption(describe_spread(changes))
     settings = PictureSettings.from_run(work, run.prepared, k)
-    large = _show_distributions(work, changes, about, k, settings)
+    _show_distributions(work, changes, about, k, settings)
     draw_in_columns(build_change_numbers(run, changes))
     _show_associations(changes, about, settings)
     _show_moments(changes, about)
@@ -308,16 +196,15 @@ def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: 
     )
     _show_all_measures(result, run, about)
     with st.expander("How it is computed", icon=":material/calculate:"):
-        st.markdown(explain_changes(run, changes, large))
+        st.markdown(explain_changes(changes))
         draw_code_buttons("utility", lambda: run.prepared.plan)
 
 
 def _show_distributions(
     work: SessionState, changes: Changes, about: str, k: int, settings: PictureSettings
-) -> Distribution:
-    """Draw a small panel per column and a large one; returns the large one."""
+) -> None:
+    """Draw a small panel per column and a large one."""
     distributions = changes.distributions
-    most = distributions[0]
     show_picture(
         draw_distribution_panels(
             distributions,
@@ -330,11 +217,11 @@ def _show_distributions(
         original=True,
     )
     if len(distributions) == 1:
-        return most
+        return
     by_name = {large.name: large for large in distributions}
     attribute = work.view(UtilityView).attribute
     if attribute not in by_name:
-        attribute = most.name
+        attribute = distributions[0].name
     st.selectbox(
         "Zoom in on",
         list(by_name),
@@ -356,7 +243,6 @@ def _show_distributions(
         settings,
         original=True,
     )
-    return large
 
 
 def _show_associations(changes: Changes, about: str, settings: PictureSettings) -> None:

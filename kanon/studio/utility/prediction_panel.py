@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -55,7 +55,7 @@ from kanon.studio.utility.learning_panel import (
     show_ks_field,
     show_no_inputs,
 )
-from kanon.studio.utility.state import UtilityView
+from kanon.studio.utility.state import LearningView, PredictingView
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.progress import draw_start_button, show_earlier_study
 
@@ -107,7 +107,7 @@ class Trials(NamedTuple):
 
 def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
     """The chosen trials and their results so far; KanonError says why they cannot run."""
-    view = work.view(UtilityView).predicting
+    view = work.view(PredictingView)
     names = [name for name in list_offered_algorithms() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
@@ -121,7 +121,7 @@ def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
         tuple(metric_named(name) for name in PUBLISHED),
         view.representation,
     )
-    about = (ground.labels.target, work.view(UtilityView).learning.share, view.representation)
+    about = (ground.labels.target, work.view(LearningView).share, view.representation)
     keys = {
         plan.algorithm.name: compute_fingerprint(hash_run_inputs(work, plan), *about)
         for plan in plans
@@ -288,7 +288,7 @@ def _write_interval(own: pd.DataFrame, column: str) -> str:
 
 
 def explain_prediction(work: SessionState, ground: LearningInputs, trials: Trials) -> str:
-    score = SCORES[get_score(work.view(UtilityView).learning, ground.labels)]
+    score = SCORES[get_score(work.view(LearningView), ground.labels)]
     names = [short_title(candidate.algorithm) for candidate in trials.prediction.candidates]
     return _how(
         "predicted",
@@ -299,11 +299,6 @@ def explain_prediction(work: SessionState, ground: LearningInputs, trials: Trial
         about_score=score.summary,
         least_k=LEAST_K,
     )
-
-
-def _set(**fields: Any) -> None:
-    view = state.get_session().view(UtilityView)
-    state.update_sections(replace(view, predicting=replace(view.predicting, **fields)))
 
 
 def show_predicting(work: SessionState) -> None:
@@ -318,7 +313,7 @@ def show_predicting(work: SessionState) -> None:
         st.error(escape_markdown(error.sentence), icon=":material/error:")
         return
     _show_start(work, ground, trials)
-    score = get_score(work.view(UtilityView).learning, ground.labels)
+    score = get_score(work.view(LearningView), ground.labels)
     points = build_scored_points(trials, score)
     if len(points) > 2:
         _show_results(work, trials, points, score)
@@ -339,13 +334,18 @@ def show_predicting(work: SessionState) -> None:
 
 
 def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
-    view = work.view(UtilityView).predicting
+    view = work.view(PredictingView)
     algorithms, learners = list(view.algorithms), list(view.classifiers)
     st.multiselect(
         "Algorithms",
         list_offered_algorithms(),
         **attach_widget(
-            "predicting-algorithms", algorithms, "algorithms", into=_set, read=tuple, keep=True
+            "predicting-algorithms",
+            algorithms,
+            "algorithms",
+            into=PredictingView,
+            read=tuple,
+            keep=True,
         ),
         format_func=short_title,
         placeholder="Choose some",
@@ -354,7 +354,7 @@ def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
     st.multiselect(
         "Classifiers",
         list(CLASSIFIERS),
-        **attach_widget(key, learners, "classifiers", into=_set, read=tuple, keep=True),
+        **attach_widget(key, learners, "classifiers", into=PredictingView, read=tuple, keep=True),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         placeholder="Choose some",
     )
@@ -367,12 +367,14 @@ def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
     columns[2].selectbox(
         "Represented as",
         list(REPRESENTATIONS),
-        **attach_widget("predicting-representation", form, "representation", into=_set, keep=True),
+        **attach_widget(
+            "predicting-representation", form, "representation", into=PredictingView, keep=True
+        ),
         format_func=lambda name: REPRESENTATIONS[name].title,
         help=REPRESENTATIONS[form].summary,
     )
     with columns[3]:
-        show_ks_field(view.ks, "predicting-ks", _set)
+        show_ks_field(view.ks, "predicting-ks", PredictingView)
 
 
 def _show_start(work: SessionState, ground: LearningInputs, trials: Trials) -> None:
@@ -386,7 +388,7 @@ def _show_start(work: SessionState, ground: LearningInputs, trials: Trials) -> N
 
 
 def _show_results(work: SessionState, trials: Trials, points: pd.DataFrame, score: str) -> None:
-    view = work.view(UtilityView).predicting
+    view = work.view(PredictingView)
     measures = select_measures(points)
     about = f"{[*trials.keys.values()]}|{score}|{trials.known}"
     table = state.get_or_compute("agreements", about, lambda: compute_agreements(points, measures))
@@ -410,14 +412,16 @@ def _show_results(work: SessionState, trials: Trials, points: pd.DataFrame, scor
     measure_side.selectbox(
         "Measure",
         list(cards),
-        **attach_widget("predicting-measure", measure, "measure", into=_set, keep=True),
+        **attach_widget("predicting-measure", measure, "measure", into=PredictingView, keep=True),
         format_func=lambda name: cards[name].title,
         help=escape_markdown(cards[measure].summary),
     )
     classifier_side.selectbox(
         "Classifier",
         list(classifiers),
-        **attach_widget("predicting-classifier", column, "classifier", into=_set, keep=True),
+        **attach_widget(
+            "predicting-classifier", column, "classifier", into=PredictingView, keep=True
+        ),
         format_func=lambda name: classifiers[name],
     )
     card = replace(cards[measure], name=measure)

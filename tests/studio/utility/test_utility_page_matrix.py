@@ -56,7 +56,6 @@ def test_every_representation_is_drawn_and_said(opened):
         assert found["Stored"] == "2 × 8" and found["Matrix"] == "8 × 8"
         assert ("Mean sureness" in found) == (name == "proportional")
         told = " ".join(ui.texts(at))
-        assert "**One row.**" in told and f"{card.title}: " in told
         assert " safe" not in told and "anonymous" not in told
     pick(at, "proportional")
     found = ui.numbers(at)
