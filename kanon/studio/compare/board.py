@@ -1,7 +1,7 @@
 """The board: a chart, and over it a cursor for k that needs no round trip."""
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -63,17 +63,20 @@ _cursor = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True, eq=False)
+class ShownComparison:
+    comparison: Comparison
+    k: int  # the nearest to the chosen one that is known
+    key: str  # a fingerprint of all that its numbers depend on
+    settings: PictureSettings
+
+
 def show_board(
-    comparison: Comparison,
-    k: int,
-    on_move: Callable[[int], None],
-    key: Hashable,
-    about: str,
-    settings: PictureSettings,
+    shown: ShownComparison,
     on_use: Callable[[int, int], None] | None = None,
     has_costs: bool = True,
 ) -> None:
-    work = state.get_session()
+    work, comparison = state.get_session(), shown.comparison
     layout, filling = get_layout(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):
         filling = None
@@ -82,19 +85,20 @@ def show_board(
         (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     )
     board = state.get_or_compute(
-        "board" if filling is None else "board-filling", (key, layout, filling, inputs),
+        "board" if filling is None else "board-filling", (shown.key, layout, filling, inputs),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
     if filling is not None:
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
-        draw_board_with_cursor(board.figure, board.cursor, k, on_move, on_use)
+        draw_board_with_cursor(board.figure, board.cursor, shown.k, on_use)
+    costs_key = _get_costs_fingerprint(work, layout)
     # A file has room for more than a panel.
     costs = build_cost_source(work, LARGEST_MATRIX * has_costs)
     with st.container(horizontal=True):
         show_arrangement(comparison)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            draw_picture_links("board", settings, parts=_PARTS)
+            draw_picture_links("board", shown.settings, parts=_PARTS)
             with st.popover("Data of a panel", icon=":material/download:"):
                 for place, panel in enumerate(board.cursor["panels"]):
                     title = escape_markdown(trim_title(panel["title"])) or "nothing"
@@ -102,7 +106,7 @@ def show_board(
                         f"{place + 1}: {title}",
                         partial(build_panel_table, comparison, layout, place, costs),
                         f"panel-{place + 1}",
-                        f"{about}|{layout.panels[place]}|{_get_costs_fingerprint(work, layout)}",
+                        f"{shown.key}|{layout.panels[place]}|{costs_key}",
                         kind="tertiary",
                     )
 
@@ -150,18 +154,14 @@ def draw_board_with_cursor(
     figure: go.Figure,
     cursor: dict[str, Any],
     k: int,
-    on_move: Callable[[int], None],
     on_use: Callable[[int, int], None] | None,
 ) -> None:
-    """Draw a board and a cursor at k.
-
-    ``on_move`` gets the new k once the cursor rests, ``on_use`` the place of a line and the k.
-    """
+    """Draw a board and a cursor at k; ``on_use`` gets the place of a line and the k."""
 
     def take_k() -> None:
         chosen_k = state.get_widget_value(_KEY).get("k")
         if chosen_k in cursor["ks"]:
-            on_move(chosen_k)
+            state.update_sections(replace(state.get_session().settings, k=chosen_k))
 
     def take_filling() -> None:
         data = state.get_widget_value(_KEY).get("fill")

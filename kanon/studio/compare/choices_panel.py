@@ -8,9 +8,6 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
 from kanon.base.formatting import count_noun, write_count
 from kanon.cards import Card
-from kanon.charts.dark import convert_colour_to_dark
-from kanon.charts.line_style import choose_looks
-from kanon.charts.style import STRATEGY_COLOURS, get_metric_colour
 from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.compare.kept_panel import show_kept_comparisons
@@ -71,7 +68,7 @@ _CHIPS_IN_SIGHT = """
 
 
 def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
-    st.html(f"<style>{_CHIPS_IN_SIGHT} {build_chip_styles(work, status)}</style>")
+    st.html(f"<style>{_CHIPS_IN_SIGHT}</style>")
     show_presets_row(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
         # Drawn while closed, its fields would miss what a preset sets; and another label would
@@ -120,24 +117,6 @@ def show_line_chips(work: SessionState) -> None:
 def show_hints(work: SessionState, status: ComparisonOutlook) -> None:
     show_status(work, status)
     show_requirements(work, status)
-
-
-def build_chip_styles(work: SessionState, status: ComparisonOutlook) -> str:
-    offered, strategies = list_offered_strategies(work), list_compared_strategies(work)
-    one_algorithm = len(list_compared_algorithms(work)) == 1
-    one_metric = len(list_compared_metrics(work)) == 1 and len(strategies) > 1
-    styles = ""  # with several algorithms, colours stand for algorithms
-    if one_algorithm and one_metric:
-        styles = build_stripes("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
-    elif one_algorithm:
-        styles = build_stripes("compare-metrics", map(get_metric_colour, list_usable_metrics(work)))
-    if status.comparison is not None and work.kept.configurations:
-        looks = choose_looks(status.comparison)
-        own = {line.title: looks[line.name].colour for line in status.comparison.lines if line.kept}
-        styles += build_stripes(
-            "compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.configurations]
-        )
-    return styles
 
 
 def show_metrics_row(work: SessionState) -> None:
@@ -283,15 +262,6 @@ def start_lacking_runs() -> None:
         runner.run_request(request_comparison)
 
 
-def build_stripes(key: str, colours: Iterable[str]) -> str:
-    return "".join(
-        f".st-key-{key} button:nth-of-type({place}) {{ border-left: 0.5rem solid "
-        f"light-dark({colour}, {convert_colour_to_dark(colour)}) !important; }}"
-        for place, colour in enumerate(colours, 1)
-        if colour
-    )
-
-
 def list_cards(cards: Iterable[Card]) -> str:
     return "".join("  \n" + escape_markdown(f"{card.title}: {card.summary}") for card in cards)
 
@@ -317,15 +287,10 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
     elif not status.lines:
         st.info("Choose at least one metric and one strategy, then press Compare.")
     elif status.comparison is None and work.findings.comparison is None:
-        frequency = "each line needs one run for all k"
-        if work.settings.outliers and any(
-            uses(line.configuration.algorithm, "outliers") for line in status.lines
-        ):
-            frequency = "lines with outliers need a run for each k"
-        elif not all(serves_every_k(name) for name in list_compared_algorithms(work)):
-            frequency = "lines of GAA need one run for all k; other lines need a run for each k"
-        nothing = "Nothing has been compared for this table yet."
-        st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")
+        st.info(
+            "Nothing has been compared for this table yet. Press Compare: a line needs one run for "
+            f"all k, or a run for each k. {count_new_runs(status)}"
+        )
     elif status.unfinished:
         st.info(f"These lines are finished. {count_new_runs(status)} Press Compare for the rest.")
     elif status.comparison is None:

@@ -1,6 +1,6 @@
 """Which choice is better here? Metrics and strategies side by side, over every k."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from kanon.errors import PlanError
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.measures.along import Curves
 from kanon.plan import Plan
-from kanon.studio.compare.board import show_board
+from kanon.studio.compare.board import ShownComparison, show_board
 from kanon.studio.compare.board_layout import get_layout
 from kanon.studio.compare.choices_panel import show_hints, show_line_choices
 from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
@@ -30,11 +30,12 @@ from kanon.studio.widgets.picture import PictureSettings, draw_data_button, get_
 
 
 def draw_comparison_code(
-    work: SessionState, lines: Sequence[PlannedLine], comparison: Comparison, key: Hashable
+    work: SessionState, lines: Sequence[PlannedLine], shown: ShownComparison
 ) -> None:
     """Buttons for a current comparison; a line differs from the first in some keys of its plan."""
+    comparison = shown.comparison
     first, settings = state.get_or_compute(
-        "compared code", key, lambda: describe_comparison_code(lines, comparison)
+        "compared code", shown.key, lambda: describe_comparison_code(lines, comparison)
     )
     panels = [asdict(panel).items() for panel in get_layout(work, comparison).panels]
     settings = {
@@ -86,32 +87,25 @@ def _compare_keys(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any
     return {key: other.get(key) for key in {**first, **other} if first.get(key) != other.get(key)}
 
 
-def get_last_comparison(work: SessionState) -> tuple[Comparison | None, str, str]:
-    if work.findings.comparison is None:
-        return None, "", ""
-    last = work.findings.comparison.comparison
-    visible = last.only([line.name for line in last.lines], work.compare.bands and last.has_bands)
-    key = f"{work.findings.comparison.key}|{visible.has_bands}"
-    return visible, key, key
+def get_shown_comparison(work: SessionState, status: ComparisonOutlook) -> ShownComparison | None:
+    """The comparison of the chosen lines, or else the last one."""
+    comparison, key, then = status.comparison, status.key, work
+    if comparison is None:
+        if work.findings.comparison is None:
+            return None
+        last, then = work.findings.comparison.comparison, get_start_state(work, "comparison")
+        names = [line.name for line in last.lines]
+        comparison = last.only(names, work.compare.bands and last.has_bands)
+        key = f"{work.findings.comparison.key}|{comparison.has_bands}"
+    comparison = comparison.add_k(work.settings.k)
+    k = comparison.nearest(work.settings.k)
+    settings = PictureSettings.from_comparison(then, comparison, k)
+    return ShownComparison(comparison, k, f"{key}|{comparison.ks}", settings)
 
 
-def draw_curves(
-    work: SessionState,
-    comparison: Comparison,
-    k: int,
-    key: Hashable,
-    about: str,
-    settings: PictureSettings,
-) -> None:
-    show_board(
-        comparison,
-        k,
-        take_k,
-        key,
-        about,
-        settings,
-        lambda place, k: take_line(comparison.lines[place], k),
-    )
+def draw_curves(work: SessionState, shown: ShownComparison) -> None:
+    comparison, k = shown.comparison, shown.k
+    show_board(shown, lambda place, k: take_line(comparison.lines[place], k))
     if k != work.settings.k:
         st.caption(
             f"k = {write_count(work.settings.k)} was not "
@@ -124,7 +118,7 @@ def draw_curves(
         )
         hint = f" Press Compare to compute k = {write_count(k)}." if untried else ""
         st.caption(escape_markdown(f"{lacks}{hint}"))
-    draw_data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
+    draw_data_button("Data of the curves", comparison.table, "curves", shown.key, kind="tertiary")
 
 
 def show_kept_board(work: SessionState, status: ComparisonOutlook) -> bool:
@@ -140,21 +134,17 @@ def show_kept_board(work: SessionState, status: ComparisonOutlook) -> bool:
     show_board_titles(board)
     comparison = board.comparison.add_k(work.settings.k)
     k = comparison.nearest(work.settings.k)
-    key = (board.key, comparison.ks)
     settings = PictureSettings.from_texts(
         "Kept", board.titles[0], [], *board.titles[1:], k=k, counting=comparison.of
     )
-    show_board(comparison, k, take_k, key, board.key, settings, has_costs=False)
-    draw_data_button("Data of the curves", comparison.table, "curves", board.key, kind="tertiary")
+    shown = ShownComparison(comparison, k, f"{board.key}|{comparison.ks}", settings)
+    show_board(shown, has_costs=False)
+    draw_data_button("Data of the curves", comparison.table, "curves", shown.key, kind="tertiary")
     if work.compare.visible_table in OF_CURRENT_LINES:
         work = work.replace_sections(replace(work.compare, visible_table="areas"))
     choose_table(work, True, kept=True)
-    show_chosen_table(work, status, comparison, k, key, board.key, settings)
+    show_chosen_table(work, status, shown)
     return True
-
-
-def take_k(k: int) -> None:
-    state.update_sections(replace(state.get_session().settings, k=k))
 
 
 def page() -> None:
@@ -166,37 +156,29 @@ def page() -> None:
     show_line_choices(work, status)
     with st.container():  # always there, so that what follows stays where it is
         show_hints(work, status)
-    comparison, fingerprint, about = (status.comparison, status.key, status.key)
-    if comparison is None:
-        comparison, fingerprint, about = get_last_comparison(work)
     if show_kept_board(work, status):
         return
     is_old = (status.comparison is None and not status.unfinished) or "comparison" in work.running
     faint = f"{{ opacity: {0.45 if is_old else 1}; }}"
     st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
-    if comparison is None or not (status.lines or status.problem):
+    shown = get_shown_comparison(work, status)
+    if shown is None or not (status.lines or status.problem):
         choose_table(work, False)
         if work.compare.visible_table == "searches":
             show_searches(work)
         return
-    comparison = comparison.add_k(work.settings.k)
-    key, about = (fingerprint, comparison.ks), f"{about}|{comparison.ks}"
-    k = comparison.nearest(work.settings.k)
-    work_then = get_start_state(work, "comparison") if status.comparison is None else work
-    settings = PictureSettings.from_comparison(work_then, comparison, k)
     with st.container(key="compared"):
-        draw_curves(work, comparison, k, key, about, settings)
-    show_line_use(work, comparison, k)
+        draw_curves(work, shown)
+    show_line_use(work, shown.comparison, shown.k)
     choose_table(work, True)
     if work.compare.visible_table == "searches":
         show_searches(work)
         return
     with st.container(key="compared-numbers"):
-        show_chosen_table(work, status, comparison, k, key, about, settings)
+        show_chosen_table(work, status, shown)
         with st.expander("How it is computed"):
             result = work.findings.comparison
-            st.markdown(
-                explain_comparison(comparison, result.seconds if result is not None else 0.0)
-            )
+            seconds = 0.0 if result is None else result.seconds
+            st.markdown(explain_comparison(shown.comparison, seconds))
             if status.comparison is not None:
-                draw_comparison_code(work, status.lines, comparison, key)
+                draw_comparison_code(work, status.lines, shown)

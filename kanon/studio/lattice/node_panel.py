@@ -30,7 +30,6 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.numbers import show_gap
-from kanon.studio.widgets.picture import draw_data_button
 from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
 
 IN_A_ROW = 6  # so many steppers
@@ -226,7 +225,4 @@ def show_minimal_nodes(subject: LatticeInputs, lattice: Exploration) -> None:
         hide_index=True,
         key="lattice-minimal",
         column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
-    )
-    draw_data_button(
-        "Minimal nodes", lambda: table, "minimal-nodes", subject.settings, kind="tertiary"
     )

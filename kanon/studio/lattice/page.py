@@ -9,6 +9,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import count_noun, write_count
+from kanon.base.progress import ignore_progress
 from kanon.charts.lattice import (
     COLOURINGS,
     MOST_DRAWN_NODES,
@@ -20,7 +21,7 @@ from kanon.charts.lattice import (
 )
 from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
-from kanon.experiments.exploration import Assessment, Exploration
+from kanon.experiments.exploration import Exploration, measure_lattice
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.node_panel import (
     choose_notable_node,
@@ -31,7 +32,7 @@ from kanon.studio.lattice.node_panel import (
     show_steppers,
     show_use_button,
 )
-from kanon.studio.lattice.sentences import describe_size, describe_step, explain_lattice
+from kanon.studio.lattice.sentences import describe_step, explain_lattice
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     LatticeInputs,
@@ -39,12 +40,10 @@ from kanon.studio.lattice.subject import (
     build_lattice_inputs,
     build_lattice_request,
     can_draw_whole,
-    can_explore_at_once,
-    explore_now,
-    get_known_lattice,
     get_lattice_columns,
     get_node,
     include_all_columns,
+    is_quick,
     is_small,
     list_usable_columns,
     measure_exploration,
@@ -137,11 +136,13 @@ def show_left_out_columns(work: SessionState, lattice: Exploration) -> None:
 
 
 def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
-    if can_explore_at_once(subject):
-        return state.get_or_compute("lattice", subject.settings, lambda: explore_now(subject))
-    lattice = get_known_lattice(work, subject)
-    if lattice is not None:
-        return lattice
+    if is_quick(subject, subject.outline.size):
+        return state.get_or_compute(
+            "lattice", subject.settings, lambda: measure_lattice(ignore_progress, subject.task)
+        )
+    result = work.findings.lattice
+    if result is not None and result.settings == subject.settings:
+        return result.exploration
     if is_small(subject) and state.is_first_time("lattice-begun", subject.settings):
         runner.run_request(build_lattice_request, subject)
         st.rerun()  # so that it appears among the running jobs
@@ -171,12 +172,16 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
     return subject.outline
 
 
+def is_drawable(lattice: Exploration) -> bool:
+    return lattice.complete and lattice.size <= MOST_DRAWN_NODES
+
+
 def draw_lattice_picture(
     work: SessionState, subject: LatticeInputs, lattice: Exploration, node: Node
 ) -> None:
     view = work.view(LatticeView)
     walks = tuple(name for name in view.walks if lattice.walk(name).steps)
-    drawable = lattice.complete and lattice.size <= MOST_DRAWN_NODES
+    drawable = is_drawable(lattice)
     # The key depends on what the figure holds, so a click on an older figure is ignored.
     key = (subject.settings, view, node, lattice.complete, walks)
     if drawable:
@@ -206,14 +211,6 @@ def draw_lattice_picture(
             about,
             kind="tertiary",
         )
-        if not drawable and len(lattice.assessment.nodes):
-            draw_data_button(
-                "Counted nodes",
-                lambda: build_lattice_table(lattice),
-                "nodes",
-                about,
-                kind="tertiary",
-            )
 
 
 def draw_clickable(key: str, figure: go.Figure, lattice: Exploration) -> None:
@@ -273,23 +270,6 @@ def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | 
     return subject, lattice
 
 
-def draw_neighbourhood(
-    work: SessionState, subject: LatticeInputs, lattice: Exploration, counts: Assessment, node: Node
-) -> None:
-    draw_clickable(
-        "lattice-neighbourhood",
-        draw_neighbours(lattice, counts, node, work.view(LatticeView).colouring),
-        lattice,
-    )
-    draw_data_button(
-        "Data of the neighbourhood",
-        lambda: build_lattice_table(lattice, counts),
-        "neighbourhood",
-        f"{subject.settings}|{node}",
-        kind="tertiary",
-    )
-
-
 def page() -> None:
     work = draw_page_head("Which columns, how far?")
     show_unready(work)
@@ -318,20 +298,19 @@ def page() -> None:
     show_node_numbers(lattice, counts, node)
     show_use_button(work, subject, lattice, counts, node)
     close = st.container()
-    if not (lattice.complete and lattice.size <= MOST_DRAWN_NODES):
-        draw_neighbourhood(work, subject, lattice, counts, node)
+    view = work.view(LatticeView)
+    if not is_drawable(lattice):
+        neighbours = draw_neighbours(lattice, counts, node, view.colouring)
+        draw_clickable("lattice-neighbourhood", neighbours, lattice)
     show_node_tables(subject, lattice, counts, node)
     show_minimal_nodes(subject, lattice)
     with st.expander("How it is computed"):
-        st.markdown(
-            f"{escape_markdown(describe_size(subject))}\n\n{explain_lattice(subject, lattice)}"
-        )
-        view, drawn = work.view(LatticeView), lattice.complete and lattice.size <= MOST_DRAWN_NODES
+        st.markdown(explain_lattice(subject, lattice))
         settings = {
             "COLOUR_BY": view.colouring,
             "WALKS": list(view.walks),
             "NODE": node,
-            "DRAWN": drawn,
+            "DRAWN": is_drawable(lattice),
             "DROPPED_BY": work.table.quasi_identifiers if work.table.dropped else [],
         }
         draw_code_buttons("lattice", lambda: subject.prepared.plan, settings)

@@ -87,20 +87,6 @@ def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
     return f"{count_noun(visit.suppressed, 'record is', 'records are')} in {below}"
 
 
-def describe_size(ready: LatticeInputs) -> str:
-    outline, trees = ready.outline, ready.task.classes.hierarchies
-    factors = " · ".join(str(tree.height) for tree in trees)
-    most = max(outline.per_height)
-    nodes = (
-        f"Nodes: {factors} = {write_count(outline.size)}, the product of the columns' numbers of "
-        f"levels. Widest height: {write_count(most)} nodes; the normal approximation gives about "
-        f"{write_count(round(estimate_largest_height(trees)))}."
-    )
-    recodings = _write_power_of_ten(compute_cell_recodings_log10(trees, outline.n_records))
-    every = f"If every cell of {write_records(outline.n_records)} could have its own level"
-    return f"{nodes} {every}, there would be {recodings} recodings."
-
-
 def _write_power_of_ten(log10: float) -> str:
     """A whole number from its logarithm: in full below a million, else as a power of ten.
 
@@ -190,6 +176,7 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
         variance=f"{spread:.2f}",
         expected=write_count(round(estimate_largest_height(trees))),
         widest=write_count(max(lattice.per_height)),
+        recodings=_write_power_of_ten(compute_cell_recodings_log10(trees, lattice.n_records)),
         allowed=f"{limit} in classes that do not meet {requirements}.",
         metric=escape_markdown(ready.prepared.plan.metric.card.title),
         weighted=about_weights,

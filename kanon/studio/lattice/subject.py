@@ -110,11 +110,8 @@ def build_lattice_inputs(
     return remember("lattice-ready", settings, build_subject)
 
 
-def can_explore_at_once(subject: LatticeInputs) -> bool:
-    return _is_quick(subject, subject.outline.size)
-
-
-def _is_quick(subject: LatticeInputs, nodes: int) -> bool:
+def is_quick(subject: LatticeInputs, nodes: int) -> bool:
+    """Whether a page waits while so many nodes are counted."""
     return _count_classes_at(subject, nodes) <= _AT_ONCE
 
 
@@ -141,17 +138,6 @@ def build_lattice_request(work: SessionState, ready: LatticeInputs) -> JobReques
 
 def _store_lattice(settings: str, work: SessionState, lattice: Exploration) -> SessionState:
     return work.replace_sections(replace(work.findings, lattice=LatticeResult(lattice, settings)))
-
-
-def get_known_lattice(work: SessionState, subject: LatticeInputs) -> Exploration | None:
-    result = work.findings.lattice
-    return (
-        result.exploration if result is not None and result.settings == subject.settings else None
-    )
-
-
-def explore_now(subject: LatticeInputs) -> Exploration:
-    return measure_lattice(ignore_progress, subject.task)
 
 
 def get_node(work: SessionState, lattice: Exploration) -> Node:
@@ -207,7 +193,7 @@ def assess_neighbourhood(subject: LatticeInputs, lattice: Exploration, node: Nod
     near = [list_neighbours(lattice.tops, node, steps) for steps in (2, 1, 0)]
     if lattice.complete:
         return lattice.assessment.only(near[0])
-    quick = [nodes for nodes in near if _is_quick(subject, len(nodes))]
+    quick = [nodes for nodes in near if is_quick(subject, len(nodes))]
     return measure_nodes(subject.task, (quick or near[-1:])[0])
 
 
