@@ -149,16 +149,13 @@ def _describe_persons(work: SessionState, column: str) -> None:
 
 def show_exposure(work: SessionState, incomplete: int) -> None:
     if not work.table.quasi_identifiers:
-        st.subheader("How exposed it is")
         st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
     elif incomplete == work.table.records.n_records and work.table.missing == "drop-records":
-        st.subheader("How exposed it is")
         st.info(
             "Every record lacks a value in at least one quasi-identifier, so dropping such records "
             "leaves none. Keep them and count missing as a value of its own, or choose other roles."
         )
     elif needs_class_count(work):
-        st.subheader("How exposed it is")
         show_class_count(work)
     else:
         table = work.table

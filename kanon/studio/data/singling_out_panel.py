@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -20,8 +20,13 @@ from kanon.sources.tables import Table
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.durations import measure_column_sets
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import list_changed_labels
-from kanon.studio.session.hierarchy_choices import set_roles, update_hierarchies
+from kanon.studio.session.changed_settings import (
+    SettingsChange,
+    describe_change,
+    is_still_current,
+    list_changed_labels,
+)
+from kanon.studio.session.hierarchy_choices import set_roles
 from kanon.studio.session.parts import Message, StateSection
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -113,32 +118,16 @@ def list_insensitive(work: SessionState, smallest_set: SmallestSet) -> list[str]
 
 
 def set_role_of_columns(work: SessionState, columns: Sequence[str], role: Role) -> SessionState:
-    before = {name: (work.table.roles[name], work.table.reasons[name]) for name in columns}
-    undecided = work.table.undecided.intersection(columns)
-    work = set_roles(work, columns, role)
-    view = replace(work.view(SinglingView), before=before, undecided=undecided, given=role)
-    notice = f"{', '.join(columns)}: now {role.value}."
-    return work.replace_sections(view, replace(work.message, notice=notice))
-
-
-def can_undo_roles(work: SessionState) -> bool:
-    before, role = work.view(SinglingView).before, work.view(SinglingView).given
-    return bool(before) and all(work.table.roles[name] is role for name in before)
+    new = set_roles(work, columns, role)
+    view = replace(work.view(SinglingView), taken=describe_change(work, None, new.table))
+    return new.replace_sections(view, Message(notice=f"{', '.join(columns)}: now {role.value}."))
 
 
 def undo_roles(work: SessionState) -> SessionState:
-    before = work.view(SinglingView).before
-    undecided = work.table.undecided | work.view(SinglingView).undecided
-    roles = {**work.table.roles, **{name: role for name, (role, _) in before.items()}}
-    reasons = {**work.table.reasons, **{name: reason for name, (_, reason) in before.items()}}
-    view = replace(work.view(SinglingView), before={})
-    return update_hierarchies(
-        work.replace_sections(
-            view,
-            replace(work.table, roles=roles, reasons=reasons, undecided=undecided),
-            Message(),
-        )
-    )  # fmt: skip
+    view = work.view(SinglingView)
+    if view.taken is None or not is_still_current(work, view.taken):
+        return work
+    return view.taken.undo(work).replace_sections(replace(view, taken=None), Message())
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +138,7 @@ class SinglingView(StateSection):
     # The last result, and a fingerprint of the table and settings that it is of.
     found: SinglingOut | None = None
     about: str = ""
-    # The columns that the last change of roles concerned, with their roles and reasons before;
-    # those not decided before; and the role that they got.
-    before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
-    undecided: frozenset[str] = frozenset()
-    given: Role | None = None
+    taken: SettingsChange | None = None  # the last change of roles, while it can be undone
 
     LABELS: ClassVar[Mapping[str, str]] = {
         "share": "Share singled out, at least",
@@ -163,7 +148,7 @@ class SinglingView(StateSection):
 
     def reset_after_reread(self) -> SinglingView:
         """Drop the result when the table is read again: its columns may be gone."""
-        return replace(self, found=None, about="", before={})
+        return replace(self, found=None, about="", taken=None)
 
 
 _AT_ONCE = 8  # so many sets are on screen; the file has all of them
@@ -275,7 +260,7 @@ def _show_sets(work: SessionState, result: SinglingOut) -> None:
         st.markdown(_describe_sets(result))
         if not result.sets:
             st.markdown(_describe_larger_sets(result))
-        if can_undo_roles(work):
+        if is_still_current(work, work.view(SinglingView).taken):
             st.button(
                 "Undo this change of roles",
                 icon=":material/undo:",
