@@ -14,11 +14,9 @@ from kanon.experiments.exploration import Assessment, Exploration
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import request_anonymisation
-from kanon.studio.lattice.sentences import describe_node, list_labels, list_node_levels
 from kanon.studio.lattice.subject import (
     ROWS,
     LatticeInputs,
-    build_minimal_table,
     build_node_release,
     list_labels_at,
     set_node,
@@ -206,23 +204,45 @@ def build_node_preview(subject: LatticeInputs, node: Node) -> tuple[Run, tuple[S
     return run, build_before_and_after(run, ROWS)
 
 
-def show_minimal_nodes(subject: LatticeInputs, lattice: Exploration) -> None:
-    if not lattice.minimal:
-        return
-    st.subheader(
-        count_noun(
-            len(lattice.minimal),
-            "minimal node, least loss first",
-            "minimal nodes, least loss first",
+# --- sentences ---------------------------------------------------------------------------------
+def list_node_levels(lattice: Exploration, node: Node) -> str:
+    pairs = zip(lattice.attributes, node, strict=True)
+    return ", ".join(f"{trim_title(name, 24)} {level}" for name, level in pairs)
+
+
+def list_labels(labels: list[str], most: int = 3) -> str:
+    """The first labels of a column at a level, and how many there are.
+
+    >>> list_labels(["a", "b", "c", "d"])
+    'a, b, c … (4)'
+    """
+    first_labels = ", ".join(trim_title(label, 16) for label in labels[:most])
+    return first_labels if len(labels) <= most else f"{first_labels} … ({write_count(len(labels))})"
+
+
+def describe_node(lattice: Exploration, counts: Assessment, node: Node) -> str:
+    place = counts.places[node]
+    suppressed, limit = int(counts.suppressed[place]), counts.limit
+    if suppressed > limit:
+        least = "at least " if lattice.others else ""
+        return (
+            f"Does not meet the requirements: {least}{write_records(suppressed)} would have to "
+            f"be suppressed, but {_write_limit(limit)} may be."
         )
-    )
-    table = state.get_or_compute(
-        "lattice-minimal", subject.settings, lambda: build_minimal_table(lattice)
-    )
-    st.dataframe(
-        table,
-        height=min(38 + 35 * len(table), 320),
-        hide_index=True,
-        key="lattice-minimal",
-        column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
-    )
+    parts = ["Meets the requirements"]
+    if node == lattice.least:
+        parts.append("no node loses less")
+    if node in lattice.minimal:
+        parts.append("minimal: it fails if any column is lowered by one level")
+    if node in lattice.mingen_nodes:
+        ties = count_noun(len(lattice.mingen_nodes), "node")
+        parts.append(
+            "MinGen takes it"
+            if len(lattice.mingen_nodes) == 1
+            else f"one of {ties} among which MinGen lets you choose"
+        )
+    return "; ".join(parts) + "."
+
+
+def _write_limit(records: int) -> str:
+    return write_count(records) if records else "none"

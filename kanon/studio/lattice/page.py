@@ -7,9 +7,16 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.algorithms.catalogue import short_title
-from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import count_noun, write_count
+from kanon.algorithms.lattice_size import (
+    Node,
+    compute_cell_recodings_log10,
+    estimate_largest_height,
+)
+from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.how_texts import Sections
 from kanon.base.progress import ignore_progress
+from kanon.base.sentences import write_records
 from kanon.charts.lattice import (
     COLOURINGS,
     MOST_DRAWN_NODES,
@@ -21,18 +28,22 @@ from kanon.charts.lattice import (
 )
 from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
-from kanon.experiments.exploration import Exploration, measure_lattice
+from kanon.experiments.exploration import (
+    WALKING_SEARCHES,
+    Exploration,
+    VisitedNode,
+    Walk,
+    measure_lattice,
+)
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.node_panel import (
     choose_notable_node,
-    show_minimal_nodes,
     show_node_bound,
     show_node_numbers,
     show_node_tables,
     show_steppers,
     show_use_button,
 )
-from kanon.studio.lattice.sentences import describe_step, explain_lattice
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     LatticeInputs,
@@ -42,7 +53,6 @@ from kanon.studio.lattice.subject import (
     can_draw_whole,
     get_lattice_columns,
     get_node,
-    include_all_columns,
     is_quick,
     is_small,
     list_usable_columns,
@@ -65,6 +75,8 @@ from kanon.studio.widgets.picture import (
     draw_picture_links,
 )
 from kanon.studio.widgets.progress import draw_duration
+
+_how = Sections(__file__)
 
 
 def take_view(**fields: Any) -> None:
@@ -117,22 +129,14 @@ def show_lattice_choices(work: SessionState) -> None:
         st.caption("This is the whole lattice, without the level bounds set on Hierarchies.")
 
 
-def show_left_out_columns(work: SessionState, lattice: Exploration) -> None:
+def show_left_out_columns(work: SessionState) -> None:
     columns, usable = get_lattice_columns(work), list_usable_columns(work)
     if len(columns) == len(usable):
         return
     sentence = f"{len(columns)} of {len(usable)} quasi-identifiers are in the lattice"
     if not work.view(LatticeView).columns:
         sentence += f", so that at most {write_count(MOST_DRAWN_NODES)} nodes are drawn"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{sentence}. A release needs a level for all of them.", width="content")
-        st.button(
-            "Include all",
-            type="tertiary",
-            icon=":material/select_all:",
-            on_click=lambda: state.set_session(include_all_columns(state.get_session(), lattice)),
-            key="lattice-all",
-        )
+    st.caption(f"{sentence}. A release needs a level for all of them.")
 
 
 def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
@@ -252,10 +256,8 @@ def show_walks(work: SessionState, lattice: Exploration) -> None:
 def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | None:
     try:
         subject = build_lattice_inputs(work, state.get_or_compute)
-        above = st.container()
+        show_left_out_columns(work)
         lattice = get_lattice(work, subject)
-        with above:
-            show_left_out_columns(work, lattice)
     except KanonError as error:
         st.warning(escape_markdown(error.sentence), icon=":material/error:")
         if work.settings.suppression and work.settings.required:
@@ -303,7 +305,6 @@ def page() -> None:
         neighbours = draw_neighbours(lattice, counts, node, view.colouring)
         draw_clickable("lattice-neighbourhood", neighbours, lattice)
     show_node_tables(subject, lattice, counts, node)
-    show_minimal_nodes(subject, lattice)
     with st.expander("How it is computed"):
         st.markdown(explain_lattice(subject, lattice))
         settings = {
@@ -317,3 +318,124 @@ def page() -> None:
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
             show_node_bound(subject, counts, node)
+
+
+# --- sentences ---------------------------------------------------------------------------------
+def describe_step(lattice: Exploration, walk: Walk, step: int | None) -> str:
+    title = short_title(walk.algorithm)
+    if not walk.steps:
+        return f"{title}: {walk.problem}" if walk.problem else ""
+    number = walk.last if step is None else min(step, walk.last)
+    if number < walk.first:
+        return f"{title} has not started yet."
+    visit = walk.steps[number - walk.first]
+    end = number == walk.last
+    if not walk.climbs:
+        deed = _describe_jump(visit, walk, end)
+    elif visit.raised is None:
+        deed = f"starts from the original values; {_count_too_small(lattice, visit)}"
+    else:
+        deed = _describe_raise(lattice, visit, walk)
+    sentence = f"{title}, step {number}: {deed}."
+    return f"{sentence} {_describe_stop(lattice, visit, walk)}" if end else sentence
+
+
+def _describe_stop(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    loss = lattice.assessment.loss_suppressed[lattice.assessment.places[visit.node]]
+    suppression = f" and suppresses {write_records(visit.suppressed)}" if visit.suppressed else ""
+    if visit.suppressed > lattice.limit:
+        suppression += f", as published, although the limit here is {write_count(lattice.limit)}"
+    nodes = count_noun(walk.evaluated, "node")
+    return f"It stops here{suppression}. Loss: {write_percent(float(loss))}; counted: {nodes}."
+
+
+def _describe_raise(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    assert visit.raised is not None
+    name, level = trim_title(lattice.attributes[visit.raised]), visit.node[visit.raised]
+    if walk.algorithm == "datafly":
+        return "raises {column} ({values}, the most) to level {level}; {rest}".format(
+            column=name,
+            values=count_noun(visit.distinct, "distinct value"),
+            level=level,
+            rest=_count_too_small(lattice, visit),
+        )
+    return (
+        f"raises {name} to level {level}; no other single step reaches a larger k than "
+        f"{write_count(visit.reached)}"
+    )
+
+
+def _describe_jump(visit: VisitedNode, walk: Walk, end: bool) -> str:
+    height = sum(visit.node)
+    if end:
+        return f"chooses the node at height {height} that meets the requirements and loses least"
+    if visit.suppressed <= walk.limit:
+        return f"a node of height {height} meets the requirements, so the search goes no higher"
+    return f"no node of height {height} meets the requirements, so the search goes higher"
+
+
+def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
+    below = f"classes below k = {write_count(lattice.k)}"
+    if lattice.others:
+        below = f"{below} or that do not meet a model"
+    return f"{count_noun(visit.suppressed, 'record is', 'records are')} in {below}"
+
+
+def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
+    trees = ready.task.classes.hierarchies
+    heights = ", ".join(
+        f"{escape_markdown(trim_title(name))} {tree.height}"
+        for name, tree in zip(lattice.attributes, trees, strict=True)
+    )
+    size, spread = lattice.size, sum((tree.height**2 - 1) / 12 for tree in trees)
+    n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
+    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKING_SEARCHES.values()))
+    requirements = f"k = {write_count(lattice.k)}"
+    if lattice.others:
+        requirements = f"{requirements} or one of the other models"
+    limit = "No record is"
+    if lattice.limit:
+        limit = f"At most {count_noun(lattice.limit, 'record is', 'records are')}"
+    about_weights = ""
+    if ready.prepared.plan.algorithm.attribute_weights:
+        about_weights = (
+            " Here columns count by their weights, as in the search; alteration on the other "
+            "pages counts each column once."
+        )
+    suppressed = "k records, as published, because no limit was set"
+    if ready.task.suppression is not None:
+        suppressed = f"up to {count_noun(ready.task.suppression, 'record')}"
+    searches = (
+        f"**{escape_markdown(module.CARD.title)}.** "
+        f"{escape_markdown(get_own_steps(module.CARD.how))}"
+        for module in WALKING_SEARCHES.values()
+    )
+    return _how(
+        "lattice",
+        full_domain=FULL_DOMAIN,
+        heights=heights,
+        nodes=write_count(size),
+        edges=write_count(n_edges),
+        variance=f"{spread:.2f}",
+        expected=write_count(round(estimate_largest_height(trees))),
+        widest=write_count(max(lattice.per_height)),
+        recodings=_write_power_of_ten(compute_cell_recodings_log10(trees, lattice.n_records)),
+        allowed=f"{limit} in classes that do not meet {requirements}.",
+        metric=escape_markdown(ready.prepared.plan.metric.card.title),
+        weighted=about_weights,
+        searches="\n\n".join(searches),
+        suppressed=f"Datafly can suppress {suppressed}.",
+        source=escape_markdown(sources),
+    )
+
+
+def _write_power_of_ten(log10: float) -> str:
+    """A whole number from its logarithm: in full below a million, else as a power of ten.
+
+    >>> [_write_power_of_ten(log10) for log10 in (0.0, 2.40824, 123.4)]
+    ['1', '256', 'about 10¹²³']
+    """
+    if log10 < 6:
+        return write_count(round(10**log10))
+    exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about 10{exponent}"

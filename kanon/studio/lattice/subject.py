@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, compute_nodes_by_level, count_lattice_nodes
 from kanon.algorithms.task import Task
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.progress import ignore_progress
-from kanon.base.rounding import round_apart
 from kanon.charts.lattice import MOST_DRAWN_NODES
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
@@ -181,14 +179,6 @@ def set_node_level(
     return set_node(work, lattice, node)
 
 
-def include_all_columns(work: SessionState, lattice: Exploration) -> SessionState:
-    node = dict(zip(lattice.attributes, get_node(work, lattice), strict=True))
-    columns = tuple(list_usable_columns(work))
-    levels = {name: node.get(name, 0) for name in columns}
-    view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
-    return work.replace_sections(view, Message())
-
-
 def assess_neighbourhood(subject: LatticeInputs, lattice: Exploration, node: Node) -> Assessment:
     near = [list_neighbours(lattice.tops, node, steps) for steps in (2, 1, 0)]
     if lattice.complete:
@@ -215,18 +205,3 @@ def list_labels_at(subject: LatticeInputs, column: int, level: int) -> list[str]
     tree = classes.hierarchies[column]
     raised_nodes = compute_nodes_by_level(tree)[level]
     return [tree.labels[node] for node in np.unique(raised_nodes[classes.nodes[:, column]])]
-
-
-def build_minimal_table(lattice: Exploration) -> pd.DataFrame:
-    counts = lattice.assessment.only(lattice.minimal)
-    table = pd.DataFrame(counts.nodes, columns=list(lattice.attributes))
-    table["Loss, % ↓"] = round_apart(counts.loss, 1)
-    table["k reached ↑"] = counts.reached
-    table["Classes ↑"] = counts.classes
-    if lattice.limit:
-        table["Suppressed ↓"] = counts.suppressed
-    table["MinGen takes it"] = [
-        "yes" if node in lattice.mingen_nodes else "" for node in map(tuple, counts.nodes.tolist())
-    ]
-    order = np.lexsort((np.arange(len(table)), counts.cost))
-    return table.iloc[order].reset_index(drop=True)
