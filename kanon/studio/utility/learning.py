@@ -262,51 +262,37 @@ def warn_of_chance(
 def describe_best_pair(
     panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str
 ) -> str:
-    cells = {
-        (training, name): _get_mean(band.mean)
-        for training, curves in panels.items()
-        for name, band in curves.items()
-    }
-    if all(np.isnan(value) for value in cells.values()):
-        return "No score could be computed."
-    sides = [
+    means = pd.Series(
         {
-            name: _get_mean([value for key, value in cells.items() if key[at] == name])
-            for name in names
+            (training, validation): pd.Series(band.mean).mean()
+            for training, curves in panels.items()
+            for validation, band in curves.items()
         }
-        for at, names in ((0, panels), (1, REPRESENTATIONS))
-    ]
-    best_training, best_validation = map(_list_best, sides)
-    pairs = {
-        f"trained in {training} and validated in {name}": x for (training, name), x in cells.items()
-    }
+    ).dropna()
+    if means.empty:
+        return "No score could be computed."
+    pairs = means.set_axis(
+        [f"trained in {training} and validated in {name}" for training, name in means.index]
+    )
     return (
         f"By the mean {SCORES[score].title} over {write_count(len(ks))} values of k, the best "
-        f"training representation is {best_training}, the best validation representation is "
-        f"{best_validation}, and the best pair is {_list_best(pairs)}."
+        f"training representation is {_list_best(means.groupby(level=0, sort=False).mean())}, the "
+        "best validation representation is "
+        f"{_list_best(means.groupby(level=1, sort=False).mean())}, and the best pair is "
+        f"{_list_best(pairs)}."
     )
 
 
-def _get_mean(values: Sequence[float] | np.ndarray) -> float:
-    numbers = [value for value in values if not np.isnan(value)]
-    return sum(numbers) / len(numbers) if numbers else float("nan")
-
-
-def _list_best(values: Mapping[str, float]) -> str:
+def _list_best(means: pd.Series) -> str:
     """The names with the highest number to three digits, and the number.
 
-    >>> _list_best({"a": 0.5, "b": 0.5001, "c": 0.4})
+    >>> _list_best(pd.Series({"a": 0.5, "b": 0.5001, "c": 0.4}))
     'a and b alike (0.500)'
     """
-    rounded = {
-        name: float(round_apart(value, 3)) for name, value in values.items() if not np.isnan(value)
-    }
-    most = max(rounded.values())
-    names = [name for name, value in rounded.items() if value == most]
-    best_names = " and ".join(names)
-    if len(names) > 1:
-        best_names = f"{best_names} alike"
-    return f"{best_names} ({write_decimals(most, 3)})"
+    rounded = pd.Series(round_apart(means, 3), means.index)
+    names = [*means.index[rounded == rounded.max()]]
+    alike = " alike" if len(names) > 1 else ""
+    return f"{' and '.join(names)}{alike} ({write_decimals(float(rounded.max()), 3)})"
 
 
 PUBLISHED_1 = (

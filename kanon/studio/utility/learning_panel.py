@@ -2,6 +2,7 @@
 
 from math import isnan
 
+import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import count_noun, write_count
@@ -204,19 +205,11 @@ def _show_results(work: SessionState, ground: LearningInputs, lesson: LearningTa
     single = view.trained == "original"
     first = next(iter(panels.values()))
     counting = [result for result in lesson.known if not (live and result.dead)]
-    place = list(SCORES).index(score)
-    as_trained = {
-        name: float(
-            sum(own) / len(own)
-            if (
-                own := [
-                    result.before[place] for result in counting if result.fit.representation == name
-                ]
-            )
-            else float("nan")
-        )
-        for name in panels
-    }
+    before = pd.DataFrame(
+        [(result.fit.representation, *result.before) for result in counting],
+        columns=["representation", *SCORES],
+    )
+    as_trained = before.groupby("representation")[score].mean().reindex([*panels]).to_dict()
     titles = {
         name: f"trained in {REPRESENTATIONS[name].title}"
         + ("" if isnan(as_trained[name]) else f": {write_decimals(as_trained[name], 3)} there")

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.charts.representation import MatrixPart, build_representation_table, draw_representation
 from kanon.learning.disclosure import CARDS, ShareDisclosure, measure_share_disclosure
@@ -119,7 +119,7 @@ def _show_disclosure(work: SessionState, result: AnonymisationResult, run: Run, 
     for place, (number, note) in zip(st.columns(len(pairs)), pairs, strict=True):
         place.metric(number.label, number.value, help=number.help)
         place.caption(escape_markdown(note))
-    st.markdown(describe_shares(numbers, column, recoding.suppressed_records))
+    st.markdown(describe_shares(numbers, recoding.suppressed_records))
 
 
 def _show_downloads(result: AnonymisationResult, run: Run, k: int, name: str) -> None:
@@ -284,40 +284,21 @@ def _get_number(name: str, share: float) -> Number:
     return Number(label, write_percent(100 * share), card.summary)
 
 
-def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    if leak.exact:
-        cells = (
-            f"**{write_percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
-            "all records of their class have the same original value, and the shares give it away."
-        )
-    else:
-        cells = "In no class do all records have the same original value behind a generalised one."
-    alone = choose_plural(
-        leak.alone,
-        "A share times the class size is the number of records with that original value. "
-        "**{count} generalised cell** ({share} of all cells) is the only one in its class with "
-        "its value.",
-        "A share times the class size is the number of records with that original value. "
-        "**{count} generalised cells** ({share} of all cells) are each the only one in their "
-        "class with their value.",
-        share=write_percent(100 * leak.alone_share),
-    )
-    sentences = [alone, cells]
-    if leak.release is None or leak.shares is None or column is None:
+def describe_shares(leak: ShareDisclosure, suppressed: int) -> str:
+    sentences = [
+        "A share times the class size is the number of records with that original value. Where it "
+        "is the whole class, the cell was generalised in vain."
+    ]
+    if leak.release is None:
         sentences.append(
             "No column is sensitive, so what the shares reveal about sensitive values is not "
             "measured."
         )
         return " ".join(sentences)
-    sure, certain, right = (
-        _compare_shares(leak, name) for name in ("sureness", "certain", "right")
-    )
     sentences.append(
-        f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
-        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and "
-        f"guesses {right} of them right. k, and the l and t of each class, do not show this, "
-        "because they stay the same. Not considered: attackers who know more than the "
-        "quasi-identifiers, and several releases combined."
+        "Guesses are those of anyone who knows all quasi-identifiers of a person. k, and the l "
+        "and t of each class, do not show this, because they stay the same. Not considered: "
+        "attackers who know more than the quasi-identifiers, and several releases combined."
     )
     if suppressed:
         records = count_noun(suppressed, "suppressed record")
@@ -325,14 +306,6 @@ def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) 
             f"The figures include {records}, for which even a certain guess can be wrong."
         )
     return " ".join(sentences)
-
-
-def _compare_shares(leak: ShareDisclosure, name: str) -> str:
-    assert leak.release is not None and leak.shares is not None
-    before, after = (write_percent(100 * getattr(g, name)) for g in (leak.release, leak.shares))
-    if before == after:
-        return f"**{after}** (as without the shares)"
-    return f"**{after}** ({before} without the shares)"
 
 
 def explain_representation(matrix: Matrix) -> str:
