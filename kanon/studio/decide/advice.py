@@ -6,7 +6,7 @@ from functools import partial
 
 import pandas as pd
 
-from kanon.base.formatting import count_noun, write_count
+from kanon.base.formatting import write_count
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
@@ -31,7 +31,6 @@ from kanon.release.context import compute_least_k, list_thresholds
 from kanon.run import prepare
 from kanon.studio.decide.settings_undo import take_settings
 from kanon.studio.decide.state import AdviceView
-from kanon.studio.jobs.durations import Effort, measure_job
 from kanon.studio.session.findings import AdviceRequirements, AdviceResult
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
@@ -143,11 +142,6 @@ def build_advice_request(work: SessionState) -> JobRequest:
     return JobRequest("advising", run_configurations, arguments, then, limit="study_minutes")
 
 
-def measure_advice(work: SessionState) -> Effort:
-    n_lines = len(list_advisor_configurations(bool(work.table.sensitive_columns)))
-    return measure_job(work, "advising", n_lines)
-
-
 def build_repetition_request(work: SessionState, places: Sequence[int]) -> JobRequest:
     job = build_advice_job(work)
     runs, then = [job.runs[place] for place in places], partial(store_repetition, job.asked, places)
@@ -232,16 +226,12 @@ def take_proposal(work: SessionState, configuration: Configuration, k: int) -> S
 
 
 def describe_advice_size(work: SessionState) -> str:
-    if not work.table.sensitive_columns:
-        return (
-            "No column is sensitive, so there is no l or t, and only strategy S1 applies: "
-            f"{len(list_advisor_configurations(False))} "
-            "configurations are compared by alteration only."
-        )
-    return count_noun(
-        len(list_advisor_configurations(True)),
-        "configuration of metric, strategy and scope is tried for every k.",
-        "configurations of metric, strategy and scope are tried for every k.",
+    number = len(list_advisor_configurations(bool(work.table.sensitive_columns)))
+    if work.table.sensitive_columns:
+        return f"{number} configurations of metric, strategy and scope are tried for every k."
+    return (
+        "No column is sensitive, so there is no l or t, and only strategy S1 applies: "
+        f"{number} configurations are compared by alteration only."
     )
 
 

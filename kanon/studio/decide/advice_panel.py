@@ -15,6 +15,7 @@ from kanon.experiments.advisor.proposals import (
     describe_first_warning,
     describe_limits,
 )
+from kanon.experiments.advisor.ways import list_advisor_configurations
 from kanon.experiments.comparison import Line
 from kanon.experiments.criteria import COSTLESS
 from kanon.run import prepare
@@ -36,13 +37,13 @@ from kanon.studio.decide.advice import (
     get_advice_settings,
     has_tried_k,
     list_concerns,
-    measure_advice,
     plan_advice,
     take_proposal,
 )
 from kanon.studio.decide.settings_undo import show_undo_button
 from kanon.studio.decide.state import AdviceView
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.state import attach_widget
@@ -51,7 +52,6 @@ from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.picture import (
     PictureSettings,
-    draw_data_button,
     get_start_state,
     show_picture,
 )
@@ -151,10 +151,11 @@ def _show_question(work: SessionState) -> None:
 
 
 def _show_buttons(work: SessionState, advice: Advice | None) -> None:
+    number = len(list_advisor_configurations(bool(work.table.sensitive_columns)))
     with st.container(horizontal=True, vertical_alignment="center"):
         draw_start_button(
             "advising", START, build_advice_request, first=advice is None, key="advice",
-            effort=measure_advice(work),
+            effort=measure_job(work, "advising", number),
         )  # fmt: skip
         if limits := describe_advice_limits(work):
             st.checkbox(
@@ -210,7 +211,6 @@ def _show_advice(work: SessionState, advice: Advice) -> None:
         table = state.get_or_compute("advice table", about, advice.table)
         config = {WAY: st.column_config.TextColumn(pinned=True, width=220)}
         st.dataframe(build_advice_table(table), hide_index=True, column_config=config)
-        draw_data_button("Download all configurations", advice.table, "ways", about)
 
 
 def _get_advice_key(work: SessionState) -> str:

@@ -120,7 +120,7 @@ def test_k_of_persons_is_at_most_their_number():
     context = replace_threshold(work.purpose.context, "k", ChosenThreshold(wanted=7))
     assert find_unreachable(work, None) is None
     found = find_unreachable(set_context(work, context), None)
-    assert found == "No release can reach k = 7: the table covers only 6 persons."
+    assert found == "No release can reach k = 7: the table has 6 persons."
 
 
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):
