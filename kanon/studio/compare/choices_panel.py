@@ -114,11 +114,6 @@ def show_line_chips(work: SessionState) -> None:
             show_saved_chips(work)
 
 
-def show_hints(work: SessionState, status: ComparisonOutlook) -> None:
-    show_status(work, status)
-    show_requirements(work, status)
-
-
 def show_metrics_row(work: SessionState) -> None:
     titles, metrics = get_metric_titles(work), list_compared_metrics(work)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -272,11 +267,7 @@ def count_new_runs(status: ComparisonOutlook) -> str:
         for line in status.lines
     )
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
-    if status.lacking == status.runs:
-        return f"{runs}, all new."
-    known = status.runs - status.lacking
-    are, too = ("is" if number == 1 else "are" for number in (known, status.lacking))
-    return f"{write_count(known)} of {runs} {are} known; {write_count(status.lacking)} {too} new."
+    return f"{write_count(status.lacking)} of {runs} {'is' if status.lacking == 1 else 'are'} new."
 
 
 def show_status(work: SessionState, status: ComparisonOutlook) -> None:

@@ -13,7 +13,7 @@ from kanon.measures.along import Curves
 from kanon.plan import Plan
 from kanon.studio.compare.board import ShownComparison, show_board
 from kanon.studio.compare.board_layout import get_layout
-from kanon.studio.compare.choices_panel import show_hints, show_line_choices
+from kanon.studio.compare.choices_panel import show_line_choices, show_requirements, show_status
 from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import OF_CURRENT_LINES, choose_table, show_chosen_table
@@ -155,7 +155,8 @@ def page() -> None:
     status = describe_comparison(work)
     show_line_choices(work, status)
     with st.container():  # always there, so that what follows stays where it is
-        show_hints(work, status)
+        show_status(work, status)
+        show_requirements(work, status)
     if show_kept_board(work, status):
         return
     is_old = (status.comparison is None and not status.unfinished) or "comparison" in work.running

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from kanon.algorithms import improved_greedy
@@ -41,11 +40,10 @@ from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import SearchesResult
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
-from kanon.studio.session.text import escape_markdown, trim_title
+from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest, SessionState
 from kanon.studio.widgets.picture import (
     PictureSettings,
-    draw_data_button,
     get_start_state,
     show_picture,
 )
@@ -116,12 +114,22 @@ def _show_searches_result(searches: Searches, about: str) -> None:
         show_picture(
             figure, None, "searches-over-columns", about, PictureSettings.from_table(then, "k = 10")
         )
-    st.caption("Nodes evaluated at k = 10, the most possible (≤), and the size of the lattice.")
-    st.table(build_columns_table(searches))
-    draw_data_button(
-        "Data over quasi-identifiers", lambda: build_over_columns_table(searches),
-        "searches-over-quasi-identifiers", about, kind="tertiary",
-    )  # fmt: skip
+    st.caption("Nodes evaluated at k = 10, the most possible, and the size of the lattice.")
+    st.dataframe(
+        build_over_columns_table(searches),
+        hide_index=True,
+        key="searches-over-quasi-identifiers",
+        column_config={
+            "columns": "Quasi-identifiers",
+            "adds": "The last of them",
+            "algorithm": "Search",
+            "nodes_evaluated": "Nodes evaluated",
+            "most_evaluated": "The most possible",
+            "lattice_nodes": "Nodes of the lattice",
+            "largest_height": "Widest height",
+            "largest_height_by_formula": "by the normal approximation",
+        },
+    )
 
 
 # --- what is measured -------------------------------------------------------------------------
@@ -171,37 +179,6 @@ def describe_search_limit(searches: Searches) -> str:
     if not searches.limit:
         return "No search suppressed records."
     return f"Each search could suppress up to {count_noun(searches.limit, 'record')}."
-
-
-def build_columns_table(searches: Searches) -> pd.DataFrame:
-    """Lattice, bounds and nodes evaluated per number of quasi-identifiers."""
-    rows: list[dict[str, str]] = []
-    for number, own in searches.over_columns.groupby("columns"):
-        first, by_name = own.iloc[0], own.set_index("algorithm")
-        adds = (
-            ", ".join(trim_title(name, 16) for name in searches.attributes[: int(number)])
-            if not rows
-            else f"+ {trim_title(first['adds'], 24)}"
-        )
-        rows.append(
-            {
-                "Quasi-identifiers": str(number),
-                "Which": escape_markdown(adds),
-                "Nodes of the lattice": write_count(first["lattice_nodes"]),
-                "Widest height": write_count(first["largest_height"]),
-                "by the normal approximation": write_count(
-                    round(first["largest_height_by_formula"])
-                ),
-                **{
-                    short_title(name): (
-                        f"{write_count(by_name.loc[name, 'nodes_evaluated'])} of ≤ "
-                        f"{write_count(by_name.loc[name, 'most_evaluated'])}"
-                    )
-                    for name in SEARCHES
-                },
-            }
-        )
-    return pd.DataFrame(rows).set_index("Quasi-identifiers")
 
 
 def explain_searches(work: SessionState) -> str:

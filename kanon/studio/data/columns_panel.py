@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kanon.base.date_patterns import MixedDates, find_date_patterns
-from kanon.base.formatting import choose_plural, count_noun, write_count
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.kinds import AND_ALSO, CODE, TEXT, ColumnKind, find_fitting_kinds, find_other_kinds
 from kanon.errors import TableError
 from kanon.hierarchy import Hierarchy
@@ -239,15 +239,8 @@ def show_choice(
 def mention_spellings(work: SessionState, name: str) -> None:
     proposals = find_proposed_spellings(work, name)
     if proposals:
-        st.caption(
-            choose_plural(
-                len(proposals),
-                "{count} group of values looks like spellings of the same thing. Press Edit to "
-                "join them.",
-                "{count} groups of values look like spellings of the same thing. Press Edit to "
-                "join them.",
-            )
-        )
+        groups = count_noun(len(proposals), "group of values looks", "groups of values look")
+        st.caption(f"{groups} like spellings of the same thing. Press Edit to join them.")
 
 
 def choose_level(work: SessionState, name: str, tree: Hierarchy | None, prefix: str) -> None:
@@ -329,15 +322,12 @@ def _describe_dates(dates: MixedDates, chosen_kind: ColumnKind | None) -> str:
     examples = [
         f"{trim_title(text)} ({write_count(n)})" for text, n in list(dates.rest.items())[:_NAMED]
     ]
-    others = choose_plural(
-        len(dates.rest),
-        "{count} value fits no such pattern: {listed}. If it means missing, add it to 'Cells that "
-        "count as missing' under 'How it was read'. Then the others can be read as dates.",
-        "{count} values fit no such pattern: {listed}. If they mean missing, add them to 'Cells "
-        "that count as missing' under 'How it was read'. Then the others can be read as dates.",
-        listed=", ".join([*examples, *(["…"] if len(dates.rest) > _NAMED else [])]),
+    listed = ", ".join([*examples, *(["…"] if len(dates.rest) > _NAMED else [])])
+    return (
+        f"{about} {count_noun(len(dates.rest), 'value fits', 'values fit')} no such pattern: "
+        f"{listed}. Add what means missing to 'Cells that count as missing' under 'How it was "
+        "read'. Then the others can be read as dates."
     )
-    return f"{about} {others}"
 
 
 _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")

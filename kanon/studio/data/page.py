@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.base.formatting import choose_plural, count_noun, write_count
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.sentences import write_records
 from kanon.charts.exposure import (
     build_class_size_table,
@@ -112,17 +112,11 @@ def find_repeating(work: SessionState, identifiers: list[str]) -> str | None:
 def _warn_of_repeats(work: SessionState, column: str | None) -> None:
     if column is None:
         return
-    often = work.table.records.frequencies(column)
+    distinct, name = work.table.records.frequencies(column).distinct, escape_markdown(column)
+    cover = count_noun(distinct.values, f"value of {name} covers", f"values of {name} cover")
     st.warning(
-        choose_plural(
-            often.distinct.values,
-            "{count} value of {column} covers {rows} rows. k counts each row as a different "
-            "person. If the value stands for one person, choose {column} here.",
-            "{count} values of {column} cover {rows} rows. k counts each row as a different "
-            "person. If each value stands for one person, choose {column} here.",
-            column=escape_markdown(column),
-            rows=write_count(often.distinct.n_filled),
-        ),
+        f"{cover} {write_count(distinct.n_filled)} rows. k counts each row as a different person. "
+        f"If each value stands for one person, choose {name} here.",
         icon=":material/group:",
     )
 
@@ -131,14 +125,9 @@ def _describe_persons(work: SessionState, column: str) -> None:
     lacking = work.table.complete_records.incomplete([column])
     if lacking:
         st.error(
-            choose_plural(
-                lacking,
-                "{count} record has no value in {column}, so its person is unknown. Fill in the "
-                "value, or remove the record from the table.",
-                "{count} records have no value in {column}, so their persons are unknown. Fill in "
-                "the values, or remove these records from the table.",
-                column=escape_markdown(column),
-            ),
+            f"{count_noun(lacking, 'record has', 'records have')} no value in "
+            f"{escape_markdown(column)}, so not every person is known. Fill in what is missing, or "
+            "remove such records from the table.",
             icon=":material/error:",
         )
         return

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from kanon.base.fingerprint import compute_fingerprint
-from kanon.base.formatting import CountedUnit, choose_plural, count_noun, write_percent
+from kanon.base.formatting import CountedUnit, count_noun, write_percent
 from kanon.base.progress import Progress
 from kanon.base.sentences import write_records_or_persons
 from kanon.charts.exposure import build_contributions_table, build_sets_table, draw_contributions
@@ -171,14 +171,10 @@ def show_singling(work: SessionState) -> None:
             return
         _show_settings(work)
         if work.table.dropped:
+            lacking = count_noun(work.table.dropped, "record lacks", "records lack")
             st.caption(
-                choose_plural(
-                    work.table.dropped,
-                    "{count} record lacks the value of a quasi-identifier. It is never released, "
-                    "so it is not counted.",
-                    "{count} records lack the value of a quasi-identifier. They are never "
-                    "released, so they are not counted.",
-                )
+                f"{lacking} the value of a quasi-identifier. Such records are never released, so "
+                "they are not counted."
             )
         result = work.view(SinglingView).found
         if result is not None:
@@ -278,16 +274,12 @@ def _describe_sets(result: SinglingOut) -> str:
     columns = count_noun(result.size, "column")
     if not result.sets:
         return f"**No set of up to {columns} singles out {share} of the {n}.**"
-    return choose_plural(
+    sets = count_noun(
         len(result.sets),
-        "**{count} smallest set of up to {columns} singles out at least {share} of the {all}.** "
-        "↓ better",
-        "**{count} smallest sets of up to {columns} each single out at least {share} of the "
-        "{all}.** ↓ better",
-        columns=columns,
-        share=share,
-        all=n,
+        f"smallest set of up to {columns} singles",
+        f"smallest sets of up to {columns} each single",
     )
+    return f"**{sets} out at least {share} of the {n}.** ↓ better"
 
 
 def _describe_larger_sets(result: SinglingOut) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import compute_fingerprint
-from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, find_best_per_k
@@ -225,12 +225,12 @@ def describe_split(labels: LabelledRecords) -> str:
         f"the other {write_count(validation)} for validation."
     )
     if labels.unlabelled:
-        apart = choose_plural(
+        apart = count_noun(
             labels.unlabelled,
-            "{count} record without a value of the target is in neither part.",
-            "{count} records without a value of the target are in neither part.",
+            "record without a value of the target is",
+            "records without a value of the target are",
         )
-        sentence = f"{sentence} {apart}"
+        sentence = f"{sentence} {apart} in neither part."
     return sentence
 
 

@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import (
-    choose_plural,
     count_noun,
     write_count,
     write_percent,
@@ -54,12 +53,8 @@ def describe_spread(changes: Changes) -> str:
     suppressed = changes.distributions[0].suppressed
     if not suppressed:
         return sentence
-    without = choose_plural(
-        suppressed,
-        "The {count} suppressed record has no value at all and counts in every column.",
-        "The {count} suppressed records have no value at all and count in every column.",
-    )
-    return f"{sentence} {without}"
+    records = count_noun(suppressed, "suppressed record has", "suppressed records have")
+    return f"{sentence} {records} no value at all, which counts in every column."
 
 
 def _is_alike(first: Distribution, second: Distribution) -> bool:
