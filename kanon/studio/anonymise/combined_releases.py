@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -84,7 +83,10 @@ def _describe_times(times_released: int, counting: int, this: bool, others: int)
 def _show_or_offer(
     work: SessionState, releases_out: Sequence[EarlierRelease], names: Sequence[str]
 ) -> None:
-    releases, key = [release.release for release in releases_out], join_release_keys(releases_out)
+    releases, key = (
+        [release.release for release in releases_out],
+        "|".join(release.key for release in releases_out),
+    )
     if work.findings.together is not None and work.findings.together[0] == key:
         _show_combination(work, work.findings.together[1], names)
         return
@@ -111,12 +113,12 @@ def build_combination_request(
     work: SessionState, releases: Sequence[Release], key: str
 ) -> JobRequest:
     items = [{**vars(item), "plan": item.plan.model_dump(mode="json")} for item in releases]
-    arguments, then = (items, work.table.records), partial(_store_combination, key)
-    return JobRequest("combining", combine_in_worker, arguments, then, limit="engine_minutes")
 
+    def store(work: SessionState, combination: CombinedReleases) -> SessionState:
+        return work.replace_sections(replace(work.findings, together=(key, combination)))
 
-def _store_combination(key: str, work: SessionState, combination: CombinedReleases) -> SessionState:
-    return work.replace_sections(replace(work.findings, together=(key, combination)))
+    arguments = (items, work.table.records)
+    return JobRequest("combining", combine_in_worker, arguments, store, limit="engine_minutes")
 
 
 def _try_to_combine(work: SessionState, releases: Sequence[Release]) -> CombinedReleases | str:
@@ -225,10 +227,6 @@ def add_earlier_release(
     handed: Sequence[EarlierRelease], latest: EarlierRelease
 ) -> tuple[EarlierRelease, ...]:
     return (*(release for release in handed if release.key != latest.key), latest)
-
-
-def join_release_keys(releases: Sequence[EarlierRelease]) -> str:
-    return "|".join(release.key for release in releases)
 
 
 def can_combine_at_once(releases: Sequence[Release], table: Table) -> bool:

@@ -210,12 +210,14 @@ def _can_run_algorithm(work: SessionState, number: int) -> bool:
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(escape_markdown(needs_memory(name, number)), icon=":material/error:")
-        st.button("Use GAA", on_click=_set_gaa, key="engine-gaa")
+        st.button(
+            "Use GAA",
+            on_click=lambda: state.update_sections(
+                replace(state.get_session().settings, algorithm="gaa")
+            ),
+            key="engine-gaa",
+        )
     return False
-
-
-def _set_gaa() -> None:
-    state.update_sections(replace(state.get_session().settings, algorithm="gaa"))
 
 
 def _show_engine_controls(work: SessionState, fits: bool) -> None:

@@ -102,7 +102,8 @@ def _show_searches_result(searches: Searches, about: str) -> None:
     )
     st.markdown("\n".join([f"{claim}\n", *(f"- {line}" for line in describe_claims(searches))]))
     k_only = " The searches meet k only." if state.get_session().settings.required else ""
-    st.caption(f"{describe_search_limit(searches)}{k_only}")
+    limit = f"up to {count_noun(searches.limit, 'record')}" if searches.limit else "no records"
+    st.caption(f"Each search could suppress {limit}.{k_only}")
     if searches.lacking:
         left_out = "The experiment over the number of quasi-identifiers is left out."
         st.info(escape_markdown(f"{left_out} {searches.lacking}"))
@@ -151,14 +152,13 @@ def build_searches_request(work: SessionState) -> JobRequest:
     plan = plan_searches(work)
     task = prepare(plan, work.table.records).task()
     check_searches(task.classes.hierarchies, task.classes.n_records)
-    then = partial(_store_searches, get_searches_key(work))
-    return JobRequest("searches", measure_searches, (task, plan.metric), then)
+    key = get_searches_key(work)
 
+    def store(work: SessionState, searches: Searches) -> SessionState:
+        result = SearchesResult(searches, key)
+        return work.replace_sections(replace(work.findings, searches=result))
 
-def _store_searches(settings: str, work: SessionState, searches: Searches) -> SessionState:
-    return work.replace_sections(
-        replace(work.findings, searches=SearchesResult(searches, settings))
-    )
+    return JobRequest("searches", measure_searches, (task, plan.metric), store)
 
 
 def describe_search_lattice(work: SessionState) -> str:
@@ -173,12 +173,6 @@ def describe_search_lattice(work: SessionState) -> str:
         f"{write_count(sizes['largest_height'])} of them at its widest height. "
         f"The most nodes that a search can evaluate per k: {most}."
     )
-
-
-def describe_search_limit(searches: Searches) -> str:
-    if not searches.limit:
-        return "No search suppressed records."
-    return f"Each search could suppress up to {count_noun(searches.limit, 'record')}."
 
 
 def explain_searches(work: SessionState) -> str:

@@ -101,15 +101,15 @@ def build_singling_request(work: SessionState) -> JobRequest | None:
         table.complete_records, list_searched_columns(work), view.share, get_search_k(work),
         view.size, table.person_for_k,
     )  # fmt: skip
-    stays = table.records.in_engine
+    about, stays = get_search_key(work), table.records.in_engine
+
+    def store(work: SessionState, result: SinglingOut) -> SessionState:
+        return work.replace_sections(replace(work.view(SinglingView), found=result, about=about))
+
     return JobRequest(
-        "singling", search_in_worker, arguments, partial(store_sets, get_search_key(work)),
+        "singling", search_in_worker, arguments, store,
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
-
-
-def store_sets(about: str, work: SessionState, result: SinglingOut) -> SessionState:
-    return work.replace_sections(replace(work.view(SinglingView), found=result, about=about))
 
 
 def list_insensitive(work: SessionState, smallest_set: SmallestSet) -> list[str]:
@@ -260,12 +260,17 @@ def _show_sets(work: SessionState, result: SinglingOut) -> None:
             st.button(
                 "Undo this change of roles",
                 icon=":material/undo:",
-                on_click=_undo_role_change,
+                on_click=lambda: state.set_session(undo_roles(state.get_session())),
                 key=f"singling-undo-{work.version}",
             )
         if result.sets:
             _list_sets(work, result)
-            _draw_contributions(work, result)
+            show_picture(
+                draw_contributions(result, work.table.roles),
+                lambda: build_contributions_table(result), "singling-out-columns",
+                work.view(SinglingView).about,
+                PictureSettings.from_table(get_start_state(work, "singling")),
+            )  # fmt: skip
         st.caption(_describe_limits(result))
 
 
@@ -359,28 +364,12 @@ def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
     st.button(
         label,
         icon=":material/fingerprint:",
-        on_click=_give_role,
-        args=(tuple(columns), role),
+        on_click=lambda: state.try_update(
+            lambda: set_role_of_columns(state.get_session(), columns, role)
+        ),
         key=key,
         help="This is the same as choosing the role below. You can undo it.",
     )
-
-
-def _give_role(columns: tuple[str, ...], role: Role) -> None:
-    state.try_update(lambda: set_role_of_columns(state.get_session(), columns, role))
-
-
-def _undo_role_change() -> None:
-    state.try_update(lambda: undo_roles(state.get_session()))
-
-
-def _draw_contributions(work: SessionState, result: SinglingOut) -> None:
-    chart = draw_contributions(result, work.table.roles)
-    about = work.view(SinglingView).about
-    show_picture(
-        chart, lambda: build_contributions_table(result), "singling-out-columns", about,
-        PictureSettings.from_table(get_start_state(work, "singling")),
-    )  # fmt: skip
 
 
 def _describe_limits(result: SinglingOut) -> str:

@@ -14,7 +14,6 @@ from kanon.charts.decision import draw_greatest_k
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
 from kanon.experiments.greatest_k import GREATEST_K_SEARCHES, GreatestK, find_greatest_k
-from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
@@ -86,20 +85,16 @@ def start_greatest_k(progress: Progress, content: Mapping[str, Any], table: Tabl
 
 def build_greatest_k_request(work: SessionState, model: SensitiveModel) -> JobRequest:
     plan = plan_reverse(work, model)
-    then = partial(_store_greatest_k, model, plan.metric, get_reverse_settings(work, model))
-    stays = work.table.records.in_engine
+    about, stays = get_reverse_settings(work, model), work.table.records.in_engine
+
+    def store(work: SessionState, greatest: GreatestK) -> SessionState:
+        result = GreatestKResult(greatest, model, plan.metric, about)
+        return work.replace_sections(replace(work.findings, greatest_k=result))
+
     return JobRequest(
-        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records), then,
+        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records), store,
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
-
-
-def _store_greatest_k(
-    model: SensitiveModel, metric: Metric, about: str, work: SessionState, greatest: GreatestK
-) -> SessionState:
-    return work.replace_sections(
-        replace(work.findings, greatest_k=GreatestKResult(greatest, model, metric, about))
-    )
 
 
 def require_reached(work: SessionState, model: SensitiveModel, k: int) -> SessionState:

@@ -1,7 +1,6 @@
 """The chosen node of the lattice: levels, numbers, release, and other nodes to choose."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from pandas.io.formats.style import Styler
@@ -51,7 +50,13 @@ def show_steppers(
                     max_value=max(top, 1),
                     step=1,
                     disabled=top == 0,
-                    **attach_widget(key, node[j], set_level_of, lattice, name),
+                    **attach_widget(
+                        key,
+                        node[j],
+                        lambda level, name=name: state.set_session(
+                            set_node_level(state.get_session(), lattice, name, int(level))
+                        ),
+                    ),
                 )
                 labels = state.get_or_compute(
                     f"lattice-labels-{j}",
@@ -59,10 +64,6 @@ def show_steppers(
                     partial(list_labels_at, subject, j, node[j]),
                 )
                 st.caption(escape_markdown(list_labels(labels)))
-
-
-def set_level_of(lattice: Exploration, name: str, value: Any) -> None:
-    state.set_session(set_node_level(state.get_session(), lattice, name, int(value)))
 
 
 def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) -> None:

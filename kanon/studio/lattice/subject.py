@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -129,13 +128,11 @@ def is_small(subject: LatticeInputs) -> bool:
 
 
 def build_lattice_request(work: SessionState, ready: LatticeInputs) -> JobRequest:
-    return JobRequest(
-        "lattice", measure_lattice, (ready.task,), partial(_store_lattice, ready.settings)
-    )
+    def store(work: SessionState, lattice: Exploration) -> SessionState:
+        result = LatticeResult(lattice, ready.settings)
+        return work.replace_sections(replace(work.findings, lattice=result))
 
-
-def _store_lattice(settings: str, work: SessionState, lattice: Exploration) -> SessionState:
-    return work.replace_sections(replace(work.findings, lattice=LatticeResult(lattice, settings)))
+    return JobRequest("lattice", measure_lattice, (ready.task,), store)
 
 
 def get_node(work: SessionState, lattice: Exploration) -> Node:

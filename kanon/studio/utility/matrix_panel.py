@@ -47,7 +47,11 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
     attribute = choose_attribute(recoding, work.view(UtilityView).attribute)
     form_side, column_side = st.columns([3, 1], vertical_alignment="bottom")
     with form_side:
-        _choose_representation(work)
+        draw_segments(
+            "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
+            "utility-representation", work.view(UtilityView).representation, "representation",
+            UtilityView, help="The numbers in the matrix that a learning algorithm gets.",
+        )  # fmt: skip
     with column_side:
         _choose_attribute(work, recoding.classes.attributes, attribute)
     name = work.view(UtilityView).representation
@@ -77,19 +81,13 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
     if name == _SHARES:
         _show_disclosure(work, result, run, k)
     else:
-        st.caption(escape_markdown(explain_no_disclosure(name)))
+        st.caption(
+            f"{REPRESENTATIONS[name].title} is computed from the released table and the "
+            "hierarchies alone. Anyone who has those learns nothing new from it."
+        )
     _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
         st.markdown(explain_representation(matrix))
-
-
-def _choose_representation(work: SessionState) -> None:
-    representation = work.view(UtilityView).representation
-    draw_segments(
-        "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
-        "utility-representation", representation, "representation", UtilityView,
-        help="The numbers in the matrix that a learning algorithm gets.",
-    )  # fmt: skip
 
 
 def _choose_attribute(work: SessionState, attributes: Sequence[str], attribute: str) -> None:
@@ -249,13 +247,6 @@ def build_matrix_numbers(recoding: Recoding, matrix: Matrix) -> list[Number]:
             "memory. More is neither better nor worse.",
         ),
     ]
-
-
-def explain_no_disclosure(name: str) -> str:
-    return (
-        f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
-        "alone. Anyone who has those learns nothing new from it."
-    )
 
 
 def build_disclosure_numbers(leak: ShareDisclosure) -> list[tuple[Number, str]]:

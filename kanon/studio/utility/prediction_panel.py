@@ -30,8 +30,6 @@ from kanon.learning.predicting import LEAST_K, measure_agreements
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
-from kanon.plan import Plan
-from kanon.run import PreparedRun
 from kanon.studio.jobs.configurations import list_offered_algorithms
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.jobs.partial_results import request_study, run_predictions
@@ -113,9 +111,13 @@ def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
     if not names or not classifiers:
         raise PlanError("Choose at least one algorithm and one classifier.")
     ks = parse_typed_ks(view.ks, ground.prepared.classes.highest_k)
-    plans = [_plan_for(work, name) for name in names]
+    free = replace(work.settings, models=())
+    plans = [build_plan(work.replace_sections(replace(free, algorithm=name))) for name in names]
     prediction = Prediction(
-        tuple(_build_candidate(ground.prepared, plan) for plan in plans),
+        tuple(
+            StudiedAlgorithm(plan.algorithm.name, replace(ground.prepared, plan=plan).task())
+            for plan in plans
+        ),
         ground.labels,
         ground.prepared.source.build_column_histogram(ground.labels.target),
         tuple(metric_named(name) for name in PUBLISHED),
@@ -133,14 +135,6 @@ def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
         item for key in keys.values() for item in work.findings.predictions.get(key, ())
     )
     return Trials(prediction, trainings, ks, results, keys)
-
-
-def _plan_for(work: SessionState, algorithm: str) -> Plan:
-    return build_plan(work.replace_sections(replace(work.settings, algorithm=algorithm, models=())))
-
-
-def _build_candidate(prepared: PreparedRun, plan: Plan) -> StudiedAlgorithm:
-    return StudiedAlgorithm(plan.algorithm.name, replace(prepared, plan=plan).task())
 
 
 def build_prediction_request(work: SessionState) -> JobRequest:
