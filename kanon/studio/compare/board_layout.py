@@ -1,6 +1,5 @@
 """The controls that arrange the board, and save and load its layout."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -137,13 +136,32 @@ def _show_panel(work: SessionState, comparison: Comparison, layout: Layout, plac
         format_func=lambda choice: options.get(choice, str(choice)),
     )
     if panel.kind == "matrix":
-        _select_name("Column", f"{start}-column", list(work.table.trees), panel.column,
-                lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
-        usable = list_usable_metrics(work)
-        titles = {name: get_metric(work, name).card.title for name in usable}
-        _select_name("Metric", f"{start}-metric", usable, panel.metric,
-                lambda name: titles.get(name, name),
-                lambda name: put(replace(panel, metric=name)))  # fmt: skip
+        trees, usable = list(work.table.trees), list_usable_metrics(work)
+        st.selectbox(
+            "Column",
+            trees,
+            index=None,
+            **attach_widget(
+                f"{start}-column",
+                panel.column if panel.column in trees else None,
+                lambda name: put(replace(panel, column=name)),
+                keep=True,
+            ),
+            placeholder="choose",
+        )
+        st.selectbox(
+            "Metric",
+            usable,
+            index=None,
+            **attach_widget(
+                f"{start}-metric",
+                panel.metric if panel.metric in usable else None,
+                lambda name: put(replace(panel, metric=name)),
+                keep=True,
+            ),
+            format_func=lambda name: get_metric(work, name).card.title,
+            placeholder="choose",
+        )
         return
     titles = {line.name: line.title for line in comparison.lines}
     names = [*titles, *(name for name in panel.lines if name not in titles)]
@@ -157,31 +175,6 @@ def _show_panel(work: SessionState, comparison: Comparison, layout: Layout, plac
         ),
         format_func=lambda name: titles.get(name) or f"{name} (not here)",
         placeholder="all",
-    )
-
-
-def _select_name(
-    label: str,
-    key: str,
-    names: Sequence[str],
-    current: str,
-    get_title: Callable[[str], str],
-    put: Callable[[str], None],
-) -> None:
-    """A select box of names that includes the chosen one even if it no longer exists."""
-
-    def take(name: str | None) -> None:
-        if name is not None and name in options:
-            put(name)
-
-    options = list(names) if current in names or not current else [*names, current]
-    st.selectbox(
-        label,
-        options,
-        index=None,
-        **attach_widget(key, current or None, take),
-        format_func=get_title,
-        placeholder="choose",
     )
 
 

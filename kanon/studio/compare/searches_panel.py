@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from kanon.algorithms import improved_greedy
-from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.how_texts import Sections
@@ -22,12 +21,9 @@ from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.exploration import WALKING_SEARCHES
 from kanon.experiments.searches import (
     K_OVER_COLUMNS,
-    SEARCHES,
     Searches,
     check_searches,
-    choose_column_numbers,
     count_lattice_sizes,
-    count_most_evaluated,
     measure_searches,
 )
 from kanon.measures import iloss, level_of_generalisation
@@ -64,11 +60,13 @@ def show_searches(work: SessionState) -> None:
     current = result is not None and result.settings == settings
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
         nodes = count_lattice_sizes([*work.table.trees.values()])["lattice_nodes"]
+        columns = count_noun(len(work.table.trees), "quasi-identifier")
         effort = measure_job(work, "searches", nodes)
         draw_start_button(
             "searches", label, build_searches_request, first=not current, effort=effort
         )
-        st.caption(describe_search_lattice(work), width="stretch")
+        size = count_noun(nodes, "node")
+        st.caption(f"The lattice of {columns} has {size}.", width="stretch")
     if result is None and "searches" not in work.running:
         st.info(
             "Datafly, Samarati and Improved greedy have not been measured on this table yet. "
@@ -161,32 +159,10 @@ def build_searches_request(work: SessionState) -> JobRequest:
     return JobRequest("searches", measure_searches, (task, plan.metric), store)
 
 
-def describe_search_lattice(work: SessionState) -> str:
-    trees = list(work.table.trees.values())
-    sizes = count_lattice_sizes(trees)
-    most = ", ".join(
-        f"{short_title(name)} {write_count(count_most_evaluated(name, trees))}" for name in SEARCHES
-    )
-    columns, nodes = len(trees), count_noun(sizes["lattice_nodes"], "node")
-    return (
-        f"The lattice of {count_noun(columns, 'quasi-identifier')} has {nodes}, "
-        f"{write_count(sizes['largest_height'])} of them at its widest height. "
-        f"The most nodes that a search can evaluate per k: {most}."
-    )
-
-
 def explain_searches(work: SessionState) -> str:
     metric = metric_named(
         work.settings.metric, build_composed_metrics(work.settings.composed)
     ).card.title
-    numbers = choose_column_numbers(
-        len(work.table.quasi_identifiers), work.table.complete_records.n_records
-    )
-    over = (
-        f"the first {numbers[0]} to {numbers[-1]} quasi-identifiers in the table's order"
-        if len(numbers)
-        else "the first 3 to 8 quasi-identifiers in the table's order, or as many as there are"
-    )
     searches = (
         f"**{escape_markdown(module.CARD.title)}.** "
         f"{escape_markdown(get_own_steps(module.CARD.how))}"
@@ -197,7 +173,6 @@ def explain_searches(work: SessionState) -> str:
         full_domain=escape_markdown(FULL_DOMAIN),
         searches="\n\n".join(searches),
         ks=", ".join(write_count(k) for k in PAPER_K),
-        over=over,
         k=K_OVER_COLUMNS,
         metric=escape_markdown(metric),
         iloss=escape_markdown(iloss.CARD.title),

@@ -390,21 +390,6 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
     size, spread = lattice.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
     sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKING_SEARCHES.values()))
-    requirements = f"k = {write_count(lattice.k)}"
-    if lattice.others:
-        requirements = f"{requirements} or one of the other models"
-    limit = "No record is"
-    if lattice.limit:
-        limit = f"At most {count_noun(lattice.limit, 'record is', 'records are')}"
-    about_weights = ""
-    if ready.prepared.plan.algorithm.attribute_weights:
-        about_weights = (
-            " Here columns count by their weights, as in the search; alteration on the other "
-            "pages counts each column once."
-        )
-    suppressed = "k records, as published, because no limit was set"
-    if ready.task.suppression is not None:
-        suppressed = f"up to {count_noun(ready.task.suppression, 'record')}"
     searches = (
         f"**{escape_markdown(module.CARD.title)}.** "
         f"{escape_markdown(get_own_steps(module.CARD.how))}"
@@ -420,11 +405,8 @@ def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
         expected=write_count(round(estimate_largest_height(trees))),
         widest=write_count(max(lattice.per_height)),
         recodings=_write_power_of_ten(compute_cell_recodings_log10(trees, lattice.n_records)),
-        allowed=f"{limit} in classes that do not meet {requirements}.",
         metric=escape_markdown(ready.prepared.plan.metric.card.title),
-        weighted=about_weights,
         searches="\n\n".join(searches),
-        suppressed=f"Datafly can suppress {suppressed}.",
         source=escape_markdown(sources),
     )
 

@@ -101,22 +101,16 @@ class Costs:
                 f"the same. Above 0, purple: {first} costs more. Below 0, orange: {second} "
                 "costs more."
             )
-            sentences.append(
-                "The difference is in percentage points."
-                if self.view.share
-                else (
-                    "The two metrics have different units, so the difference says little by "
-                    "itself. Switch on “As shares” for a common unit."
-                )
-            )
+            if not self.view.share:
+                sentences.append("If their units differ, switch on “As shares” for a common one.")
         if self.view.share:
             largest = join_words(
                 f"{title} {matrix.written(matrix.largest)}"
                 for title, matrix in zip(self.titles, self.matrices, strict=True)
             )
             sentences.append(
-                "A share is a cost divided by the largest cost of the same metric in this "
-                f"hierarchy, that of losing a value completely: {largest}."
+                "A share is in percent of the largest cost of the same metric in this hierarchy, "
+                f"that of losing a value completely: {largest}."
             )
         return sentences
 

@@ -181,20 +181,18 @@ def compute_bands(lesson: LearningTask, score: str, live: bool) -> dict[str, dic
     return {name: curves for name, curves in all_bands.items() if curves}
 
 
-def build_band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
-    several = lesson.experiment.trained_on == "release"
-    table: dict[str, list[str]] = {"k": [write_count(k) for k in lesson.experiment.ks]}
-    dead = any(outcome.dead for outcome in lesson.known)
-    for live in (False, True) if dead else (False,):
-        for trained, curves in compute_bands(lesson, score, live).items():
-            for name, band in curves.items():
-                title = f"{trained} → {name}" if several else name
-                ends = f", {band.fits} live" if live else (", all" if dead else "")
-                table[f"{title}{ends}"] = [
-                    _write_mean_and_deviation(mean, deviation)
-                    for mean, deviation in zip(band.mean, band.deviation, strict=True)
-                ]
-    return pd.DataFrame(table).set_index("k")
+def build_band_table(
+    lesson: LearningTask, panels: Mapping[str, Mapping[str, Band]]
+) -> pd.DataFrame:
+    columns = {
+        (f"{trained} → {name}" if len(panels) > 1 else name): [
+            _write_mean_and_deviation(mean, deviation)
+            for mean, deviation in zip(band.mean, band.deviation, strict=True)
+        ]
+        for trained, curves in panels.items()
+        for name, band in curves.items()
+    }
+    return pd.DataFrame(columns, index=pd.Index(map(write_count, lesson.experiment.ks), name="k"))
 
 
 def _write_mean_and_deviation(mean: float, deviation: float) -> str:

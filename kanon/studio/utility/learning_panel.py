@@ -253,4 +253,4 @@ def _show_results(work: SessionState, ground: LearningInputs, lesson: LearningTa
     elif len(panels) == len(REPRESENTATIONS):
         st.markdown(f"**{describe_best_pair(panels, ks, score)}** {PUBLISHED_2}")
     with st.expander("Mean ± standard deviation at every k", expanded=single):
-        st.dataframe(build_band_table(lesson, score), key="learning-table")
+        st.dataframe(build_band_table(lesson, panels), key="learning-table")

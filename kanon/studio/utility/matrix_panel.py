@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from kanon.base.formatting import count_noun, write_count, write_percent
@@ -35,8 +34,6 @@ from kanon.studio.widgets.result import (
 
 _how = Sections(__file__)
 
-_READABLE = 24  # up to so many nodes are all drawn, with numbers in their cells
-
 _FEW = 3  # up to so many attributes, the whole tuple fits beside its row
 
 _SHARES = "proportional"
@@ -44,7 +41,8 @@ _SHARES = "proportional"
 
 def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     recoding = run.recoding
-    attribute = choose_attribute(recoding, work.view(UtilityView).attribute)
+    names, attribute = recoding.classes.attributes, work.view(UtilityView).attribute
+    attribute = attribute if attribute in names else names[0]
     form_side, column_side = st.columns([3, 1], vertical_alignment="bottom")
     with form_side:
         draw_segments(
@@ -53,24 +51,24 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
             UtilityView, help="The numbers in the matrix that a learning algorithm gets.",
         )  # fmt: skip
     with column_side:
-        _choose_attribute(work, recoding.classes.attributes, attribute)
+        _choose_attribute(work, names, attribute)
     name = work.view(UtilityView).representation
     st.caption(escape_markdown(REPRESENTATIONS[name].summary))
     about = result.settings, k, name
     matrix: Matrix = state.get_or_compute(
         "representation", about, lambda: represent(name, recoding)
     )
-    place = recoding.classes.attributes.index(attribute)
+    place = names.index(attribute)
     visible = state.get_or_compute(
         "representation-shown",
         (*about, attribute),
         lambda: MatrixPart.choose_part(recoding, matrix, place),
     )
-    rows, names = build_row_labels(recoding, visible)
+    rows, titles = build_row_labels(recoding, visible)
     sizes = recoding.counts[visible.classes].tolist()
     show_picture(
-        draw_representation(visible, rows, names, describe_cells(name, visible)),
-        lambda: build_representation_table(visible, names, sizes),
+        draw_representation(visible, rows, titles, describe_cells(name, visible)),
+        lambda: build_representation_table(visible, titles, sizes),
         "utility-representation-picture",
         f"{result.settings}|{k}|{name}|{attribute}",
         PictureSettings.from_run(work, run.prepared, k),
@@ -168,19 +166,6 @@ def _show_downloads(result: AnonymisationResult, run: Run, k: int, name: str) ->
 
 
 # --- sentences and numbers --------------------------------------------------------------------
-def choose_attribute(recoding: Recoding, attribute: str) -> str:
-    names = recoding.classes.attributes
-    if attribute in names:
-        return attribute
-
-    def rate(place: int) -> tuple[bool, int]:
-        tree = recoding.hierarchies[place]
-        released = np.unique(recoding.nodes[:, place])
-        return 3 < tree.root + 1 <= _READABLE, int((released >= tree.n_leaves).sum())
-
-    return names[max(range(len(names)), key=rate)]
-
-
 def build_row_labels(recoding: Recoding, visible: MatrixPart) -> tuple[list[str], list[str]]:
     released = recoding.released
     place = released.attributes.index(visible.attribute)

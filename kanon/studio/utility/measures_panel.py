@@ -23,7 +23,6 @@ from kanon.charts.query_errors import build_query_table, draw_query_errors
 from kanon.charts.style import escape_label
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import strongest
-from kanon.measures.distribution_change import Distribution
 from kanon.report.loss import (
     WAY,
     Changes,
@@ -57,18 +56,10 @@ def describe_spread(changes: Changes) -> str:
     return f"{sentence} {records} no value at all, which counts in every column."
 
 
-def _is_alike(first: Distribution, second: Distribution) -> bool:
-    return write_percent(100 * first.total_variation) == write_percent(100 * second.total_variation)
-
-
-def describe_most_changed(changes: Changes) -> str:
-    most, least = changes.distributions[0], changes.distributions[-1]
-    if not most.total_variation:
-        return "no column changed"
-    share = write_percent(100 * most.total_variation)
-    if len(changes.distributions) > 1 and _is_alike(most, least):
-        return f"all columns changed alike, by {share} under equal spread"
-    return f"{most.name} changed most, by {share} under equal spread"
+def describe_largest_change(changes: Changes) -> str:
+    shares = [column.total_variation for column in changes.distributions]
+    least, most = (write_percent(100 * share) for share in (min(shares), max(shares)))
+    return f"columns changed by {least} to {most} under equal spread"
 
 
 def describe_association(changes: Changes) -> str:
@@ -203,7 +194,7 @@ def _show_distributions(
     show_picture(
         draw_distribution_panels(
             distributions,
-            f"k = {write_count(k)}: {escape_label(describe_most_changed(changes), 90)}",
+            f"k = {write_count(k)}: {describe_largest_change(changes)}",
         ),
         lambda: build_distributions_table(distributions),
         "utility-distributions",
