@@ -114,11 +114,13 @@ def build_combination_request(
 ) -> JobRequest:
     items = [{**vars(item), "plan": item.plan.model_dump(mode="json")} for item in releases]
 
-    def store(work: SessionState, combination: CombinedReleases) -> SessionState:
+    def store_combination(work: SessionState, combination: CombinedReleases) -> SessionState:
         return work.replace_sections(replace(work.findings, together=(key, combination)))
 
     arguments = (items, work.table.records)
-    return JobRequest("combining", combine_in_worker, arguments, store, limit="engine_minutes")
+    return JobRequest(
+        "combining", combine_in_worker, arguments, store_combination, limit="engine_minutes"
+    )
 
 
 def _try_to_combine(work: SessionState, releases: Sequence[Release]) -> CombinedReleases | str:

@@ -11,8 +11,7 @@ from kanon.errors import PlanError
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.measures.along import Curves
 from kanon.plan import Plan
-from kanon.studio.compare.board import ShownComparison, show_board
-from kanon.studio.compare.board_layout import get_layout
+from kanon.studio.compare.board import ShownComparison, get_layout, show_board
 from kanon.studio.compare.choices_panel import show_line_choices, show_requirements, show_status
 from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
 from kanon.studio.compare.searches_panel import show_searches

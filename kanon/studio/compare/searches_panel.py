@@ -152,11 +152,11 @@ def build_searches_request(work: SessionState) -> JobRequest:
     check_searches(task.classes.hierarchies, task.classes.n_records)
     key = get_searches_key(work)
 
-    def store(work: SessionState, searches: Searches) -> SessionState:
+    def store_searches(work: SessionState, searches: Searches) -> SessionState:
         result = SearchesResult(searches, key)
         return work.replace_sections(replace(work.findings, searches=result))
 
-    return JobRequest("searches", measure_searches, (task, plan.metric), store)
+    return JobRequest("searches", measure_searches, (task, plan.metric), store_searches)
 
 
 def explain_searches(work: SessionState) -> str:

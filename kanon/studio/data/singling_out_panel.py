@@ -103,11 +103,11 @@ def build_singling_request(work: SessionState) -> JobRequest | None:
     )  # fmt: skip
     about, stays = get_search_key(work), table.records.in_engine
 
-    def store(work: SessionState, result: SinglingOut) -> SessionState:
+    def store_sets(work: SessionState, result: SinglingOut) -> SessionState:
         return work.replace_sections(replace(work.view(SinglingView), found=result, about=about))
 
     return JobRequest(
-        "singling", search_in_worker, arguments, store,
+        "singling", search_in_worker, arguments, store_sets,
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
 

@@ -87,12 +87,12 @@ def build_greatest_k_request(work: SessionState, model: SensitiveModel) -> JobRe
     plan = plan_reverse(work, model)
     about, stays = get_reverse_settings(work, model), work.table.records.in_engine
 
-    def store(work: SessionState, greatest: GreatestK) -> SessionState:
+    def store_greatest_k(work: SessionState, greatest: GreatestK) -> SessionState:
         result = GreatestKResult(greatest, model, plan.metric, about)
         return work.replace_sections(replace(work.findings, greatest_k=result))
 
     return JobRequest(
-        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records), store,
+        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records), store_greatest_k,
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
 

@@ -128,11 +128,11 @@ def is_small(subject: LatticeInputs) -> bool:
 
 
 def build_lattice_request(work: SessionState, ready: LatticeInputs) -> JobRequest:
-    def store(work: SessionState, lattice: Exploration) -> SessionState:
+    def store_lattice(work: SessionState, lattice: Exploration) -> SessionState:
         result = LatticeResult(lattice, ready.settings)
         return work.replace_sections(replace(work.findings, lattice=result))
 
-    return JobRequest("lattice", measure_lattice, (ready.task,), store)
+    return JobRequest("lattice", measure_lattice, (ready.task,), store_lattice)
 
 
 def get_node(work: SessionState, lattice: Exploration) -> Node:

@@ -12,14 +12,9 @@ from kanon.base.formatting import count_noun
 from kanon.errors import quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import LARGEST_MATRIX
-from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
-from kanon.metrics import MULTIPLIERS
 from kanon.studio.metrics.composed_metrics import (
-    add_composed,
-    compose_phases,
-    find_equal_metrics,
-    remove_composed,
-    set_attribute_weight,
+    show_attribute_weights,
+    show_composer,
 )
 from kanon.studio.metrics.costs import Costs, build_costs, get_matrix_view, list_groups
 from kanon.studio.metrics.state import MatrixView
@@ -28,11 +23,11 @@ from kanon.studio.session.parts import SharedView
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
-from kanon.studio.session.work import SessionState, get_metric, list_usable_metrics
+from kanon.studio.session.work import SessionState, list_usable_metrics
 from kanon.studio.shell.frame import draw_page_head, get_metric_titles, show_unready
 from kanon.studio.widgets.controls import draw_segments
 from kanon.studio.widgets.files import draw_code_buttons
-from kanon.studio.widgets.how import explain_metric, format_metric_formula
+from kanon.studio.widgets.how import explain_metric
 from kanon.studio.widgets.picture import (
     PictureSettings,
     draw_chart,
@@ -58,11 +53,6 @@ _STYLE = """<style>
 </style>"""
 
 MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
-MULTIPLIER_NAMES = {
-    "none": "1 for every column",
-    "w1": "w1: tall hierarchies weigh less",
-    "w2": "w2: flat hierarchies weigh more",
-}
 
 
 def take_view(**fields: Any) -> None:
@@ -245,85 +235,6 @@ def show_matrices(work: SessionState, column: str, view: MatrixView) -> None:
             "FOCUS": view.focus if view.focus in tree.node_of else "",
         }
         draw_code_buttons("metrics", lambda: build_plan(work), constants)
-
-
-def show_composer(work: SessionState) -> None:
-    st.subheader("Compose a metric")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        intermediate = st.selectbox(
-            "Cost of one step up",
-            COMPOSED,
-            key="compose-intermediate",
-            format_func=lambda name: INTERMEDIATES[name].title,
-            width=220,
-        )
-        multiplier = st.selectbox(
-            "times, per column",
-            list(MULTIPLIERS),
-            key="compose-multiplier",
-            format_func=lambda name: MULTIPLIER_NAMES[name],
-            width=260,
-        )
-        field = f"compose-name-{len(work.settings.composed)}"
-        st.text_input("Name", key=field, width=180)
-        st.button("Save metric", key="compose-keep", on_click=keep_metric, args=(field,))
-    metric = compose_phases(intermediate, multiplier)
-    same = find_equal_metrics(work, metric)
-    sentence = escape_markdown(format_metric_formula(metric))
-    if same:
-        sentence = f"{sentence}, which is {escape_markdown(', '.join(same))}."
-    st.markdown(sentence)
-    for composed in work.settings.composed:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            sentence = escape_markdown(format_metric_formula(get_metric(work, composed)))
-            st.markdown(f"**{escape_markdown(composed)}**: {sentence}", width="content")
-            st.button(
-                "Remove",
-                key=f"compose-remove-{composed}",
-                type="tertiary",
-                on_click=lambda name=composed: state.set_session(
-                    remove_composed(state.get_session(), name)
-                ),
-            )
-
-
-def keep_metric(field: str) -> None:
-    phases = (
-        state.get_widget_value("compose-intermediate"),
-        state.get_widget_value("compose-multiplier"),
-    )
-    state.try_update(
-        lambda: add_composed(state.get_session(), state.get_widget_value(field) or "", *phases)
-    )
-
-
-def show_attribute_weights(work: SessionState) -> None:
-    st.subheader("How much does losing a column hurt?")
-    st.caption(
-        "A column with weight 2 counts twice in the search, so less of it is lost. With weight 0 "
-        "its loss does not count. Weights guide the search only; alteration is measured without "
-        "them."
-    )
-    columns = work.table.quasi_identifiers
-    for start in range(0, len(columns), 5):
-        places = st.columns(5)
-        for place, name in zip(places, columns[start : start + 5], strict=False):
-            weight = work.settings.attribute_weights.get(name, 1.0)
-            # The key holds the value: a wrong entry stays in the field, to be corrected.
-            key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
-            place.text_input(
-                escape_markdown(trim_title(name)),
-                value=f"{weight:g}",
-                key=key,
-                on_change=take_weight,
-                args=(name, key),
-            )
-
-
-def take_weight(name: str, key: str) -> None:
-    state.try_update(
-        lambda: set_attribute_weight(state.get_session(), name, state.get_widget_value(key))
-    )
 
 
 def page() -> None:

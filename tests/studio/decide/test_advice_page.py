@@ -13,7 +13,7 @@ from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.advisor.weights import rank_configurations
 from kanon.release.context import ChosenThreshold, Context, replace_threshold
 from kanon.run import run
-from kanon.studio.decide.advice import build_advice_job, describe_advice_limits, store_advice
+from kanon.studio.decide.advice_panel import build_advice_job, describe_advice_limits, store_advice
 from kanon.studio.decide.state import AdviceView, DecideView
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_sample

@@ -6,7 +6,7 @@ from kanon.experiments.sweep import Configuration
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.release.context import ChosenThreshold, Context, replace_threshold
-from kanon.studio.decide.advice import take_proposal
+from kanon.studio.decide.advice_panel import take_proposal
 from kanon.studio.decide.greatest_k_panel import require_reached
 from kanon.studio.decide.purpose_panel import find_unreachable, require_thresholds, set_context
 from kanon.studio.decide.settings_undo import can_undo_settings, undo_settings
