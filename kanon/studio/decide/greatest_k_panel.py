@@ -92,7 +92,8 @@ def build_greatest_k_request(work: SessionState, model: SensitiveModel) -> JobRe
         return work.replace_sections(replace(work.findings, greatest_k=result))
 
     return JobRequest(
-        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records), store_greatest_k,
+        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records),
+        store_greatest_k,
         limit="engine_minutes" if stays else "job_minutes",
     )  # fmt: skip
 
