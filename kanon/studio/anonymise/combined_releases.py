@@ -32,15 +32,10 @@ _how = Sections(__file__)
 def _collect_releases() -> SessionState:
     new = state.get_session().kept.made
     while new:
-        work = state.get_session()
-        state.set_session(
-            work.replace_sections(
-                replace(
-                    work.kept,
-                    earlier_releases=add_earlier_release(work.kept.earlier_releases, new.pop(0)),
-                )
-            )
-        )
+        kept = state.get_session().kept
+        releases = add_earlier_release(kept.earlier_releases, new.pop(0))
+        work = state.get_session().replace_sections(replace(kept, earlier_releases=releases))
+        state.set_session(work)
     return state.get_session()
 
 
@@ -69,8 +64,8 @@ def show_combination(settings: str, run: Run) -> None:
 
 def _describe_times(times_released: int, counting: int, this: bool, others: int) -> str:
     times = choose_plural(times_released, "once", "{count} times")
-    often = f"ou have released this table **{times}** in this session"
-    often = f"Including this one, y{often}" if this else f"Y{often}"
+    often = f"{'Including this one, you' if this else 'You'} have released this table **{times}**"
+    often = f"{often} in this session"
     if counting != times_released:
         often = f"{often}; {count_noun(counting, 'of them counts', 'of them count')}"
     if not others:

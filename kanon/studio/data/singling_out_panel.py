@@ -17,7 +17,6 @@ from kanon.charts.exposure import build_contributions_table, build_sets_table, d
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
 from kanon.sources.tables import Table
-from kanon.studio.jobs import runner
 from kanon.studio.jobs.durations import measure_column_sets
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import (
@@ -37,7 +36,7 @@ from kanon.studio.widgets.picture import (
     get_start_state,
     show_picture,
 )
-from kanon.studio.widgets.progress import draw_duration
+from kanon.studio.widgets.progress import draw_start_button
 from kanon.studio.widgets.result import fade_old_result
 
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -220,19 +219,15 @@ def _show_settings(work: SessionState) -> None:
         )
     n_columns = len(list_searched_columns(work))
     effort = measure_column_sets(work.table.records.n_records, n_columns, view.size)
-    button.button(
-        "Find them",
-        type="secondary" if view.found is not None else "primary",
-        icon=":material/person_search:",
-        disabled="singling" in work.running,
-        on_click=runner.run_request,
-        args=(build_singling_request,),
-        kwargs={"effort": effort},
-        key=f"singling-start-{version}",
-        width="stretch",
-    )
     with button:
-        draw_duration("singling", effort)
+        draw_start_button(
+            "singling",
+            "Find them",
+            build_singling_request,
+            first=view.found is None,
+            key=f"singling-{version}",
+            effort=effort,
+        )
 
 
 def _get_unit(work: SessionState) -> CountedUnit:

@@ -74,7 +74,7 @@ from kanon.studio.widgets.picture import (
     draw_data_button,
     draw_picture_links,
 )
-from kanon.studio.widgets.progress import draw_duration
+from kanon.studio.widgets.progress import draw_start_button
 
 _how = Sections(__file__)
 
@@ -152,17 +152,12 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
         st.rerun()  # so that it appears among the running jobs
     effort = measure_exploration(subject)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
+        draw_start_button(
+            "lattice",
             "Explore this lattice",
-            type="primary",
-            icon=":material/play_arrow:",
-            disabled="lattice" in work.running,
-            on_click=runner.run_request,
-            args=(build_lattice_request, subject),
-            kwargs={"effort": effort},
-            key="lattice-explore",
+            lambda work: build_lattice_request(work, subject),
+            effort=effort,
         )
-        draw_duration("lattice", effort)
         size = count_noun(subject.outline.size, "node")
         st.caption(
             f"Counts the classes at all {size}."
