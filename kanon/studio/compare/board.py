@@ -59,6 +59,39 @@ from kanon.studio.widgets.picture import (
 )
 from kanon.studio.widgets.standings import get_measure_titles
 
+_FOLDER = Path(__file__).parent
+
+_KEY = "cursor"
+
+_FILLING = """<style>
+.st-key-board-filling { position: fixed; inset: 0; z-index: 1000000; padding: 1rem 2rem;
+  gap: 0.5rem; background: light-dark(#FFFFFF, #14181D); }
+.st-key-board-filling .st-key-board { flex: 1; min-height: 0; }
+</style>"""
+
+_PARTS: Sequence[Part] = [
+    [(_KEY, ".headline"), (_KEY, ".finding")], [(_KEY, ".legend")], [("board",), (_KEY, ".overlay")]
+]  # fmt: skip
+
+_cursor = st.components.v2.component(
+    "kanon_cursor",
+    html="""<div class="cursor">
+        <button class="back" hidden>Back to the board</button>
+        <p class="headline" aria-live="polite"></p>
+        <p class="finding" hidden></p>
+        <div class="row">
+            <label for="k">Move k</label><input id="k" type="range" min="0" step="1">
+        </div>
+        <ul class="legend" aria-label="Configurations"></ul>
+        <div class="overlay"><svg aria-hidden="true"></svg><div class="points"></div>
+            <div class="place" tabindex="0" role="region" aria-label="Numbers at k">
+                <table class="numbers"></table></div>
+            <div class="buttons"></div></div>
+    </div>""",
+    css=(_FOLDER / "board.css").read_text("utf-8"),
+    js=(_FOLDER / "board.js").read_text("utf-8"),
+)
+
 _LARGEST = 200_000  # bytes: a layout file is small
 
 Choice = tuple[str, str]  # what a panel shows: its kind, and its measure if it has one
@@ -246,37 +279,6 @@ def start_missing_runs() -> None:
         runner.run_request(request_comparison)
 
 
-_FOLDER = Path(__file__).parent
-_KEY = "cursor"
-_FILLING = """<style>
-.st-key-board-filling { position: fixed; inset: 0; z-index: 1000000; padding: 1rem 2rem;
-  gap: 0.5rem; background: light-dark(#FFFFFF, #14181D); }
-.st-key-board-filling .st-key-board { flex: 1; min-height: 0; }
-</style>"""
-_PARTS: Sequence[Part] = [
-    [(_KEY, ".headline"), (_KEY, ".finding")], [(_KEY, ".legend")], [("board",), (_KEY, ".overlay")]
-]  # fmt: skip
-
-_cursor = st.components.v2.component(
-    "kanon_cursor",
-    html="""<div class="cursor">
-        <button class="back" hidden>Back to the board</button>
-        <p class="headline" aria-live="polite"></p>
-        <p class="finding" hidden></p>
-        <div class="row">
-            <label for="k">Move k</label><input id="k" type="range" min="0" step="1">
-        </div>
-        <ul class="legend" aria-label="Configurations"></ul>
-        <div class="overlay"><svg aria-hidden="true"></svg><div class="points"></div>
-            <div class="place" tabindex="0" role="region" aria-label="Numbers at k">
-                <table class="numbers"></table></div>
-            <div class="buttons"></div></div>
-    </div>""",
-    css=(_FOLDER / "board.css").read_text("utf-8"),
-    js=(_FOLDER / "board.js").read_text("utf-8"),
-)
-
-
 @dataclass(frozen=True, eq=False)
 class ShownComparison:
     comparison: Comparison
@@ -295,18 +297,15 @@ def show_board(
     if filling is not None and filling >= len(layout.panels):
         filling = None
     costs = build_cost_source(work, (NODES if filling is None else NODES_FILLING) * has_costs)
-    inputs = (
-        (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
-    )
+    costs_key = _get_costs_fingerprint(work, layout)
     board = state.get_or_compute(
-        "board" if filling is None else "board-filling", (shown.key, layout, filling, inputs),
+        "board" if filling is None else "board-filling", (shown.key, layout, filling, costs_key),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
     if filling is not None:
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
         draw_board_with_cursor(board.figure, board.cursor, shown.k, on_use)
-    costs_key = _get_costs_fingerprint(work, layout)
     # A file has room for more than a panel.
     costs = build_cost_source(work, LARGEST_MATRIX * has_costs)
     with st.container(horizontal=True):
@@ -325,12 +324,8 @@ def show_board(
                     )
 
 
-def _has_matrix(layout: Layout) -> bool:
-    return any(panel.kind == "matrix" for panel in layout.panels)
-
-
 def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
-    if not _has_matrix(layout):
+    if all(panel.kind != "matrix" for panel in layout.panels):
         return ""
     table = work.table
     trees = {

@@ -56,6 +56,22 @@ from kanon.studio.shell.frame import get_metric_titles
 from kanon.studio.widgets.progress import describe_effort, draw_duration
 from kanon.studio.widgets.result import show_outdated_notice
 
+# Chips wrap to the next line; by default Streamlit scrolls them out of their field.
+_CHIPS_IN_SIGHT = """
+[class*="st-key-compare-"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; row-gap: 0.4rem; }
+[class*="st-key-compare-"], [class*="st-key-board-"] {
+  & [data-testid="stMultiSelect"] div:has(> [data-testid="stMultiSelectTagsContainer"]),
+  & [data-testid="stMultiSelectTagsContainer"] {
+    height: auto; max-height: none; overflow: visible; mask: none;
+  }
+  & [data-testid="stMultiSelectTagsContainer"] { flex-wrap: wrap; gap: 4px; padding-block: 4px; }
+  & [data-testid="stMultiSelectTagsContainer"] > [role="group"] { display: contents; }
+  & [data-testid="stMultiSelectTagsContainer"] input { min-width: 3rem; }
+  & [data-tag] { flex: none; }
+}
+.st-key-compare-under { min-height: 3.5rem; }
+"""
+
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)
 _SIX = create_curves_layout(
@@ -182,23 +198,6 @@ def choose_matrix_column(work: SessionState) -> str:
     if whole:
         return max(whole, key=sizes.__getitem__)
     return min(sizes, key=sizes.__getitem__, default="")
-
-
-# Chips wrap to the next line; by default Streamlit scrolls them out of their field.
-_CHIPS_IN_SIGHT = """
-[class*="st-key-compare-"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; row-gap: 0.4rem; }
-[class*="st-key-compare-"], [class*="st-key-board-"] {
-  & [data-testid="stMultiSelect"] div:has(> [data-testid="stMultiSelectTagsContainer"]),
-  & [data-testid="stMultiSelectTagsContainer"] {
-    height: auto; max-height: none; overflow: visible; mask: none;
-  }
-  & [data-testid="stMultiSelectTagsContainer"] { flex-wrap: wrap; gap: 4px; padding-block: 4px; }
-  & [data-testid="stMultiSelectTagsContainer"] > [role="group"] { display: contents; }
-  & [data-testid="stMultiSelectTagsContainer"] input { min-width: 3rem; }
-  & [data-tag] { flex: none; }
-}
-.st-key-compare-under { min-height: 3.5rem; }
-"""
 
 
 def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:

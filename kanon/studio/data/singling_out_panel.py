@@ -39,6 +39,8 @@ from kanon.studio.widgets.picture import (
 from kanon.studio.widgets.progress import draw_start_button
 from kanon.studio.widgets.result import fade_old_result
 
+_AT_ONCE = 8  # so many sets are on screen; the file has all of them
+
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """The offered shares of records or persons that a set of columns must single out."""
 
@@ -148,9 +150,6 @@ class SinglingView(StateSection):
     def reset_after_reread(self) -> SinglingView:
         """Drop the result when the table is read again: its columns may be gone."""
         return replace(self, found=None, about="", taken=None)
-
-
-_AT_ONCE = 8  # so many sets are on screen; the file has all of them
 
 
 def show_singling(work: SessionState) -> None:

@@ -59,6 +59,15 @@ from kanon.studio.widgets.picture import (
 from kanon.studio.widgets.progress import draw_start_button
 from kanon.studio.widgets.result import show_outdated_notice
 
+CONCERNS: Mapping[str, str] = {
+    "utility": "Little is lost",
+    "l": "Mixed classes (l)",
+    "t": "Classes like the table (t)",
+}
+"""The labels of the concerns beside their sliders."""
+
+START = "Try every configuration"
+
 _how = Sections(__file__)
 
 WAY = "Configuration"  # the head of the column that names a configuration
@@ -128,14 +137,6 @@ def build_advice_job(work: SessionState) -> AdviceJob:
     runs[0].task.for_k(max(ks)).check()
     tried = choose_tried_k(ks, prepared.classes.highest_k)
     return AdviceJob(runs, wanted, tried, ks, get_advice_limits(work), hash_run_inputs(work, plan))
-
-
-CONCERNS: Mapping[str, str] = {
-    "utility": "Little is lost",
-    "l": "Mixed classes (l)",
-    "t": "Classes like the table (t)",
-}
-"""The labels of the concerns beside their sliders."""
 
 
 def list_concerns(work: SessionState) -> list[str]:
@@ -260,9 +261,6 @@ def build_advice_table(table: pd.DataFrame) -> pd.DataFrame:
     visible = table[[name for name in heads if name in table]].rename(columns=heads)
     numbers = visible.select_dtypes("float").columns
     return visible.assign(**{name: round_apart(visible[name], 2) for name in numbers})
-
-
-START = "Try every configuration"
 
 
 def show_advice_panel(work: SessionState) -> None:

@@ -46,6 +46,8 @@ from kanon.studio.widgets.requirements import (
 )
 from kanon.studio.widgets.result import fade_old_result
 
+START = "Find the greatest k"
+
 _how = Sections(__file__)
 
 MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
@@ -147,9 +149,6 @@ def explain_reverse() -> str:
     card = STRATEGIES["k"]
     strategy = f"**{escape_markdown(card.title)}.** {escape_markdown(card.summary)}"
     return _how("reversed", ways=ways, strategy=strategy, source=escape_markdown(card.source))
-
-
-START = "Find the greatest k"
 
 
 def show_greatest_k_panel(work: SessionState) -> None:

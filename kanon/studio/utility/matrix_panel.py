@@ -27,7 +27,6 @@ from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.result import (
     check_shown_release,
-    draw_in_columns,
     format_plan_for_file,
     record_download,
 )
@@ -75,7 +74,7 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
         original=True,
     )
     st.caption(escape_markdown(describe_picture(recoding, visible)))
-    draw_in_columns(build_matrix_numbers(recoding, matrix))
+    st.caption(describe_matrix(recoding, matrix))
     if name == _SHARES:
         _show_disclosure(work, result, run, k)
     else:
@@ -208,30 +207,18 @@ def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
     return " ".join(sentences)
 
 
-def build_matrix_numbers(recoding: Recoding, matrix: Matrix) -> list[Number]:
-    records, columns = int(recoding.counts.sum()), len(matrix.columns)
-    classes, filled = recoding.n_classes, matrix.rows.nnz
-    cells = classes * columns
-    return [
-        Number(
-            "Matrix",
-            f"{write_count(records)} × {write_count(columns)}",
-            "Released records × columns: one column for each node of the hierarchy of each "
-            "quasi-identifier.",
-        ),
-        Number(
-            "Stored",
-            f"{write_count(classes)} × {write_count(columns)}",
-            "Classes × columns: all records of a class have the same row, so it is stored once "
-            "and written out batch by batch.",
-        ),
-        Number(
-            "Cells above 0",
-            write_percent(100 * filled / cells if cells else 0.0),
-            f"{write_count(filled)} of {write_count(cells)} cells are above 0; only these use "
-            "memory. More is neither better nor worse.",
-        ),
-    ]
+def describe_matrix(recoding: Recoding, matrix: Matrix) -> str:
+    records, classes = (
+        int(recoding.counts.sum()),
+        count_noun(recoding.n_classes, "class", "classes"),
+    )
+    columns, cells = len(matrix.columns), recoding.n_classes * len(matrix.columns)
+    filled = write_percent(100 * matrix.rows.nnz / cells if cells else 0.0)
+    return (
+        f"The matrix has a row for each of {write_count(records)} released records, alike within "
+        f"each of {classes}, and {write_count(columns)} columns, one for each node of a hierarchy. "
+        f"{filled} of its cells are above 0."
+    )
 
 
 def build_disclosure_numbers(leak: ShareDisclosure) -> list[tuple[Number, str]]:

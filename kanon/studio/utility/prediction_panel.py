@@ -94,14 +94,6 @@ class Trials(NamedTuple):
         texts = sorted(str(item.wanted) for item in self.chosen if isinstance(item, LearntScores))
         return compute_fingerprint(*texts)
 
-    def check(self) -> None:
-        """Raise PlanError for an algorithm that cannot run, and say why."""
-        for candidate in self.prediction.candidates:
-            try:
-                check_candidate(candidate, self.ks)
-            except KanonError as error:
-                raise error.add_place(short_title(candidate.algorithm)) from None
-
 
 def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
     """The chosen trials and their results so far; KanonError says why they cannot run."""
@@ -139,7 +131,11 @@ def build_trials(work: SessionState, ground: LearningInputs) -> Trials:
 
 def build_prediction_request(work: SessionState) -> JobRequest:
     trials = build_trials(work, build_learning_inputs(work))
-    trials.check()
+    for candidate in trials.prediction.candidates:
+        try:
+            check_candidate(candidate, trials.ks)
+        except KanonError as error:
+            raise error.add_place(short_title(candidate.algorithm)) from None
     arguments = (trials.prediction, trials.lacking)
     return request_study("predicting", run_predictions, arguments, store_predictions, trials.keys)
 
