@@ -55,10 +55,6 @@ class AlternativeSettings(NamedTuple):
     prepared: PreparedRun
     key: str  # The fingerprint that its result is kept under
 
-    @property
-    def title(self) -> str:
-        return short_title(self.settings.algorithm)
-
 
 def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[AlternativeSettings]:
     """The cheap algorithms that can meet all that is required; none if they are not tried."""
@@ -211,7 +207,8 @@ def show_alternative(
 def _show_better(
     work: SessionState, alternative: AlternativeSettings, other: Run, run: Run
 ) -> None:
-    settings, title = alternative.settings, alternative.title
+    settings = alternative.settings
+    title = short_title(settings.algorithm)
     loses = f"{write_percent(other.alteration)} instead of {write_percent(run.alteration)}"
     st.info(f"{title} would lose {loses}.", icon=":material/savings:")
     with st.popover("Look", type="tertiary"):

@@ -13,9 +13,9 @@ from kanon.experiments.comparison import INTERVALS, PAPER_K, TIE_SEEDS
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.metrics import PUBLISHED
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
-from kanon.studio.compare.kept_panel import show_kept_comparisons
-from kanon.studio.compare.pinned_panel import (
+from kanon.studio.compare.kept_panel import (
     choose_yardstick,
+    show_kept_comparisons,
     show_left_out,
     show_saved_chips,
     show_saved_panel,

@@ -355,12 +355,13 @@ def _propose_role(
 
 
 def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
+    def give_role() -> None:
+        state.try_update(lambda: set_role_of_columns(state.get_session(), columns, role))
+
     st.button(
         label,
         icon=":material/fingerprint:",
-        on_click=lambda: state.try_update(
-            lambda: set_role_of_columns(state.get_session(), columns, role)
-        ),
+        on_click=give_role,
         key=key,
         help="This is the same as choosing the role below. You can undo it.",
     )

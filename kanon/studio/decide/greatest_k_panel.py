@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.base.progress import Progress
 from kanon.charts.decision import draw_greatest_k
@@ -307,7 +307,8 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
         st.metric(
             "Greatest k found ↑ better",
             "none" if k is None else write_count(k),
-            help=_describe_k(greatest.found.of),
+            help=f"{greatest.found.of.capitalize()} in the smallest class: everyone looks like at "
+            "least k − 1 others. Other releases may reach a larger k.",
         )
         st.markdown(escape_markdown(describe_reached_k(greatest, most)))
         st.caption(escape_markdown(describe_least(greatest)))
@@ -334,10 +335,3 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
             f"metric: {greatest.metric.card.title}", greatest.model.sentence,
         )  # fmt: skip
         show_picture(chart, lambda: greatest.found.ways, "greatest-k", about, settings)
-
-
-def _describe_k(of: CountedUnit) -> str:
-    return (
-        f"{of.capitalize()} in the smallest class: everyone looks like at least k − 1 others. "
-        "Other releases may reach a larger k."
-    )

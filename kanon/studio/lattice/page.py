@@ -44,9 +44,9 @@ from kanon.studio.lattice.node_panel import (
     show_steppers,
     show_use_button,
 )
-from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     LatticeInputs,
+    LatticeView,
     assess_neighbourhood,
     build_lattice_inputs,
     build_lattice_request,

@@ -1,6 +1,6 @@
 """The lattice of the session's settings, and its chosen node."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,8 @@ from kanon.algorithms.lattice_size import Node, compute_nodes_by_level, count_la
 from kanon.algorithms.task import Task
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.progress import ignore_progress
-from kanon.charts.lattice import MOST_DRAWN_NODES
+from kanon.charts.lattice import MOST_DRAWN_NODES, Colouring
+from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
     MOST_COUNTED_NODES,
@@ -24,9 +25,8 @@ from kanon.experiments.exploration import (
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.durations import Effort
-from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.findings import LatticeResult
-from kanon.studio.session.parts import Message
+from kanon.studio.session.parts import Message, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
@@ -37,6 +37,15 @@ _SLOWER = 50  # about how much longer that takes with models beside k
 
 
 ROWS = 40  # the rows of a preview
+
+
+@dataclass(frozen=True)
+class LatticeView(StateSection):
+    columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn
+    colouring: Colouring = "loss"  # what nodes are coloured by
+    walks: tuple[str, ...] = tuple(WALK_LOOKS)  # the searches whose walks are drawn
+    step: int | None = None  # the last step drawn; None for all
+    node: Mapping[str, int] | None = None  # the chosen node's levels; None for the least loss
 
 
 @dataclass(frozen=True, eq=False)

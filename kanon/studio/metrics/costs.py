@@ -1,7 +1,7 @@
 """The cost matrices of one column, and how the cost of a cell adds up."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from kanon.hierarchy.cost_matrices import (
     matrix_table,
 )
 from kanon.metrics import Metric, edge_weights, potentials
-from kanon.studio.metrics.state import MatrixView
+from kanon.studio.session.parts import StateSection
 from kanon.studio.session.work import (
     SessionState,
     count_records_at_nodes,
@@ -28,6 +28,16 @@ from kanon.studio.session.work import (
     list_usable_metrics,
 )
 from kanon.studio.widgets.tree_edits import build_drawing
+
+
+@dataclass(frozen=True)
+class MatrixView(StateSection):
+    mode: Literal["one", "two", "difference"] = "one"
+    first: str = ""  # empty for the metric that guides
+    second: str = "total"
+    share: bool = False  # whether costs are shares of the cost of losing a value completely
+    focus: str = ""  # the group whose values are shown; else the root
+    cell: tuple[str, str] = ("", "")  # the values of the chosen cell: from, to
 
 
 @dataclass(frozen=True, eq=False)

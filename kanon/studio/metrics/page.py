@@ -16,8 +16,7 @@ from kanon.studio.metrics.composed_metrics import (
     show_attribute_weights,
     show_composer,
 )
-from kanon.studio.metrics.costs import Costs, build_costs, get_matrix_view, list_groups
-from kanon.studio.metrics.state import MatrixView
+from kanon.studio.metrics.costs import Costs, MatrixView, build_costs, get_matrix_view, list_groups
 from kanon.studio.session import state
 from kanon.studio.session.parts import SharedView
 from kanon.studio.session.run_plan import build_plan

@@ -208,14 +208,12 @@ def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
 
 
 def describe_matrix(recoding: Recoding, matrix: Matrix) -> str:
-    records, classes = (
-        int(recoding.counts.sum()),
-        count_noun(recoding.n_classes, "class", "classes"),
-    )
+    records = count_noun(int(recoding.counts.sum()), "released record")
+    classes = count_noun(recoding.n_classes, "class", "classes")
     columns, cells = len(matrix.columns), recoding.n_classes * len(matrix.columns)
     filled = write_percent(100 * matrix.rows.nnz / cells if cells else 0.0)
     return (
-        f"The matrix has a row for each of {write_count(records)} released records, alike within "
+        f"The matrix has a row for each of {records}, alike within "
         f"each of {classes}, and {write_count(columns)} columns, one for each node of a hierarchy. "
         f"{filled} of its cells are above 0."
     )

@@ -12,8 +12,8 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
 from kanon.schema import Role
 from kanon.studio.lattice.page import describe_step
-from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
+    LatticeView,
     get_lattice_columns,
     get_node,
     parse_levels,
