@@ -27,9 +27,7 @@ from kanon.experiments.searches import (
     measure_searches,
 )
 from kanon.measures import iloss, level_of_generalisation
-from kanon.metrics import metric_named
 from kanon.plan import Plan
-from kanon.plan_parts import build_composed_metrics
 from kanon.run import prepare
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
@@ -37,7 +35,7 @@ from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import SearchesResult
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.text import escape_markdown
-from kanon.studio.session.work import JobRequest, SessionState
+from kanon.studio.session.work import JobRequest, SessionState, get_metric
 from kanon.studio.widgets.picture import (
     PictureSettings,
     get_start_state,
@@ -160,9 +158,7 @@ def build_searches_request(work: SessionState) -> JobRequest:
 
 
 def explain_searches(work: SessionState) -> str:
-    metric = metric_named(
-        work.settings.metric, build_composed_metrics(work.settings.composed)
-    ).card.title
+    metric = get_metric(work, work.settings.metric).card.title
     searches = (
         f"**{escape_markdown(module.CARD.title)}.** "
         f"{escape_markdown(get_own_steps(module.CARD.how))}"

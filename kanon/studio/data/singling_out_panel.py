@@ -113,11 +113,6 @@ def build_singling_request(work: SessionState) -> JobRequest | None:
     )  # fmt: skip
 
 
-def list_insensitive(work: SessionState, smallest_set: SmallestSet) -> list[str]:
-    """The columns of a set that are called insensitive, which the finding contradicts."""
-    return [name for name in smallest_set.columns if work.table.roles.get(name) is Role.INSENSITIVE]
-
-
 def set_role_of_columns(work: SessionState, columns: Sequence[str], role: Role) -> SessionState:
     new = set_roles(work, columns, role)
     view = replace(work.view(SinglingView), taken=describe_change(work, None, new.table))
@@ -335,7 +330,9 @@ def _propose_role(
             return
         _show_role_button("Make it an identifier", smallest_set.columns, Role.IDENTIFIER, key)
         return
-    columns = list_insensitive(work, smallest_set)
+    # Those that are called insensitive, which the finding contradicts.
+    roles = work.table.roles
+    columns = [name for name in smallest_set.columns if roles.get(name) is Role.INSENSITIVE]
     if columns:
         label = (
             f"Make {escape_markdown(columns[0])} a quasi-identifier"

@@ -9,7 +9,6 @@ from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import MULTIPLIERS, PUBLISHED, Metric, check_metric_name
 from kanon.plan_parts import MetricPlan, build_composed_metrics
-from kanon.studio.metrics.costs import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
 from kanon.studio.session.text import escape_markdown, trim_title
@@ -73,7 +72,6 @@ def remove_composed(work: SessionState, name: str) -> SessionState:
         else f"Removed {quote(name)}."
     )
     return work.replace_sections(
-        MatrixView(),
         replace(
             work.settings,
             composed={

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kanon.hierarchy.cost_matrices import matrix_of
 from kanon.metrics import edge_weights as weights_of
 from kanon.metrics import metric_named, potentials
-from kanon.studio.metrics.costs import Costs, MatrixView
+from kanon.studio.metrics.page import Costs, MatrixView
 from support.random_tables import SEVEN, edge_weights, examples, path_cost, trees
 
 
