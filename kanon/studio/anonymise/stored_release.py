@@ -306,8 +306,10 @@ def _show_measures(release: EngineRelease) -> None:
         },
         key="engine-measures",
     )
+    cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
+    unmeasured = [cards[name].title for name in measures.get("not_counted", [])]
     st.caption(
-        f"Not measured: {escape_markdown(list_names(list_unmeasured(measures)))}. Each of them "
+        f"Not measured: {escape_markdown(list_names(unmeasured))}. Each of them "
         "compares every class of the table with its released class, but the classes stay in the "
         "engine. For the same reason there is no curve over k, no table before and after, and no "
         "combination of several releases."
@@ -362,8 +364,3 @@ def _list_numbers(
             yield from _list_numbers(value, f"{before}{name}.")
         elif value is None or isinstance(value, (int, float)):
             yield f"{before}{name}", value
-
-
-def list_unmeasured(measures: Mapping[str, Any]) -> list[str]:
-    cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
-    return [cards[name].title for name in measures.get("not_counted", [])]

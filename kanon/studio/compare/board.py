@@ -338,10 +338,7 @@ def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
 
 
 def build_cost_source(work: SessionState, most: int) -> Callable[[str, str], CostMatrix | None]:
-    """A cached source of cost matrices of the current hierarchies, with at most ``most`` nodes.
-
-    0: of no matrices, for a comparison that may be of other hierarchies.
-    """
+    """Cost matrices of the current hierarchies with at most ``most`` nodes; 0 for no matrices."""
 
     def get_costs(column: str, metric: str) -> CostMatrix | None:
         trees = work.table.trees

@@ -47,7 +47,8 @@ _MOST_FINDINGS = 8  # so many differences of a table are listed, those that stop
 
 
 def show_saved_chips(work: SessionState) -> None:
-    titles = [configuration.title for configuration in work.kept.configurations]
+    entries = work.kept.configurations
+    titles = [entry.title for entry in entries]
     # The key holds the names: a name that moves to another configuration is another choice.
     st.pills(
         "Saved configurations",
@@ -56,11 +57,7 @@ def show_saved_chips(work: SessionState) -> None:
         label_visibility="collapsed",
         **attach_widget(
             f"compare-kept-{_get_short_hash(repr(titles))}",
-            [
-                configuration.title
-                for configuration in work.kept.configurations
-                if configuration.shown
-            ],
+            [entry.title for entry in entries if entry.shown],
             _set_visible,
         ),
         format_func=lambda title: escape_markdown(f"★ {title}"),

@@ -88,30 +88,23 @@ def set_coarsening_or_builder(
 def show_builder_fields(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
     draw_builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
     if choice.builder == "file":
-        about = "CSV with lines leaf;level 1;…;* or JSON with nodes"
-        upload = {
-            "key": f"{prefix}-file",
-            "on_change": take_choice,
-            "args": (version, name, prefix),
-        }
-        title = escape_markdown(name)
+        about, title = "CSV with lines leaf;level 1;…;* or JSON with nodes", escape_markdown(name)
+        place = st.container()
         if choice.tree:  # then this is within Details, where no other popover fits
-            label = f"Another file for {title}: {about}"
-            draw_upload_field(label, "hierarchies_megabytes", **upload)
+            about = f"Another file for {title}: {about}"
         else:
-            with st.popover(
-                f"Choose a file for {title}", icon=":material/upload:", type="tertiary"
-            ):
-                draw_upload_field(about, "hierarchies_megabytes", **upload)
+            icon = ":material/upload:"
+            place = st.popover(f"Choose a file for {title}", icon=icon, type="tertiary")
+        with place:
+            draw_upload_field(
+                about,
+                "hierarchies_megabytes",
+                key=f"{prefix}-file",
+                on_change=take_choice,
+                args=(version, name, prefix),
+            )
     if choice.hint:
         st.caption(escape_markdown(choice.hint))
-
-
-def describe_hierarchy_facts(choice: HierarchyChoice) -> str:
-    if choice.tree is None:
-        return ""
-    origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
-    return " ".join([f"{origin}{describe_tree(choice)}.", *choice.remarks])
 
 
 def choose_visible_columns(work: SessionState) -> Sequence[tuple[int, tuple[str, Role]]]:
@@ -227,7 +220,9 @@ def show_choice(
     """What a builder made, in the line of the column; its fields too until it has made a tree."""
     if choice.tree is not None:
         rest.caption(f"{describe_tree(choice)}.")
-        details.caption(escape_markdown(describe_hierarchy_facts(choice)))
+        origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
+        facts = [f"{origin}{describe_tree(choice)}.", *choice.remarks]
+        details.caption(escape_markdown(" ".join(facts)))
     with details if choice.tree is not None else rest:
         show_builder_fields(work.version, name, choice, prefix)
     with rest:

@@ -95,8 +95,8 @@ def choose_person(work: SessionState) -> None:
         )
     elif person is not None:
         _describe_persons(work, person)
-    else:
-        _warn_of_repeats(work, find_repeating(work, identifiers))
+    elif column := find_repeating(work, identifiers):
+        _warn_of_repeats(work, column)
 
 
 def find_repeating(work: SessionState, identifiers: list[str]) -> str | None:
@@ -110,9 +110,7 @@ def find_repeating(work: SessionState, identifiers: list[str]) -> str | None:
     return max(repeats, key=lambda name: repeats[name], default=None)
 
 
-def _warn_of_repeats(work: SessionState, column: str | None) -> None:
-    if column is None:
-        return
+def _warn_of_repeats(work: SessionState, column: str) -> None:
     distinct, name = work.table.records.frequencies(column).distinct, escape_markdown(column)
     cover = count_noun(distinct.values, f"value of {name} covers", f"values of {name} cover")
     st.warning(

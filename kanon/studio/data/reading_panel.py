@@ -93,7 +93,10 @@ def show_reading_fields(version: int, current: ReadSettings, file: TableFile | O
             "Sheet",
             list(file.sheets),
             **attach_widget(f"sheet-{version}", current.sheet, take_reading, version, "sheet"),
-            format_func=lambda name: _describe_sheet(name, *file.sheets[name]),
+            format_func=lambda name: (
+                f"{name}: {count_noun(file.sheets[name][0], 'row')} × "
+                f"{count_noun(file.sheets[name][1], 'column')}"
+            ),
         )
     if current.separator is not None:
         separators = list(dict.fromkeys([*SEPARATORS, current.separator]))
@@ -121,10 +124,6 @@ def show_reading_fields(version: int, current: ReadSettings, file: TableFile | O
         help="Blank cells always count as missing: in a released file, blank and missing cells "
         "look the same.",
     )
-
-
-def _describe_sheet(sheet: str, rows: int, columns: int) -> str:
-    return f"{sheet}: {count_noun(rows, 'row')} × {count_noun(columns, 'column')}"
 
 
 @dataclass(frozen=True)

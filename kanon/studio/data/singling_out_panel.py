@@ -324,25 +324,20 @@ def _list_sets(work: SessionState, result: SinglingOut) -> None:
 def _propose_role(
     work: SessionState, result: SinglingOut, smallest_set: SmallestSet, key: str
 ) -> None:
-    if smallest_set.columns[0] in result.identifier_like:
-        if work.table.roles[smallest_set.columns[0]] is Role.IDENTIFIER:
-            st.caption("It is an identifier now.")
-            return
-        _show_role_button("Make it an identifier", smallest_set.columns, Role.IDENTIFIER, key)
-        return
-    # Those that are called insensitive, which the finding contradicts.
-    roles = work.table.roles
-    columns = [name for name in smallest_set.columns if roles.get(name) is Role.INSENSITIVE]
-    if columns:
+    names, roles = smallest_set.columns, work.table.roles
+    insensitive = [name for name in names if roles.get(name) is Role.INSENSITIVE]
+    if names[0] in result.identifier_like and roles[names[0]] is Role.IDENTIFIER:
+        st.caption("It is an identifier now.")
+    elif names[0] in result.identifier_like:
+        _show_role_button("Make it an identifier", names, Role.IDENTIFIER, key)
+    elif insensitive:  # which the finding contradicts
         label = (
-            f"Make {escape_markdown(columns[0])} a quasi-identifier"
-            if len(columns) == 1
+            f"Make {escape_markdown(insensitive[0])} a quasi-identifier"
+            if len(insensitive) == 1
             else "Make them quasi-identifiers"
         )
-        _show_role_button(label, columns, Role.QUASI_IDENTIFIER, key)
-        return
-    private = [name for name in smallest_set.columns if work.table.roles[name] is Role.SENSITIVE]
-    if private:
+        _show_role_button(label, insensitive, Role.QUASI_IDENTIFIER, key)
+    elif private := [name for name in names if roles[name] is Role.SENSITIVE]:
         st.caption(
             f"{escape_markdown(', '.join(private))}: sensitive. "
             "Make such a column a quasi-identifier if others might know it."
@@ -351,7 +346,7 @@ def _propose_role(
         st.caption("All are quasi-identifiers.")
 
 
-def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
+def _show_role_button(label: str, columns: Sequence[str], role: Role, key: str) -> None:
     def give_role() -> None:
         state.try_update(lambda: set_role_of_columns(state.get_session(), columns, role))
 

@@ -133,12 +133,9 @@ def describe_reached_k(greatest: GreatestKResult, most: float) -> str:
     if not len(within):
         return "No release that meets the model was found with so little alteration."
     last = within.iloc[-1]
-    alteration, way = (
-        write_percent(float(last["alteration"])),
-        GREATEST_K_SEARCHES[last["way"]].title,
-    )
+    alteration, way = write_percent(float(last["alteration"])), GREATEST_K_SEARCHES[last["way"]]
     classes = count_noun(int(last["classes"]), "class", "classes")
-    return f"This release loses {alteration} and has {classes}. It was found by “{way}”."
+    return f"This release loses {alteration} and has {classes}. It was found by “{way.title}”."
 
 
 def explain_reverse() -> str:

@@ -297,8 +297,6 @@ def explain_simulation(simulation: Simulation) -> str:
         "simulated",
         sizes=", ".join(map(str, SIZES)),
         seed=simulation.study.task.seed,
-        first=STRATEGIES[0].upper(),
-        last=STRATEGIES[-1].upper(),
         low=write_count(low),
         high=write_count(high),
         ks=", ".join(write_count(k) for k in simulation.study.ks),

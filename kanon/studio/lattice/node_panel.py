@@ -86,6 +86,13 @@ def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) ->
     if not titles_by_node:
         return
     described = {choice: "; ".join(titles) for choice, titles in titles_by_node.items()}
+
+    def format_node(choice: Node) -> str:
+        pairs = zip(lattice.attributes, choice, strict=True)
+        levels = ", ".join(f"{trim_title(name, 24)} {level}" for name, level in pairs)
+        lost = f" ({write_percent(loss[choice])})" if choice in loss else ""
+        return f"{described[choice]}: {levels}{lost}"
+
     st.selectbox(
         "Or choose a notable node",
         list(described),
@@ -96,10 +103,7 @@ def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) ->
             node if node in described else None,
             lambda value: state.set_session(set_node(state.get_session(), lattice, value)),
         ),
-        format_func=lambda choice: (
-            f"{described[choice]}: {list_node_levels(lattice, choice)}"
-            + (f" ({write_percent(loss[choice])})" if choice in loss else "")
-        ),
+        format_func=format_node,
     )
 
 
@@ -206,11 +210,6 @@ def build_node_preview(subject: LatticeInputs, node: Node) -> tuple[Run, tuple[S
 
 
 # --- sentences ---------------------------------------------------------------------------------
-def list_node_levels(lattice: Exploration, node: Node) -> str:
-    pairs = zip(lattice.attributes, node, strict=True)
-    return ", ".join(f"{trim_title(name, 24)} {level}" for name, level in pairs)
-
-
 def list_labels(labels: list[str], most: int = 3) -> str:
     """The first labels of a column at a level, and how many there are.
 
@@ -228,7 +227,7 @@ def describe_node(lattice: Exploration, counts: Assessment, node: Node) -> str:
         least = "at least " if lattice.others else ""
         return (
             f"Does not meet the requirements: {least}{write_records(suppressed)} would have to "
-            f"be suppressed, but {_write_limit(limit)} may be."
+            f"be suppressed, but {write_count(limit) if limit else 'none'} may be."
         )
     parts = ["Meets the requirements"]
     if node == lattice.least:
@@ -243,7 +242,3 @@ def describe_node(lattice: Exploration, counts: Assessment, node: Node) -> str:
             else f"one of {ties} among which MinGen lets you choose"
         )
     return "; ".join(parts) + "."
-
-
-def _write_limit(records: int) -> str:
-    return write_count(records) if records else "none"

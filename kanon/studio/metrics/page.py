@@ -246,15 +246,8 @@ def list_groups(tree: Hierarchy, most: int = 500) -> list[str]:
     return [tree.labels[node] for node in large[:most]]
 
 
-def take_view(**fields: Any) -> None:
-    state.update_sections(replace(state.get_session().view(MatrixView), **fields))
-
-
 def draw_cost_matrix(figure: go.Figure, key: str, on_pick: Callable[[int, int], None]) -> None:
-    """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell, in either picture.
-
-    ``key`` has letters, digits, ``-`` and ``_`` only.
-    """
+    """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell."""
     listener, zoom = f"{key}-cells", f"{key}-zoom"
     size, revision = len(figure.data[0].z), figure.layout.uirevision
 
@@ -379,7 +372,8 @@ def take_end(end: int, costs: Costs, place: int) -> None:
 
 
 def pick(row: int, column: int, labels: Sequence[str]) -> None:
-    take_view(cell=(labels[row], labels[column]))
+    view = state.get_session().view(MatrixView)
+    state.update_sections(replace(view, cell=(labels[row], labels[column])))
 
 
 def show_matrices(work: SessionState, column: str, view: MatrixView) -> None:

@@ -311,15 +311,12 @@ def describe_highest(bands_by_name: Mapping[str, Band], ks: Sequence[int], chanc
         return "Nothing is learnt at any k."
     nothing = ", ".join(write_count(k) for k in ks if k not in {k for k, _ in learnt})
     behind = ", ".join(write_count(k) for k, at in learnt if "proportional" not in at)
-    has_more = "has a higher mean than the proportional one."
-    if behind:
-        sentence = f"At k = {behind}, another representation {has_more}"
-    elif nothing:
-        sentence = f"Wherever anything is learnt, no representation {has_more}"
-    else:
-        sentence = (
-            "At no k does another representation have a higher mean than the proportional one."
-        )
+    sentence = (
+        f"At k = {behind}, another representation has a higher mean than the proportional one."
+        if behind
+        else "Where anything is learnt, no representation has a higher mean than the proportional "
+        "one."
+    )
     return f"{sentence} At k = {nothing}, nothing is learnt." if nothing else sentence
 
 

@@ -190,21 +190,16 @@ def describe_cells(name: str, visible: MatrixPart) -> str:
 
 
 def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
-    tree = recoding.hierarchies[recoding.classes.attributes.index(visible.attribute)]
-    ranges = (recoding.nodes[visible.classes] > tree.root).any() and bool(recoding.ranged)
     classes = count_noun(len(visible.classes), "class", "classes")
-    sentences = [
-        f"{classes} of {write_count(recoding.n_classes)}; a learning algorithm "
-        "gets the row of a class once for each of its records.",
-        "Outlined: the released value, or the smallest group that covers a released range."
-        if ranges
-        else "Outlined: the released value.",
-    ]
+    sentence = (
+        f"{classes} of {write_count(recoding.n_classes)}; a learning algorithm gets the row of a "
+        "class once for each of its records. Outlined: the released value, or the smallest group "
+        "that covers a released range."
+    )
     if visible.left_out:
-        sentences.append(
-            count_noun(visible.left_out, "rarer node left out.", "rarer nodes left out.")
-        )
-    return " ".join(sentences)
+        left_out = count_noun(visible.left_out, "rarer node", "rarer nodes")
+        sentence = f"{sentence} {left_out} left out."
+    return sentence
 
 
 def describe_matrix(recoding: Recoding, matrix: Matrix) -> str:
@@ -275,9 +270,5 @@ def explain_representation(matrix: Matrix) -> str:
     return _how(
         "represented",
         columns=write_count(len(matrix.columns)),
-        one_class=REPRESENTATIONS["oneClass"].title,
-        fill_parent=REPRESENTATIONS["fillParent"].title,
-        fill_child=REPRESENTATIONS["fillChild"].title,
-        proportional=REPRESENTATIONS["proportional"].title,
         sources=escape_markdown(sources),
     )
