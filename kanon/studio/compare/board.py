@@ -97,6 +97,7 @@ _LARGEST = 200_000  # bytes: a layout file is small
 Choice = tuple[str, str]  # what a panel shows: its kind, and its measure if it has one
 
 
+# --- the arrangement --------------------------------------------------------------------------
 def get_layout(work: SessionState, comparison: Comparison) -> Layout:
     return work.compare.layout or choose_starting_layout(comparison.criteria)
 
@@ -279,8 +280,9 @@ def start_missing_runs() -> None:
         runner.run_request(request_comparison)
 
 
+# --- the board --------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
-class ShownComparison:
+class BoardInputs:
     comparison: Comparison
     k: int  # the nearest to the chosen one that is known
     key: str  # a fingerprint of all that its numbers depend on
@@ -288,30 +290,30 @@ class ShownComparison:
 
 
 def show_board(
-    shown: ShownComparison,
+    inputs: BoardInputs,
     on_use: Callable[[int, int], None] | None = None,
     has_costs: bool = True,
 ) -> None:
-    work, comparison = state.get_session(), shown.comparison
+    work, comparison = state.get_session(), inputs.comparison
     layout, filling = get_layout(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):
         filling = None
     costs = build_cost_source(work, (NODES if filling is None else NODES_FILLING) * has_costs)
     costs_key = _get_costs_fingerprint(work, layout)
     board = state.get_or_compute(
-        "board" if filling is None else "board-filling", (shown.key, layout, filling, costs_key),
+        "board" if filling is None else "board-filling", (inputs.key, layout, filling, costs_key),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
     if filling is not None:
         st.html(_FILLING)
     with st.container(key="board-place" if filling is None else "board-filling"):
-        draw_board_with_cursor(board.figure, board.cursor, shown.k, on_use)
+        draw_board_with_cursor(board.figure, board.cursor, inputs.k, on_use)
     # A file has room for more than a panel.
     costs = build_cost_source(work, LARGEST_MATRIX * has_costs)
     with st.container(horizontal=True):
         show_arrangement(comparison)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            draw_picture_links("board", shown.settings, parts=_PARTS)
+            draw_picture_links("board", inputs.settings, parts=_PARTS)
             with st.popover("Data of a panel", icon=":material/download:"):
                 for place, panel in enumerate(board.cursor["panels"]):
                     title = escape_markdown(trim_title(panel["title"])) or "nothing"
@@ -319,7 +321,7 @@ def show_board(
                         f"{place + 1}: {title}",
                         partial(build_panel_table, comparison, layout, place, costs),
                         f"panel-{place + 1}",
-                        f"{shown.key}|{layout.panels[place]}|{costs_key}",
+                        f"{inputs.key}|{layout.panels[place]}|{costs_key}",
                         kind="tertiary",
                     )
 

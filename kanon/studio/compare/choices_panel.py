@@ -200,6 +200,7 @@ def choose_matrix_column(work: SessionState) -> str:
     return min(sizes, key=sizes.__getitem__, default="")
 
 
+# --- on the page ------------------------------------------------------------------------------
 def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
     st.html(f"<style>{_CHIPS_IN_SIGHT}</style>")
     show_presets_row(work)

@@ -11,7 +11,7 @@ from kanon.errors import PlanError
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.measures.along import Curves
 from kanon.plan import Plan
-from kanon.studio.compare.board import ShownComparison, get_layout, show_board
+from kanon.studio.compare.board import BoardInputs, get_layout, show_board
 from kanon.studio.compare.choices_panel import show_line_choices, show_requirements, show_status
 from kanon.studio.compare.kept_panel import build_kept_board, show_board_titles, show_way_back
 from kanon.studio.compare.searches_panel import show_searches
@@ -28,13 +28,112 @@ from kanon.studio.widgets.how import explain_comparison
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, get_start_state
 
 
+def get_board_inputs(work: SessionState, status: ComparisonOutlook) -> BoardInputs | None:
+    """The comparison of the chosen lines, or else the last one."""
+    comparison, key, then = status.comparison, status.key, work
+    if comparison is None:
+        if work.findings.comparison is None:
+            return None
+        last, then = work.findings.comparison.comparison, get_start_state(work, "comparison")
+        names = [line.name for line in last.lines]
+        comparison = last.only(names, work.compare.bands and last.has_bands)
+        key = f"{work.findings.comparison.key}|{comparison.has_bands}"
+    comparison = comparison.add_k(work.settings.k)
+    k = comparison.nearest(work.settings.k)
+    settings = PictureSettings.from_comparison(then, comparison, k)
+    return BoardInputs(comparison, k, f"{key}|{comparison.ks}", settings)
+
+
+def draw_curves(work: SessionState, inputs: BoardInputs) -> None:
+    comparison, k = inputs.comparison, inputs.k
+    show_board(inputs, lambda place, k: take_line(comparison.lines[place], k))
+    if k != work.settings.k:
+        st.caption(
+            f"k = {write_count(work.settings.k)} was not "
+            f"computed; the numbers are for k = {write_count(k)}, "
+            f"the nearest. Press Compare to compute k = {write_count(work.settings.k)}."
+        )
+    elif lacks := comparison.describe_lacks([k]):
+        untried = any(
+            not line.knows([k])[0] and not line.explain_lack(k) for line in comparison.lines
+        )
+        hint = f" Press Compare to compute k = {write_count(k)}." if untried else ""
+        st.caption(escape_markdown(f"{lacks}{hint}"))
+    draw_data_button("Data of the curves", comparison.table, "curves", inputs.key, kind="tertiary")
+
+
+def show_kept_board(work: SessionState, status: ComparisonOutlook) -> bool:
+    """Show the kept comparisons that were chosen; whether there are any."""
+    try:
+        board = build_kept_board(work, status)
+    except PlanError as error:
+        st.error(escape_markdown(error.sentence), icon=":material/error:")
+        show_way_back()
+        return True
+    if board is None:
+        return False
+    show_board_titles(board)
+    comparison = board.comparison.add_k(work.settings.k)
+    k = comparison.nearest(work.settings.k)
+    settings = PictureSettings.from_texts(
+        "Kept", board.titles[0], [], *board.titles[1:], k=k, counting=comparison.of
+    )
+    inputs = BoardInputs(comparison, k, f"{board.key}|{comparison.ks}", settings)
+    show_board(inputs, has_costs=False)
+    draw_data_button("Data of the curves", comparison.table, "curves", inputs.key, kind="tertiary")
+    if work.compare.visible_table in OF_CURRENT_LINES:
+        work = work.replace_sections(replace(work.compare, visible_table="areas"))
+    choose_table(work, True, kept=True)
+    show_chosen_table(work, status, inputs)
+    return True
+
+
+def page() -> None:
+    work = draw_page_head("Which choice is better here?", as_toast=True)
+    show_unready(work)
+    if show_classes_in_engine(work):
+        return
+    status = describe_comparison(work)
+    show_line_choices(work, status)
+    with st.container():  # always there, so that what follows stays where it is
+        show_status(work, status)
+        show_requirements(work, status)
+    if show_kept_board(work, status):
+        return
+    is_old = (status.comparison is None and not status.unfinished) or "comparison" in work.running
+    faint = f"{{ opacity: {0.45 if is_old else 1}; }}"
+    st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
+    inputs = get_board_inputs(work, status)
+    if inputs is None or not (status.lines or status.problem):
+        choose_table(work, False)
+        if work.compare.visible_table == "searches":
+            show_searches(work)
+        return
+    with st.container(key="compared"):
+        draw_curves(work, inputs)
+    show_line_use(work, inputs.comparison, inputs.k)
+    choose_table(work, True)
+    if work.compare.visible_table == "searches":
+        show_searches(work)
+        return
+    with st.container(key="compared-numbers"):
+        show_chosen_table(work, status, inputs)
+        with st.expander("How it is computed"):
+            result = work.findings.comparison
+            seconds = 0.0 if result is None else result.seconds
+            st.markdown(explain_comparison(inputs.comparison, seconds))
+            if status.comparison is not None:
+                draw_comparison_code(work, status.lines, inputs)
+
+
+# --- what it shows, as Python ------------------------------------------------------------------
 def draw_comparison_code(
-    work: SessionState, lines: Sequence[PlannedLine], shown: ShownComparison
+    work: SessionState, lines: Sequence[PlannedLine], inputs: BoardInputs
 ) -> None:
     """Buttons for a current comparison; a line differs from the first in some keys of its plan."""
-    comparison = shown.comparison
+    comparison = inputs.comparison
     first, settings = state.get_or_compute(
-        "compared code", shown.key, lambda: describe_comparison_code(lines, comparison)
+        "compared code", inputs.key, lambda: describe_comparison_code(lines, comparison)
     )
     panels = [asdict(panel).items() for panel in get_layout(work, comparison).panels]
     settings = {
@@ -84,101 +183,3 @@ def _list_changes(first: Plan, other: Plan) -> dict[str, Any]:
 
 def _compare_keys(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return {key: other.get(key) for key in {**first, **other} if first.get(key) != other.get(key)}
-
-
-def get_shown_comparison(work: SessionState, status: ComparisonOutlook) -> ShownComparison | None:
-    """The comparison of the chosen lines, or else the last one."""
-    comparison, key, then = status.comparison, status.key, work
-    if comparison is None:
-        if work.findings.comparison is None:
-            return None
-        last, then = work.findings.comparison.comparison, get_start_state(work, "comparison")
-        names = [line.name for line in last.lines]
-        comparison = last.only(names, work.compare.bands and last.has_bands)
-        key = f"{work.findings.comparison.key}|{comparison.has_bands}"
-    comparison = comparison.add_k(work.settings.k)
-    k = comparison.nearest(work.settings.k)
-    settings = PictureSettings.from_comparison(then, comparison, k)
-    return ShownComparison(comparison, k, f"{key}|{comparison.ks}", settings)
-
-
-def draw_curves(work: SessionState, shown: ShownComparison) -> None:
-    comparison, k = shown.comparison, shown.k
-    show_board(shown, lambda place, k: take_line(comparison.lines[place], k))
-    if k != work.settings.k:
-        st.caption(
-            f"k = {write_count(work.settings.k)} was not "
-            f"computed; the numbers are for k = {write_count(k)}, "
-            f"the nearest. Press Compare to compute k = {write_count(work.settings.k)}."
-        )
-    elif lacks := comparison.describe_lacks([k]):
-        untried = any(
-            not line.knows([k])[0] and not line.explain_lack(k) for line in comparison.lines
-        )
-        hint = f" Press Compare to compute k = {write_count(k)}." if untried else ""
-        st.caption(escape_markdown(f"{lacks}{hint}"))
-    draw_data_button("Data of the curves", comparison.table, "curves", shown.key, kind="tertiary")
-
-
-def show_kept_board(work: SessionState, status: ComparisonOutlook) -> bool:
-    """Show the kept comparisons that were chosen; whether there are any."""
-    try:
-        board = build_kept_board(work, status)
-    except PlanError as error:
-        st.error(escape_markdown(error.sentence), icon=":material/error:")
-        show_way_back()
-        return True
-    if board is None:
-        return False
-    show_board_titles(board)
-    comparison = board.comparison.add_k(work.settings.k)
-    k = comparison.nearest(work.settings.k)
-    settings = PictureSettings.from_texts(
-        "Kept", board.titles[0], [], *board.titles[1:], k=k, counting=comparison.of
-    )
-    shown = ShownComparison(comparison, k, f"{board.key}|{comparison.ks}", settings)
-    show_board(shown, has_costs=False)
-    draw_data_button("Data of the curves", comparison.table, "curves", shown.key, kind="tertiary")
-    if work.compare.visible_table in OF_CURRENT_LINES:
-        work = work.replace_sections(replace(work.compare, visible_table="areas"))
-    choose_table(work, True, kept=True)
-    show_chosen_table(work, status, shown)
-    return True
-
-
-def page() -> None:
-    work = draw_page_head("Which choice is better here?", as_toast=True)
-    show_unready(work)
-    if show_classes_in_engine(work):
-        return
-    status = describe_comparison(work)
-    show_line_choices(work, status)
-    with st.container():  # always there, so that what follows stays where it is
-        show_status(work, status)
-        show_requirements(work, status)
-    if show_kept_board(work, status):
-        return
-    is_old = (status.comparison is None and not status.unfinished) or "comparison" in work.running
-    faint = f"{{ opacity: {0.45 if is_old else 1}; }}"
-    st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
-    shown = get_shown_comparison(work, status)
-    if shown is None or not (status.lines or status.problem):
-        choose_table(work, False)
-        if work.compare.visible_table == "searches":
-            show_searches(work)
-        return
-    with st.container(key="compared"):
-        draw_curves(work, shown)
-    show_line_use(work, shown.comparison, shown.k)
-    choose_table(work, True)
-    if work.compare.visible_table == "searches":
-        show_searches(work)
-        return
-    with st.container(key="compared-numbers"):
-        show_chosen_table(work, status, shown)
-        with st.expander("How it is computed"):
-            result = work.findings.comparison
-            seconds = 0.0 if result is None else result.seconds
-            st.markdown(explain_comparison(shown.comparison, seconds))
-            if status.comparison is not None:
-                draw_comparison_code(work, status.lines, shown)

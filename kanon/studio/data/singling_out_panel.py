@@ -147,6 +147,7 @@ class SinglingView(StateSection):
         return replace(self, found=None, about="", taken=None)
 
 
+# --- on the page ------------------------------------------------------------------------------
 def show_singling(work: SessionState) -> None:
     title = "Which columns together single people out?"
     open_now = "singling" in work.running or work.view(SinglingView).found is not None

@@ -263,6 +263,7 @@ def build_advice_table(table: pd.DataFrame) -> pd.DataFrame:
     return visible.assign(**{name: round_apart(visible[name], 2) for name in numbers})
 
 
+# --- on the page ------------------------------------------------------------------------------
 def show_advice_panel(work: SessionState) -> None:
     if work.table.records.in_engine:
         st.info(

@@ -148,6 +148,7 @@ def explain_reverse() -> str:
     return _how("reversed", ways=ways, strategy=strategy, source=escape_markdown(card.source))
 
 
+# --- on the page ------------------------------------------------------------------------------
 def show_greatest_k_panel(work: SessionState) -> None:
     st.markdown(
         "First choose how well mixed the sensitive values must be. **How large can k be then, and "

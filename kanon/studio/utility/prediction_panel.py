@@ -291,6 +291,7 @@ def explain_prediction(work: SessionState, ground: LearningInputs, trials: Trial
     )
 
 
+# --- on the page ------------------------------------------------------------------------------
 def show_predicting(work: SessionState) -> None:
     ground, problem = get_inputs_or_problem(work)
     _show_choices(work, ground)
