@@ -118,13 +118,6 @@ def list_panel_choices(comparison: Comparison) -> dict[Choice, str]:
     }  # fmt: skip
 
 
-def set_panel_count(work: SessionState, layout: Layout, number: int) -> SessionState:
-    return work.replace_sections(
-        replace(work.compare, layout=layout.select_panels(number)),
-        replace(work.message, problem=None),
-    )
-
-
 def set_panel(work: SessionState, layout: Layout, place: int, panel: Panel) -> SessionState:
     """Put a panel in one place; a cost matrix starts with a column and a metric."""
     if panel.kind == "matrix":
@@ -173,8 +166,8 @@ def _choose_number(work: SessionState, layout: Layout) -> None:
         **attach_widget(
             f"board-number-{work.version}",
             len(layout.panels),
-            lambda number: state.set_session(
-                set_panel_count(state.get_session(), layout, int(number))
+            lambda number: state.update_sections(
+                replace(state.get_session().compare, layout=layout.select_panels(int(number)))
             ),
             keep=True,
         ),

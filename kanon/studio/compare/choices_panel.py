@@ -211,7 +211,15 @@ def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
         box = st.popover("Lines", icon=icon, key="compare-lines", on_change="rerun")
         if box.open:
             with box:
-                show_line_chips(work)
+                show_metrics_row(work)
+                show_algorithms_row(work)
+                show_strategies_row(work)
+                if work.kept.configurations:
+                    with st.container(
+                        key="compare-kept", horizontal=True, vertical_alignment="center"
+                    ):
+                        st.caption("Saved", width=100)
+                        show_saved_chips(work)
         st.caption(describe_lines(work), width="content")
         show_compare_button(work, status)
         show_row_below(work, status)
@@ -236,16 +244,6 @@ def describe_lines(work: SessionState) -> str:
     kept = sum(configuration.shown for configuration in work.kept.configurations)
     saved = f" and {kept} saved" if kept else ""
     return escape_markdown(f"{' × '.join(crossed)}, {algorithm}{saved}")
-
-
-def show_line_chips(work: SessionState) -> None:
-    show_metrics_row(work)
-    show_algorithms_row(work)
-    show_strategies_row(work)
-    if work.kept.configurations:
-        with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-            st.caption("Saved", width=100)
-            show_saved_chips(work)
 
 
 def show_metrics_row(work: SessionState) -> None:

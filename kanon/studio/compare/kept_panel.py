@@ -141,7 +141,11 @@ def show_saved_panel(work: SessionState, lines: Sequence[PlannedLine]) -> None:
                 on_click=_change_saved,
                 args=(restore_configuration,),
             )
-        _show_import(work)
+        key = f"kept-import-{work.version}"
+        draw_upload_field(
+            "Import a plan", "plan_megabytes", type="json", key=key, on_change=_import_file,
+            args=(key,),
+        )  # fmt: skip
 
 
 def _show_save_fields(lines: Sequence[PlannedLine]) -> None:
@@ -218,13 +222,6 @@ def _show_entry(place: int, configuration: SavedConfiguration) -> None:
         if len(configuration.findings) > _MOST_FINDINGS:
             lines.append("- " + f"and {len(configuration.findings) - _MOST_FINDINGS} more")
         st.markdown("\n".join(lines))
-
-
-def _show_import(work: SessionState) -> None:
-    key = f"kept-import-{work.version}"
-    draw_upload_field(
-        "Import a plan", "plan_megabytes", type="json", key=key, on_change=_import_file, args=(key,)
-    )
 
 
 def _import_file(key: str) -> None:

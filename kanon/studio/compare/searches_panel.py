@@ -38,6 +38,7 @@ from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest, SessionState, get_metric
 from kanon.studio.widgets.picture import (
     PictureSettings,
+    draw_data_button,
     get_start_state,
     show_picture,
 )
@@ -115,7 +116,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
     st.dataframe(
         build_over_columns_table(searches),
         hide_index=True,
-        key="searches-over-quasi-identifiers",
+        key="searches-table",
         column_config={
             "columns": "Quasi-identifiers",
             "adds": "The last of them",
@@ -127,6 +128,10 @@ def _show_searches_result(searches: Searches, about: str) -> None:
             "largest_height_by_formula": "by the normal approximation",
         },
     )
+    draw_data_button(
+        "Data over quasi-identifiers", lambda: build_over_columns_table(searches),
+        "searches-over-quasi-identifiers", about, kind="tertiary",
+    )  # fmt: skip
 
 
 # --- what is measured -------------------------------------------------------------------------

@@ -228,14 +228,9 @@ def show_choice(
     with rest:
         if choice.problem:
             st.error(escape_markdown(choice.problem), icon=":material/error:")
-        mention_spellings(work, name)
-
-
-def mention_spellings(work: SessionState, name: str) -> None:
-    proposals = find_proposed_spellings(work, name)
-    if proposals:
-        groups = count_noun(len(proposals), "group of values looks", "groups of values look")
-        st.caption(f"{groups} like spellings of the same thing. Press Edit to join them.")
+        if proposals := find_proposed_spellings(work, name):
+            groups = count_noun(len(proposals), "group of values looks", "groups of values look")
+            st.caption(f"{groups} like spellings of the same thing. Press Edit to join them.")
 
 
 def choose_level(work: SessionState, name: str, tree: Hierarchy | None, prefix: str) -> None:

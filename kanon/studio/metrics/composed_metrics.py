@@ -37,10 +37,6 @@ def add_composed(work: SessionState, name: str, intermediate: str, multiplier: s
     )
 
 
-def compose_phases(intermediate: str, multiplier: str) -> Metric:
-    return build_composed_metrics({"": _build_metric_plan(intermediate, multiplier)})[""]
-
-
 def _build_metric_plan(intermediate: str, multiplier: str) -> MetricPlan:
     return MetricPlan.model_validate({"intermediate": intermediate, "multiplier": multiplier})
 
@@ -116,7 +112,7 @@ def show_composer(work: SessionState) -> None:
         field = f"compose-name-{len(work.settings.composed)}"
         st.text_input("Name", key=field, width=180)
         st.button("Save metric", key="compose-keep", on_click=keep_metric, args=(field,))
-    metric = compose_phases(intermediate, multiplier)
+    metric = build_composed_metrics({"": _build_metric_plan(intermediate, multiplier)})[""]
     same = find_equal_metrics(work, metric)
     sentence = escape_markdown(format_metric_formula(metric))
     if same:

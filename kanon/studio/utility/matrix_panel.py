@@ -1,6 +1,5 @@
 """The part *As a matrix*: the release in one of four representations."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -50,7 +49,18 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
             UtilityView, help="The numbers in the matrix that a learning algorithm gets.",
         )  # fmt: skip
     with column_side:
-        _choose_attribute(work, names, attribute)
+        st.selectbox(
+            "Columns of",
+            names,
+            **attach_widget(
+                f"utility-matrix-attribute-{work.version}",
+                attribute,
+                "attribute",
+                into=UtilityView,
+                keep=True,
+            ),
+            help="The quasi-identifier whose part of the matrix is drawn.",
+        )
     name = work.view(UtilityView).representation
     st.caption(escape_markdown(REPRESENTATIONS[name].summary))
     about = result.settings, k, name
@@ -85,16 +95,6 @@ def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: in
     _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
         st.markdown(explain_representation(matrix))
-
-
-def _choose_attribute(work: SessionState, attributes: Sequence[str], attribute: str) -> None:
-    key = f"utility-matrix-attribute-{work.version}"
-    st.selectbox(
-        "Columns of",
-        list(attributes),
-        **attach_widget(key, attribute, "attribute", into=UtilityView, keep=True),
-        help="The quasi-identifier whose part of the matrix is drawn.",
-    )
 
 
 def _show_disclosure(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
