@@ -18,7 +18,7 @@ from benchmarks.fresh import ROOT
 from benchmarks.markdown import aim, seconds, spread, table
 from benchmarks.plans import adult_path
 from benchmarks.timing import Timed
-from kanon.studio.compare.presets import PRESETS
+from kanon.studio.compare.choices_panel import PRESETS
 
 __all__ = ["CASE"]
 

@@ -10,7 +10,7 @@ from benchmarks.learning.measured import CLASSIFIERS, Findings, Lesson
 from benchmarks.learning.tables import in_order, pairs
 from kanon.learning.experiments import bands
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.studio.utility.prediction import compute_agreements, select_measures
+from kanon.studio.utility.prediction_panel import compute_agreements, select_measures
 
 __all__ = ["CLAIMS"]
 

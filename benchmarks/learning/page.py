@@ -22,7 +22,11 @@ from benchmarks.provenance import machine, made
 from kanon.algorithms.catalogue import short_title
 from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.studio.utility.prediction import compute_agreements, describe_agreements, select_measures
+from kanon.studio.utility.prediction_panel import (
+    compute_agreements,
+    describe_agreements,
+    select_measures,
+)
 
 __all__ = ["PAGE", "page"]
 

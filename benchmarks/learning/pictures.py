@@ -18,7 +18,7 @@ from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.experiments import bands
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
-from kanon.studio.utility.prediction import (
+from kanon.studio.utility.prediction_panel import (
     compute_agreements,
     describe_best_measure,
     select_measures,

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from kanon import __version__
 from kanon.charts.layout import COSTS, Layout, create_curves_layout
 from kanon.experiments.criteria import CRITERIA
-from kanon.studio.compare.presets import PRESETS
+from kanon.studio.compare.choices_panel import PRESETS
 from support import browser as by
 
 pytestmark = pytest.mark.browser

@@ -37,7 +37,7 @@ from kanon.studio.metrics.composed_metrics import add_composed, set_attribute_we
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import set_builder, set_role, undo_hierarchy
 from kanon.studio.session.named_configurations import import_configuration
-from kanon.studio.utility.state import UtilityView
+from kanon.studio.utility.state import LearningView, UtilityView
 from kanon.studio.widgets.model_editor import get_model_key
 from kanon.studio.widgets.requirements import KINDS
 from kanon.teaching.exercises import read_exercises
@@ -478,9 +478,9 @@ def plan(session, text):
 
 
 def ks(session, text):
-    utility = session.before.view(UtilityView)
-    learning = replace(utility.learning, ks=text)
-    session.begin(view=replace(utility, part="learning", learning=learning))
+    learning = UtilityView(part="learning"), LearningView(ks=text)
+    session.before = session.kept.replace_sections(*learning)
+    session.at.session_state[ui.WORK] = session.before
     at = ui.go(session.on(UTILITY))
     assert at.text_input(key=f"learning-ks-{text}").value == text
 

@@ -22,7 +22,7 @@ from kanon.notebook import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.report.page_code import write_notebook, write_script
 from kanon.schema import Role
-from kanon.studio.compare.code import describe_comparison_code
+from kanon.studio.compare.page import describe_comparison_code
 from kanon.studio.decide.state import DecideView
 from kanon.studio.jobs.comparison import (
     build_comparison,

@@ -39,12 +39,9 @@ from kanon.studio.session.work import JobRequest, SessionState
 from kanon.studio.widgets.numbers import list_release_numbers, list_worst_numbers
 from kanon.studio.widgets.result import draw_undo_use
 
+# An alternative has to lose less by 5 % of the loss, and half a percentage point: another order of
+# ties can change the loss of greedy merging by a few per cent of it.
 _LEAST_SHARE, _LEAST_POINTS = 0.05, 0.5
-"""By how much less an alternative has to lose: 5 % of the loss, and half a percentage point.
-
-Another order of ties can change the loss of greedy merging by a few per cent of it; nobody should
-change the algorithm for less.
-"""
 
 _MOST_CLASSES = 100_000
 """With more classes the alternatives take longer than their seconds, so none is begun."""
@@ -54,10 +51,6 @@ class AlternativeSettings(NamedTuple):
     settings: RunSettings  # The current ones with another algorithm
     prepared: PreparedRun
     key: str  # The fingerprint that its result is kept under
-
-    @property
-    def title(self) -> str:
-        return short_title(self.settings.algorithm)
 
 
 def list_alternatives(work: SessionState, result: AnonymisationResult) -> list[AlternativeSettings]:
@@ -211,7 +204,8 @@ def show_alternative(
 def _show_better(
     work: SessionState, alternative: AlternativeSettings, other: Run, run: Run
 ) -> None:
-    settings, title = alternative.settings, alternative.title
+    settings = alternative.settings
+    title = short_title(settings.algorithm)
     loses = f"{write_percent(other.alteration)} instead of {write_percent(run.alteration)}"
     st.info(f"{title} would lose {loses}.", icon=":material/savings:")
     with st.popover("Look", type="tertiary"):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -33,15 +32,10 @@ _how = Sections(__file__)
 def _collect_releases() -> SessionState:
     new = state.get_session().kept.made
     while new:
-        work = state.get_session()
-        state.set_session(
-            work.replace_sections(
-                replace(
-                    work.kept,
-                    earlier_releases=add_earlier_release(work.kept.earlier_releases, new.pop(0)),
-                )
-            )
-        )
+        kept = state.get_session().kept
+        releases = add_earlier_release(kept.earlier_releases, new.pop(0))
+        work = state.get_session().replace_sections(replace(kept, earlier_releases=releases))
+        state.set_session(work)
     return state.get_session()
 
 
@@ -70,8 +64,8 @@ def show_combination(settings: str, run: Run) -> None:
 
 def _describe_times(times_released: int, counting: int, this: bool, others: int) -> str:
     times = choose_plural(times_released, "once", "{count} times")
-    often = f"ou have released this table **{times}** in this session"
-    often = f"Including this one, y{often}" if this else f"Y{often}"
+    often = f"{'Including this one, you' if this else 'You'} have released this table **{times}**"
+    often = f"{often} in this session"
     if counting != times_released:
         often = f"{often}; {count_noun(counting, 'of them counts', 'of them count')}"
     if not others:
@@ -84,7 +78,10 @@ def _describe_times(times_released: int, counting: int, this: bool, others: int)
 def _show_or_offer(
     work: SessionState, releases_out: Sequence[EarlierRelease], names: Sequence[str]
 ) -> None:
-    releases, key = [release.release for release in releases_out], join_release_keys(releases_out)
+    releases, key = (
+        [release.release for release in releases_out],
+        "|".join(release.key for release in releases_out),
+    )
     if work.findings.together is not None and work.findings.together[0] == key:
         _show_combination(work, work.findings.together[1], names)
         return
@@ -111,12 +108,14 @@ def build_combination_request(
     work: SessionState, releases: Sequence[Release], key: str
 ) -> JobRequest:
     items = [{**vars(item), "plan": item.plan.model_dump(mode="json")} for item in releases]
-    arguments, then = (items, work.table.records), partial(_store_combination, key)
-    return JobRequest("combining", combine_in_worker, arguments, then, limit="engine_minutes")
 
+    def store_combination(work: SessionState, combination: CombinedReleases) -> SessionState:
+        return work.replace_sections(replace(work.findings, together=(key, combination)))
 
-def _store_combination(key: str, work: SessionState, combination: CombinedReleases) -> SessionState:
-    return work.replace_sections(replace(work.findings, together=(key, combination)))
+    arguments = (items, work.table.records)
+    return JobRequest(
+        "combining", combine_in_worker, arguments, store_combination, limit="engine_minutes"
+    )
 
 
 def _try_to_combine(work: SessionState, releases: Sequence[Release]) -> CombinedReleases | str:
@@ -225,10 +224,6 @@ def add_earlier_release(
     handed: Sequence[EarlierRelease], latest: EarlierRelease
 ) -> tuple[EarlierRelease, ...]:
     return (*(release for release in handed if release.key != latest.key), latest)
-
-
-def join_release_keys(releases: Sequence[EarlierRelease]) -> str:
-    return "|".join(release.key for release in releases)
 
 
 def can_combine_at_once(releases: Sequence[Release], table: Table) -> bool:

@@ -199,11 +199,6 @@ class CheaperRelease(NamedTuple):
     here: float  # the alteration of the release on screen, in percent
 
     def sentence(self, k: int) -> str:
-        """
-        >>> print(CheaperRelease(100, 62.1, 100.0).sentence(5))
-        k = 100 loses less here: 62.1 % instead of 100.0 %. Its release is also valid for k = 5: \
-its classes are large enough and also meet the other models.
-        """
         return (
             f"k = {write_count(self.k)} loses less here: {write_percent(self.cost)} instead of "
             f"{write_percent(self.here)}. Its release is also valid for k = "

@@ -77,7 +77,7 @@ def write_controls(
         suggested,
         "Write the release (old settings)" if stale else "Write the release",
         2.4,
-        "" if written is None else _describe_file(written),
+        "" if written is None else f"Written: {_describe_written(written)}",
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
         on_click=partial(runner.run_request, refused=add_destination_problem),
@@ -178,12 +178,9 @@ def _set_destination(typed: str, suggested: str) -> None:
     state.update_sections(replace(now, typed="" if typed == suggested else typed, problem=""))
 
 
-def _describe_file(written: WrittenRelease) -> str:
+def _describe_written(written: WrittenRelease) -> str:
     records, k = count_noun(written.records, "record"), write_count(written.k)
-    return (
-        f"Written: {records} for k = {k} in {written.seconds:.2f} s "
-        f"to {escape_markdown(written.place)}"
-    )
+    return f"{records} for k = {k} in {written.seconds:.2f} s to {escape_markdown(written.place)}"
 
 
 # --- made and written at once -----------------------------------------------------------------
@@ -210,12 +207,14 @@ def _can_run_algorithm(work: SessionState, number: int) -> bool:
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(escape_markdown(needs_memory(name, number)), icon=":material/error:")
-        st.button("Use GAA", on_click=_set_gaa, key="engine-gaa")
+        st.button(
+            "Use GAA",
+            on_click=lambda: state.update_sections(
+                replace(state.get_session().settings, algorithm="gaa")
+            ),
+            key="engine-gaa",
+        )
     return False
-
-
-def _set_gaa() -> None:
-    state.update_sections(replace(state.get_session().settings, algorithm="gaa"))
 
 
 def _show_engine_controls(work: SessionState, fits: bool) -> None:
@@ -245,12 +244,8 @@ def _show_engine_release(release: EngineRelease) -> None:
     keeps_suppressed = release.plan.suppressed == "keep"
     records = measures["records"] - (0 if keeps_suppressed else measures["suppressed"])
     draw_in_columns(_build_engine_numbers(release))
-    written = count_noun(records, "record")
-    st.success(
-        f"Written and checked: {written} for k = {write_count(release.plan.k)} "
-        f"in {release.seconds:.2f} s to {escape_markdown(release.place)}",
-        icon=":material/check:",
-    )
+    written = WrittenRelease(release.place, release.plan.k, records, release.seconds)
+    st.success(f"Written and checked: {_describe_written(written)}", icon=":material/check:")
     if dropped := measures["dropped"]:
         st.caption(describe_dropped(dropped))
     paragraphs = [
@@ -311,8 +306,10 @@ def _show_measures(release: EngineRelease) -> None:
         },
         key="engine-measures",
     )
+    cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
+    unmeasured = [cards[name].title for name in measures.get("not_counted", [])]
     st.caption(
-        f"Not measured: {escape_markdown(list_names(list_unmeasured(measures)))}. Each of them "
+        f"Not measured: {escape_markdown(list_names(unmeasured))}. Each of them "
         "compares every class of the table with its released class, but the classes stay in the "
         "engine. For the same reason there is no curve over k, no table before and after, and no "
         "combination of several releases."
@@ -367,8 +364,3 @@ def _list_numbers(
             yield from _list_numbers(value, f"{before}{name}.")
         elif value is None or isinstance(value, (int, float)):
             yield f"{before}{name}", value
-
-
-def list_unmeasured(measures: Mapping[str, Any]) -> list[str]:
-    cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
-    return [cards[name].title for name in measures.get("not_counted", [])]

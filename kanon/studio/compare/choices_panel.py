@@ -1,32 +1,26 @@
 """The choice of metrics, algorithms, strategies and saved configurations to compare."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
 from kanon.base.formatting import count_noun, write_count
 from kanon.cards import Card
-from kanon.charts.dark import convert_colour_to_dark
-from kanon.charts.line_style import choose_looks
-from kanon.charts.style import STRATEGY_COLOURS, get_metric_colour
-from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from kanon.studio.compare.kept_panel import show_kept_comparisons
-from kanon.studio.compare.pinned_panel import (
+from kanon.charts.layout import NODES, Layout, Panel, create_curves_layout
+from kanon.experiments.comparison import INTERVALS, PAPER_K, TIE_SEEDS
+from kanon.experiments.criteria import L_CARD, T_CARD
+from kanon.metrics import PUBLISHED
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
+from kanon.studio.compare.kept_panel import (
     choose_yardstick,
+    show_kept_comparisons,
     show_left_out,
     show_saved_chips,
     show_saved_panel,
 )
-from kanon.studio.compare.presets import (
-    PRESETS,
-    BoardPreset,
-    can_undo_preset,
-    set_preset,
-    undo_preset,
-)
+from kanon.studio.compare.state import CompareView
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import (
     ComparisonOutlook,
@@ -44,11 +38,20 @@ from kanon.studio.jobs.configurations import (
 )
 from kanon.studio.jobs.durations import measure_runs
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import list_changed_labels
-from kanon.studio.session.parts import CompareSettings
+from kanon.studio.session.changed_settings import (
+    describe_change,
+    is_still_current,
+    list_changed_labels,
+)
+from kanon.studio.session.parts import CompareSettings, Message
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
-from kanon.studio.session.work import SessionState, list_compared_metrics, list_usable_metrics
+from kanon.studio.session.work import (
+    SessionState,
+    list_compared_metrics,
+    list_usable_metrics,
+    list_usable_strategies,
+)
 from kanon.studio.shell.frame import get_metric_titles
 from kanon.studio.widgets.progress import describe_effort, draw_duration
 from kanon.studio.widgets.result import show_outdated_notice
@@ -69,9 +72,137 @@ _CHIPS_IN_SIGHT = """
 .st-key-compare-under { min-height: 3.5rem; }
 """
 
+_SEVEN = tuple(f"s{number}" for number in range(1, 8))
+_SENSITIVE = (L_CARD.name, T_CARD.name)
+_SIX = create_curves_layout(
+    "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent", "min_k"
+).panels
+_MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"))
 
+
+@dataclass(frozen=True)
+class BoardPreset:
+    title: str  # the button's label
+    about: str  # its help
+    panels: tuple[Panel, ...]  # on the board; cost matrices get their column later
+    metrics: tuple[str, ...] = ()  # none for the current one, or NLLM
+    strategies: tuple[str, ...] = ("s1",)
+    algorithms: tuple[str, ...] = ("gaa",)
+
+
+PRESETS: Mapping[str, BoardPreset] = {
+    "metrics": BoardPreset(
+        "Metrics",
+        "The seven published metrics, one line each: mean alteration, generalised, at root, "
+        "minimum k, and the cost matrices of two of them.",
+        (
+            *create_curves_layout(
+                "mean_alteration", "generalised_percent", "root_percent", "min_k"
+            ).panels,
+            *_MATRICES,
+        ),
+        PUBLISHED,
+    ),
+    "strategies": BoardPreset(
+        "Strategies",
+        "S1 to S7, one line each, guided by the chosen metric if there is just one, else by "
+        "NLLM: alteration, l, t, minimum k, and privacy against alteration.",
+        (
+            *create_curves_layout("mean_alteration", "l_percent", "t_percent", "min_k").panels,
+            Panel("scatter", "l_percent"),
+            Panel("scatter", "t_percent"),
+        ),
+        strategies=_SEVEN,
+    ),
+    "algorithms": BoardPreset(
+        "Algorithms",
+        "One line per algorithm, guided by the chosen metric if there is just one, else by "
+        "NLLM: alteration, generalised, at root, l, t and minimum k.",
+        _SIX,
+        algorithms=(
+            *("gaa", "datafly", "samarati", "improved-greedy"),
+            *("optimal", "mondrian", "lattice-sweep"),
+        ),
+    ),
+    "everything": BoardPreset(
+        "Everything side by side",
+        "The seven published metrics, one line each, on nine panels: two cost matrices, "
+        "alteration, generalised, at root, l, t, minimum k, and privacy against alteration.",
+        (
+            *_MATRICES,
+            *_SIX,
+            Panel("scatter", "l_percent"),
+        ),
+        PUBLISHED,
+    ),
+}  # fmt: skip
+"""By name, in the order of their buttons."""
+
+
+def set_preset(work: SessionState, name: str) -> SessionState:
+    settings = _build_settings(work, PRESETS[name])
+    view = work.view(CompareView)
+    view = replace(view, filling=None, taken=describe_change(work, view.taken, settings))
+    return work.replace_sections(settings, view, Message())
+
+
+def can_undo_preset(work: SessionState) -> bool:
+    return is_still_current(work, work.view(CompareView).taken)
+
+
+def undo_preset(work: SessionState) -> SessionState:
+    view = work.view(CompareView)
+    if view.taken is None or not can_undo_preset(work):
+        return work
+    return view.taken.undo(work).replace_sections(
+        CompareView(), Message(notice="The preset was undone.")
+    )
+
+
+def _build_settings(work: SessionState, preset: BoardPreset) -> CompareSettings:
+    sensitive = bool(work.table.sensitive_columns)
+    usable = list_usable_strategies(work.replace_sections(replace(work.settings, algorithm="gaa")))
+    strategies, scopes = preset.strategies, work.compare.scopes
+    if not set(strategies) <= set(usable):
+        strategies = tuple(usable)
+    alone = list_compared_metrics(work)
+    looks = any(map(needs_sensitive, strategies))
+    fitting = [ends for ends in INTERVALS if ends[1] <= work.table.complete_records.n_records]
+    column = choose_matrix_column(work)
+    return replace(
+        work.compare,
+        compared=preset.metrics or (tuple(alone) if len(alone) == 1 else ("nllm",)),
+        strategies=strategies,
+        algorithms=preset.algorithms,
+        scopes=scopes if len(scopes) == 1 else ("table",),
+        k_preset="thirteen" if looks else "fourteen",
+        interval=fitting[-1] if looks and fitting else work.compare.interval,
+        visible_table="areas",
+        layout=Layout(
+            tuple(
+                replace(panel, column=column) if panel.kind == "matrix" else panel
+                for panel in preset.panels
+                if sensitive or panel.measure not in _SENSITIVE
+            )
+        ),
+    )
+
+
+def choose_matrix_column(work: SessionState) -> str:
+    """The column of a preset's cost matrices: the user's, else the largest that fits a panel."""
+    trees = work.table.trees
+    if work.shared.column in trees:
+        return work.shared.column
+    sizes = {name: tree.n_nodes for name, tree in trees.items()}
+    whole = [name for name, size in sizes.items() if size <= NODES]
+    if whole:
+        return max(whole, key=sizes.__getitem__)
+    return min(sizes, key=sizes.__getitem__, default="")
+
+
+# --- on the page ------------------------------------------------------------------------------
 def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
-    st.html(f"<style>{_CHIPS_IN_SIGHT} {build_chip_styles(work, status)}</style>")
+    st.html(f"<style>{_CHIPS_IN_SIGHT}</style>")
     show_presets_row(work)
     with st.container(horizontal=True, vertical_alignment="center", key="compare-under"):
         # Drawn while closed, its fields would miss what a preset sets; and another label would
@@ -80,7 +211,15 @@ def show_line_choices(work: SessionState, status: ComparisonOutlook) -> None:
         box = st.popover("Lines", icon=icon, key="compare-lines", on_change="rerun")
         if box.open:
             with box:
-                show_line_chips(work)
+                show_metrics_row(work)
+                show_algorithms_row(work)
+                show_strategies_row(work)
+                if work.kept.configurations:
+                    with st.container(
+                        key="compare-kept", horizontal=True, vertical_alignment="center"
+                    ):
+                        st.caption("Saved", width=100)
+                        show_saved_chips(work)
         st.caption(describe_lines(work), width="content")
         show_compare_button(work, status)
         show_row_below(work, status)
@@ -105,39 +244,6 @@ def describe_lines(work: SessionState) -> str:
     kept = sum(configuration.shown for configuration in work.kept.configurations)
     saved = f" and {kept} saved" if kept else ""
     return escape_markdown(f"{' × '.join(crossed)}, {algorithm}{saved}")
-
-
-def show_line_chips(work: SessionState) -> None:
-    show_metrics_row(work)
-    show_algorithms_row(work)
-    show_strategies_row(work)
-    if work.kept.configurations:
-        with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-            st.caption("Saved", width=100)
-            show_saved_chips(work)
-
-
-def show_hints(work: SessionState, status: ComparisonOutlook) -> None:
-    show_status(work, status)
-    show_requirements(work, status)
-
-
-def build_chip_styles(work: SessionState, status: ComparisonOutlook) -> str:
-    offered, strategies = list_offered_strategies(work), list_compared_strategies(work)
-    one_algorithm = len(list_compared_algorithms(work)) == 1
-    one_metric = len(list_compared_metrics(work)) == 1 and len(strategies) > 1
-    styles = ""  # with several algorithms, colours stand for algorithms
-    if one_algorithm and one_metric:
-        styles = build_stripes("compare-strategies", (STRATEGY_COLOURS[name] for name in offered))
-    elif one_algorithm:
-        styles = build_stripes("compare-metrics", map(get_metric_colour, list_usable_metrics(work)))
-    if status.comparison is not None and work.kept.configurations:
-        looks = choose_looks(status.comparison)
-        own = {line.title: looks[line.name].colour for line in status.comparison.lines if line.kept}
-        styles += build_stripes(
-            "compare-kept", [own.get(f"★ {p.title}", "") for p in work.kept.configurations]
-        )
-    return styles
 
 
 def show_metrics_row(work: SessionState) -> None:
@@ -283,15 +389,6 @@ def start_lacking_runs() -> None:
         runner.run_request(request_comparison)
 
 
-def build_stripes(key: str, colours: Iterable[str]) -> str:
-    return "".join(
-        f".st-key-{key} button:nth-of-type({place}) {{ border-left: 0.5rem solid "
-        f"light-dark({colour}, {convert_colour_to_dark(colour)}) !important; }}"
-        for place, colour in enumerate(colours, 1)
-        if colour
-    )
-
-
 def list_cards(cards: Iterable[Card]) -> str:
     return "".join("  \n" + escape_markdown(f"{card.title}: {card.summary}") for card in cards)
 
@@ -302,11 +399,7 @@ def count_new_runs(status: ComparisonOutlook) -> str:
         for line in status.lines
     )
     runs = count_noun(status.runs, "run" if every_k else "line")  # a line has runs for many k
-    if status.lacking == status.runs:
-        return f"{runs}, all new."
-    known = status.runs - status.lacking
-    are, too = ("is" if number == 1 else "are" for number in (known, status.lacking))
-    return f"{write_count(known)} of {runs} {are} known; {write_count(status.lacking)} {too} new."
+    return f"{write_count(status.lacking)} of {runs} {'is' if status.lacking == 1 else 'are'} new."
 
 
 def show_status(work: SessionState, status: ComparisonOutlook) -> None:
@@ -317,15 +410,10 @@ def show_status(work: SessionState, status: ComparisonOutlook) -> None:
     elif not status.lines:
         st.info("Choose at least one metric and one strategy, then press Compare.")
     elif status.comparison is None and work.findings.comparison is None:
-        frequency = "each line needs one run for all k"
-        if work.settings.outliers and any(
-            uses(line.configuration.algorithm, "outliers") for line in status.lines
-        ):
-            frequency = "lines with outliers need a run for each k"
-        elif not all(serves_every_k(name) for name in list_compared_algorithms(work)):
-            frequency = "lines of GAA need one run for all k; other lines need a run for each k"
-        nothing = "Nothing has been compared for this table yet."
-        st.info(f"{nothing} Press Compare: {frequency}. {count_new_runs(status)}")
+        st.info(
+            "Nothing has been compared for this table yet. Press Compare: a line needs one run for "
+            f"all k, or a run for each k. {count_new_runs(status)}"
+        )
     elif status.unfinished:
         st.info(f"These lines are finished. {count_new_runs(status)} Press Compare for the rest.")
     elif status.comparison is None:

@@ -1,6 +1,6 @@
 """The numbers behind the curves, one table at a time."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from kanon.experiments.titles import is_guided
 from kanon.measures.comparing import Standing
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, can_show_ranges, explain_no_bound
 from kanon.run import PreparedRun, prepare
+from kanon.studio.compare.board import BoardInputs
 from kanon.studio.jobs.comparison import ComparisonOutlook
 from kanon.studio.jobs.configurations import PlannedLine
 from kanon.studio.jobs.lower_bounds import BoundTask
@@ -32,7 +33,7 @@ from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.how import explain_bound
 from kanon.studio.widgets.numbers import draw_bound_button, find_quick_bounds
-from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
+from kanon.studio.widgets.picture import draw_data_button, show_picture
 from kanon.studio.widgets.standings import (
     build_bands_table,
     build_grouped_table,
@@ -88,28 +89,22 @@ def choose_table(work: SessionState, compared: bool, kept: bool = False) -> None
     )
 
 
-def show_chosen_table(
-    work: SessionState,
-    status: ComparisonOutlook,
-    comparison: Comparison,
-    k: int,
-    key: Hashable,
-    about: str,
-    settings: PictureSettings,
-) -> None:
-    if work.compare.visible_table == "areas":
-        show_areas(work, comparison, key, about)
-    elif work.compare.visible_table == "places":
-        show_places(work, comparison, k, key, about)
-    elif work.compare.visible_table == "alterations":
-        show_alterations(work, comparison, k, key, about)
-    elif work.compare.visible_table == "closeness":
-        show_closeness(work, status, comparison, k, key, about)
+def show_chosen_table(work: SessionState, status: ComparisonOutlook, inputs: BoardInputs) -> None:
+    table = work.compare.visible_table
+    if table == "areas":
+        show_areas(work, inputs)
+    elif table == "places":
+        show_places(inputs)
+    elif table == "alterations":
+        show_alterations(work, inputs)
+    elif table == "closeness":
+        show_closeness(work, status, inputs)
     else:
-        show_difference(work, comparison, k, key, about, settings)
+        show_difference(work, inputs)
 
 
-def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about: str) -> None:
+def show_areas(work: SessionState, inputs: BoardInputs) -> None:
+    comparison = inputs.comparison
     ends = work.compare.interval or comparison.interval
     if ends is None:
         st.info("An area needs at least two values of k, and this table has only one.")
@@ -119,7 +114,7 @@ def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about:
     points = K_PRESETS[work.compare.k_preset]
     try:
         ranks = state.get_or_compute(
-            "areas", (key, low, high, points), lambda: comparison.areas(low, high, points)
+            "areas", (inputs.key, low, high, points), lambda: comparison.areas(low, high, points)
         )
     except KanonError as error:
         st.error(escape_markdown(error.sentence), icon=":material/error:")
@@ -129,7 +124,7 @@ def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about:
         comparison,
         comparison.list_area_ks(low, high, points),
     )
-    about = f"{about}|{work.compare.k_preset}"
+    about = f"{inputs.key}|{work.compare.k_preset}"
     show_standings(
         ranks, comparison, "areas", about, from_k=low, to_k=high, over=work.compare.k_preset
     )
@@ -143,7 +138,9 @@ def show_areas(work: SessionState, comparison: Comparison, key: Hashable, about:
     ):
         return  # lines differ in more than their metrics
     groups = state.get_or_compute(
-        "groups", (key, low, high, points), lambda: compute_means_by_characteristic(ranks, guides)
+        "groups",
+        (inputs.key, low, high, points),
+        lambda: compute_means_by_characteristic(ranks, guides),
     )
     if len(groups):
         st.markdown("**By what the metrics have in common**: mean area in percent")
@@ -199,18 +196,16 @@ def take_end(place: int, ends: tuple[int, int], value: int) -> None:
     state.update_sections(replace(state.get_session().compare, interval=interval))
 
 
-def show_places(
-    work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
-) -> None:
+def show_places(inputs: BoardInputs) -> None:
+    comparison, k = inputs.comparison, inputs.k
     sentence = f"Every criterion at k = {write_count(k)}, in percent."
     _show_caption(f"{sentence} {explain_colours(comparison)}", comparison, [k])
-    standing = state.get_or_compute("places", (key, k), lambda: comparison.places(k))
-    show_standings(standing, comparison, "criteria", about, k=k)
+    standing = state.get_or_compute("places", (inputs.key, k), lambda: comparison.places(k))
+    show_standings(standing, comparison, "criteria", inputs.key, k=k)
 
 
-def show_alterations(
-    work: SessionState, comparison: Comparison, k: int, key: Hashable, about: str
-) -> None:
+def show_alterations(work: SessionState, inputs: BoardInputs) -> None:
+    comparison, k = inputs.comparison, inputs.k
     sentence = (
         f"Alteration at k = {write_count(k)}, % ↓ better: the share that was lost of all that "
         "could be lost, as each metric counts it."
@@ -224,9 +219,9 @@ def show_alterations(
     )
     digits = 0 if work.compare.rounded else 1
     standing = state.get_or_compute(
-        "alterations", (key, k, digits), lambda: comparison.compare_alterations(k, digits)
+        "alterations", (inputs.key, k, digits), lambda: comparison.compare_alterations(k, digits)
     )
-    show_standings(standing, comparison, "alterations", f"{about}|{digits}", digits, k=k)
+    show_standings(standing, comparison, "alterations", f"{inputs.key}|{digits}", digits, k=k)
 
 
 def show_standings(
@@ -268,14 +263,8 @@ def explain_colours(comparison: Comparison) -> str:
 
 
 # --- two lines, one minus the other -----------------------------------------------------------
-def show_difference(
-    work: SessionState,
-    comparison: Comparison,
-    k: int,
-    key: Hashable,
-    about: str,
-    settings: PictureSettings,
-) -> None:
+def show_difference(work: SessionState, inputs: BoardInputs) -> None:
+    comparison, k = inputs.comparison, inputs.k
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
     if len(names) < 2:
@@ -305,22 +294,22 @@ def show_difference(
             ),
             comparison,
         )
-    figure_and_verdicts = state.get_or_compute(
+    figure, verdicts = state.get_or_compute(
         "difference",
-        (key, first, second, k),
+        (inputs.key, first, second, k),
         lambda: (
             draw_difference(comparison, first, second, k),
             describe_differences(comparison, first, second, k),
         ),
     )
     show_picture(
-        figure_and_verdicts[0],
+        figure,
         lambda: build_difference_table(comparison, first, second),
         "difference",
-        f"{about}|{first}|{second}",
-        settings,
+        f"{inputs.key}|{first}|{second}",
+        inputs.settings,
     )
-    verdict_list = "\n".join(f"- {escape_markdown(verdict)}" for verdict in figure_and_verdicts[1])
+    verdict_list = "\n".join(f"- {escape_markdown(verdict)}" for verdict in verdicts)
     st.markdown(f"**At k = {write_count(k)}**\n\n{verdict_list}")
 
 
@@ -347,19 +336,13 @@ class BoundedLine:
         return OptimalityGap.at(self.prepared, self.loss, self.suppresses, result.bound)
 
 
-def show_closeness(
-    work: SessionState,
-    status: ComparisonOutlook,
-    comparison: Comparison,
-    k: int,
-    key: Hashable,
-    about: str,
-) -> None:
+def show_closeness(work: SessionState, status: ComparisonOutlook, inputs: BoardInputs) -> None:
+    comparison, k = inputs.comparison, inputs.k
     if status.comparison is None:
         st.info("Press Compare first: the lines above were made with earlier settings.")
         return
     lines = state.get_or_compute(
-        "bounded", (key, k), lambda: _find_bounds(work, status, comparison, k)
+        "bounded", (inputs.key, k), lambda: _find_bounds(work, status, comparison, k)
     )
     if reason := next(
         filter(None, (explain_no_bound(line.prepared.classes) for line in lines)), ""
@@ -388,7 +371,7 @@ def show_closeness(
         "Data of the bounds",
         lambda: comparison.add_requirement(_list_bounds(lines, k)),
         "bounds",
-        f"{about}|{k}|{gaps}",
+        f"{inputs.key}|{k}|{gaps}",
     )
     for gap in gaps[:1]:
         st.caption(explain_bound(gap))

@@ -26,13 +26,7 @@ from kanon.studio.widgets.standings import get_line_titles
 
 
 def use_line(work: SessionState, line: Line, k: int) -> SessionState:
-    """Make a line's configuration and k the settings; the models that are required stay.
-
-    Raises
-    ------
-    PlanError
-        The saved configuration, or the metric of the line, was deleted since.
-    """
+    """Make a line's configuration and k the settings; the models that are required stay."""
     if line.kept:
         return _use_saved(work, line, k)
     led = line.configuration
@@ -60,28 +54,13 @@ def use_line(work: SessionState, line: Line, k: int) -> SessionState:
         k=k,
     )
     title = f"{get_full_title(led, line.guide.card.title)}, k = {write_count(k)}"
-    notice = f"Now on Anonymise: {title}. {_explain_differences(work, then)}".strip()
+    notice = f"Now on Anonymise: {title}. {explain_other_models(work, then)}".strip()
     return use_settings(work, settings, title).add_notice(notice)
 
 
 def _get_state_of_lines(work: SessionState) -> SessionState:
     outdated = describe_comparison(work).comparison is None
     return get_start_state(work, "comparison") if outdated else work
-
-
-def _explain_differences(work: SessionState, then: SessionState) -> str:
-    """Why a line loses something else now: other models, or another table or metric since."""
-    if explained := explain_other_models(work, then):
-        return explained
-    old, new = then.table, work.table
-    trees = [choices.trees for choices in (old, new)]
-    same = (
-        old.roles == new.roles
-        and (old.missing, old.person) == (new.missing, new.person)
-        and trees[0] == trees[1]
-        and then.settings.composed == work.settings.composed
-    )
-    return "" if same else "The table, its hierarchies or a metric changed since, so it may differ."
 
 
 def _use_saved(work: SessionState, line: Line, k: int) -> SessionState:

@@ -1,21 +1,22 @@
 """The role, kind and hierarchy of each column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kanon.base.date_patterns import MixedDates, find_date_patterns
-from kanon.base.formatting import choose_plural, count_noun, write_count
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.kinds import AND_ALSO, CODE, TEXT, ColumnKind, find_fitting_kinds, find_other_kinds
 from kanon.errors import TableError
+from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemoryTable
-from kanon.studio.data.reading_panel import is_replaced
+from kanon.studio.data.reading_panel import try_on_table
 from kanon.studio.data.repairs_panel import show_repairs
 from kanon.studio.data.singling_out_panel import show_singling
 from kanon.studio.session import state
@@ -68,55 +69,42 @@ def show_columns(work: SessionState) -> None:
     show_repairs(work)
 
 
-def take_role(version: int, name: str, value: Any) -> None:
-    if not is_replaced(version):
-        state.try_update(lambda: set_role(state.get_session(), name, Role(value)))
-
-
 def take_choice(version: int, name: str, prefix: str) -> None:
-    if is_replaced(version):
-        return
     fields = get_builder_entries(prefix)
     file = state.get_widget_value(f"{prefix}-file")
     if file is not None:
         fields |= {"content": file.getvalue(), "name": file.name}
-    now = state.get_session()
-    take = set_coarsening if now.table.roles[name] is Role.SENSITIVE else set_builder
-    state.try_update(lambda: take(now, name, state.get_widget_value(f"{prefix}-builder"), fields))
+    builder = state.get_widget_value(f"{prefix}-builder")
+    try_on_table(version, set_coarsening_or_builder, name, builder, fields)
 
 
-def take_level(version: int, name: str, level: int) -> None:
-    if not is_replaced(version):
-        state.try_update(lambda: set_coarsening_level(state.get_session(), name, level))
+def set_coarsening_or_builder(
+    work: SessionState, name: str, builder: str, fields: Mapping[str, object]
+) -> SessionState:
+    take = set_coarsening if work.table.roles[name] is Role.SENSITIVE else set_builder
+    return take(work, name, builder, fields)
 
 
 def show_builder_fields(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
     draw_builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
     if choice.builder == "file":
-        about = "CSV with lines leaf;level 1;…;* or JSON with nodes"
-        upload = {
-            "key": f"{prefix}-file",
-            "on_change": take_choice,
-            "args": (version, name, prefix),
-        }
-        title = escape_markdown(name)
+        about, title = "CSV with lines leaf;level 1;…;* or JSON with nodes", escape_markdown(name)
+        place = st.container()
         if choice.tree:  # then this is within Details, where no other popover fits
-            label = f"Another file for {title}: {about}"
-            draw_upload_field(label, "hierarchies_megabytes", **upload)
+            about = f"Another file for {title}: {about}"
         else:
-            with st.popover(
-                f"Choose a file for {title}", icon=":material/upload:", type="tertiary"
-            ):
-                draw_upload_field(about, "hierarchies_megabytes", **upload)
+            icon = ":material/upload:"
+            place = st.popover(f"Choose a file for {title}", icon=icon, type="tertiary")
+        with place:
+            draw_upload_field(
+                about,
+                "hierarchies_megabytes",
+                key=f"{prefix}-file",
+                on_change=take_choice,
+                args=(version, name, prefix),
+            )
     if choice.hint:
         st.caption(escape_markdown(choice.hint))
-
-
-def describe_hierarchy_facts(choice: HierarchyChoice) -> str:
-    if choice.tree is None:
-        return ""
-    origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
-    return " ".join([f"{origin}{describe_tree(choice)}.", *choice.remarks])
 
 
 def choose_visible_columns(work: SessionState) -> Sequence[tuple[int, tuple[str, Role]]]:
@@ -149,12 +137,15 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
         f"Role of {strip_for_screen_reader(name)}",
         [*([""] if undecided else []), *(role.value for role in Role)],
         **attach_widget(
-            f"role-{version}-{position}", "" if undecided else role.value, take_role, version, name
+            f"role-{version}-{position}",
+            "" if undecided else role.value,
+            lambda value: try_on_table(version, set_role, name, Role(value)),
         ),
         format_func=lambda value: value if value else "not decided",
         label_visibility="collapsed",
     )
     guess, reason = choose_column_kind(work, position, name, kind), work.table.reasons[name]
+    # An engine cannot coarsen, and says so.
     coarse = isinstance(work.table.records, MemoryTable) or name in work.table.columns_to_coarsen
     chosen = role is Role.QUASI_IDENTIFIER or name in work.table.columns_to_coarsen
     if undecided:  # then the reason is in sight, as is a guess
@@ -167,9 +158,7 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
     prefix = f"{'coarse' if role is Role.SENSITIVE else 'hierarchy'}-{version}-{position}"
     if name in work.table.kinds:  # another kind brings other proposals, which a closed popover's
         prefix += f"-{work.table.kinds[name]}"  # fields would miss
-    if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
-        choose_coarsening(work, name, prefix, builder, rest, details)
-    elif role is Role.QUASI_IDENTIFIER:
+    if role is Role.QUASI_IDENTIFIER or (role is Role.SENSITIVE and coarse):
         choose_hierarchy(work, name, prefix, builder, rest, details)
     if reason:
         details.caption(escape_markdown(reason))
@@ -197,18 +186,27 @@ def choose_hierarchy(
     rest: DeltaGenerator,
     details: DeltaGenerator,
 ) -> None:
-    version = work.version
-    choice = work.table.choices[name]
+    """Draw how a quasi-identifier is generalised, or a sensitive column coarsened."""
+    version, title = work.version, strip_for_screen_reader(name)
+    is_sensitive = work.table.roles[name] is Role.SENSITIVE
+    has_choice = not is_sensitive or name in work.table.columns_to_coarsen
     builder.selectbox(
-        f"Hierarchy of {strip_for_screen_reader(name)}",
-        list(BUILDERS),
+        f"How {title} is released" if is_sensitive else f"Hierarchy of {title}",
+        [*([""] if is_sensitive else []), *BUILDERS],
         **attach_widget(
-            f"{prefix}-builder", choice.builder, lambda _: take_choice(version, name, prefix)
+            f"{prefix}-builder",
+            work.table.choices[name].builder if has_choice else "",
+            lambda _: take_choice(version, name, prefix),
         ),
-        format_func=lambda kind: BUILDERS[kind].title,
+        format_func=lambda kind: BUILDERS[kind].title if kind else "Released unchanged",
         label_visibility="collapsed",
     )
-    show_choice(work, name, choice, prefix, rest, details)
+    if has_choice:
+        choice = work.table.choices[name]
+        show_choice(work, name, choice, prefix, rest, details)
+        if is_sensitive and choice.plan is not None:
+            with rest:
+                choose_level(work, name, choice.tree, prefix)
 
 
 def show_choice(
@@ -222,70 +220,39 @@ def show_choice(
     """What a builder made, in the line of the column; its fields too until it has made a tree."""
     if choice.tree is not None:
         rest.caption(f"{describe_tree(choice)}.")
-        details.caption(escape_markdown(describe_hierarchy_facts(choice)))
+        origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
+        facts = [f"{origin}{describe_tree(choice)}.", *choice.remarks]
+        details.caption(escape_markdown(" ".join(facts)))
     with details if choice.tree is not None else rest:
         show_builder_fields(work.version, name, choice, prefix)
     with rest:
         if choice.problem:
             st.error(escape_markdown(choice.problem), icon=":material/error:")
-        mention_spellings(work, name)
+        if proposals := find_proposed_spellings(work, name):
+            groups = count_noun(len(proposals), "group of values looks", "groups of values look")
+            st.caption(f"{groups} like spellings of the same thing. Press Edit to join them.")
 
 
-def mention_spellings(work: SessionState, name: str) -> None:
-    proposals = find_proposed_spellings(work, name)
-    if proposals:
-        st.caption(
-            choose_plural(
-                len(proposals),
-                "{count} group of values looks like spellings of the same thing. Press Edit to "
-                "join them.",
-                "{count} groups of values look like spellings of the same thing. Press Edit to "
-                "join them.",
-            )
-        )
-
-
-def choose_coarsening(
-    work: SessionState,
-    name: str,
-    prefix: str,
-    builder: DeltaGenerator,
-    rest: DeltaGenerator,
-    details: DeltaGenerator,
-) -> None:
-    version, coarse = work.version, name in work.table.columns_to_coarsen
-    chosen = work.table.choices[name].builder if coarse else ""
-    builder.selectbox(
-        f"How {strip_for_screen_reader(name)} is released",
-        ["", *BUILDERS],
-        **attach_widget(f"{prefix}-builder", chosen, lambda _: take_choice(version, name, prefix)),
-        format_func=lambda kind: BUILDERS[kind].title if kind else "Released unchanged",
-        label_visibility="collapsed",
+def choose_level(work: SessionState, name: str, tree: Hierarchy | None, prefix: str) -> None:
+    if tree is None or tree.height < 2:
+        return
+    values = {
+        level: count_noun(Coarsening(name, tree, level).n_groups, "value")
+        for level in range(1, tree.height)
+    }
+    version, chosen = work.version, min(work.table.levels[name], tree.height - 1)
+    st.selectbox(
+        "Level in the release and in every model",
+        [*values, 0],
+        **attach_widget(
+            f"{prefix}-level", chosen, try_on_table, version, set_coarsening_level, name
+        ),
+        format_func=lambda level: (
+            f"level {level} of {len(values)}: {values[level]}"
+            if level
+            else "unchanged; the hierarchy is for distances"
+        ),
     )
-    if not coarse:
-        return
-    choice, level = work.table.choices[name], work.table.levels[name]
-    show_choice(work, name, choice, prefix, rest, details)
-    if choice.plan is None or choice.tree is None or choice.tree.height < 2:
-        return
-    with rest:
-        tree = choice.tree
-        values = {
-            level: count_noun(Coarsening(name, tree, level).n_groups, "value")
-            for level in range(1, tree.height)
-        }
-        st.selectbox(
-            "Level in the release and in every model",
-            [*values, 0],
-            **attach_widget(
-                f"{prefix}-level", min(level, tree.height - 1), take_level, version, name
-            ),
-            format_func=lambda level: (
-                f"level {level} of {len(values)}: {values[level]}"
-                if level
-                else "unchanged; the hierarchy is for distances"
-            ),
-        )
 
 
 # --- kinds ------------------------------------------------------------------------------------
@@ -307,7 +274,13 @@ def choose_column_kind(work: SessionState, position: int, name: str, place: Delt
     place.selectbox(
         f"Kind of {strip_for_screen_reader(name)}",
         list(dict.fromkeys([*map(str, kinds), str(kind)])),
-        **attach_widget(f"kind-{version}-{position}", str(kind), take_kind, version, name),
+        **attach_widget(
+            f"kind-{version}-{position}",
+            str(kind),
+            lambda value: try_on_table(
+                version, lambda work: set_kind(work, name, ColumnKind.parse(value))
+            ),
+        ),
         label_visibility="collapsed",
         help="How its values are read. A release writes them unchanged.",
     )
@@ -339,20 +312,12 @@ def _describe_dates(dates: MixedDates, chosen_kind: ColumnKind | None) -> str:
     examples = [
         f"{trim_title(text)} ({write_count(n)})" for text, n in list(dates.rest.items())[:_NAMED]
     ]
-    others = choose_plural(
-        len(dates.rest),
-        "{count} value fits no such pattern: {listed}. If it means missing, add it to 'Cells that "
-        "count as missing' under 'How it was read'. Then the others can be read as dates.",
-        "{count} values fit no such pattern: {listed}. If they mean missing, add them to 'Cells "
-        "that count as missing' under 'How it was read'. Then the others can be read as dates.",
-        listed=", ".join([*examples, *(["…"] if len(dates.rest) > _NAMED else [])]),
+    listed = ", ".join([*examples, *(["…"] if len(dates.rest) > _NAMED else [])])
+    return (
+        f"{about} {count_noun(len(dates.rest), 'value fits', 'values fit')} no such pattern: "
+        f"{listed}. Add what means missing to 'Cells that count as missing' under 'How it was "
+        "read'. Then the others can be read as dates."
     )
-    return f"{about} {others}"
-
-
-def take_kind(version: int, name: str, kind: str) -> None:
-    if state.get_session().version == version:
-        state.try_update(lambda: set_kind(state.get_session(), name, ColumnKind.parse(kind)))
 
 
 _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.base.formatting import choose_plural, count_noun, write_count
+from kanon.base.formatting import count_noun, write_count
 from kanon.base.sentences import write_records
 from kanon.charts.exposure import (
     build_class_size_table,
@@ -33,6 +33,7 @@ from kanon.studio.shell.frame import draw_page_head, show_class_count
 from kanon.studio.widgets.numbers import list_table_numbers
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.remarks import show_table_remarks
+from kanon.studio.widgets.result import draw_in_columns
 from kanon.studio.widgets.tables import highlight_roles
 
 
@@ -94,8 +95,8 @@ def choose_person(work: SessionState) -> None:
         )
     elif person is not None:
         _describe_persons(work, person)
-    else:
-        _warn_of_repeats(work, find_repeating(work, identifiers))
+    elif column := find_repeating(work, identifiers):
+        _warn_of_repeats(work, column)
 
 
 def find_repeating(work: SessionState, identifiers: list[str]) -> str | None:
@@ -109,20 +110,12 @@ def find_repeating(work: SessionState, identifiers: list[str]) -> str | None:
     return max(repeats, key=lambda name: repeats[name], default=None)
 
 
-def _warn_of_repeats(work: SessionState, column: str | None) -> None:
-    if column is None:
-        return
-    often = work.table.records.frequencies(column)
+def _warn_of_repeats(work: SessionState, column: str) -> None:
+    distinct, name = work.table.records.frequencies(column).distinct, escape_markdown(column)
+    cover = count_noun(distinct.values, f"value of {name} covers", f"values of {name} cover")
     st.warning(
-        choose_plural(
-            often.distinct.values,
-            "{count} value of {column} covers {rows} rows. k counts each row as a different "
-            "person. If the value stands for one person, choose {column} here.",
-            "{count} values of {column} cover {rows} rows. k counts each row as a different "
-            "person. If each value stands for one person, choose {column} here.",
-            column=escape_markdown(column),
-            rows=write_count(often.distinct.n_filled),
-        ),
+        f"{cover} {write_count(distinct.n_filled)} rows. k counts each row as a different person. "
+        f"If each value stands for one person, choose {name} here.",
         icon=":material/group:",
     )
 
@@ -131,14 +124,9 @@ def _describe_persons(work: SessionState, column: str) -> None:
     lacking = work.table.complete_records.incomplete([column])
     if lacking:
         st.error(
-            choose_plural(
-                lacking,
-                "{count} record has no value in {column}, so its person is unknown. Fill in the "
-                "value, or remove the record from the table.",
-                "{count} records have no value in {column}, so their persons are unknown. Fill in "
-                "the values, or remove these records from the table.",
-                column=escape_markdown(column),
-            ),
+            f"{count_noun(lacking, 'record has', 'records have')} no value in "
+            f"{escape_markdown(column)}, so not every person is known. Fill in what is missing, or "
+            "remove such records from the table.",
             icon=":material/error:",
         )
         return
@@ -149,16 +137,13 @@ def _describe_persons(work: SessionState, column: str) -> None:
 
 def show_exposure(work: SessionState, incomplete: int) -> None:
     if not work.table.quasi_identifiers:
-        st.subheader("How exposed it is")
         st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
     elif incomplete == work.table.records.n_records and work.table.missing == "drop-records":
-        st.subheader("How exposed it is")
         st.info(
             "Every record lacks a value in at least one quasi-identifier, so dropping such records "
             "leaves none. Keep them and count missing as a value of its own, or choose other roles."
         )
     elif needs_class_count(work):
-        st.subheader("How exposed it is")
         show_class_count(work)
     else:
         table = work.table
@@ -167,9 +152,8 @@ def show_exposure(work: SessionState, incomplete: int) -> None:
             key = (table.digest, work.version, *settings_key)
             exposed_table = state.get_or_compute("exposed", key, lambda: start_exposure(work))
         numbers = list_table_numbers(exposed_table)
-        widths = [len(number.label) + 6 for number in numbers]  # and the help beside it
-        for place, number in zip(st.columns(widths), numbers, strict=True):
-            place.metric(number.label, number.value, help=number.help)
+        # With room for the help beside each.
+        draw_in_columns(numbers, [len(number.label) + 6 for number in numbers])
         if exposed_table.suppressed:
             st.caption(escape_markdown(describe_suppressed(exposed_table.suppressed)))
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"

@@ -23,7 +23,6 @@ from kanon.studio.session.parts import StateSection
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.table_loading import get_read_settings_to_show
-from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 
@@ -34,6 +33,12 @@ FIRST_LINE = {True: "The first line holds names", False: "The first line is a re
 def is_replaced(version: int) -> bool:
     """Whether the session already works on another table than the page shows."""
     return state.get_session().version != version
+
+
+def try_on_table(version: int, change: Callable[..., SessionState], *arguments: Any) -> None:
+    """Change the session, unless it works on another table than the page shows."""
+    if not is_replaced(version):
+        state.try_update(lambda: change(state.get_session(), *arguments))
 
 
 def take_reading(version: int, field: str, value: Any) -> None:
@@ -88,7 +93,10 @@ def show_reading_fields(version: int, current: ReadSettings, file: TableFile | O
             "Sheet",
             list(file.sheets),
             **attach_widget(f"sheet-{version}", current.sheet, take_reading, version, "sheet"),
-            format_func=lambda name: _describe_sheet(name, *file.sheets[name]),
+            format_func=lambda name: (
+                f"{name}: {count_noun(file.sheets[name][0], 'row')} × "
+                f"{count_noun(file.sheets[name][1], 'column')}"
+            ),
         )
     if current.separator is not None:
         separators = list(dict.fromkeys([*SEPARATORS, current.separator]))
@@ -116,10 +124,6 @@ def show_reading_fields(version: int, current: ReadSettings, file: TableFile | O
         help="Blank cells always count as missing: in a released file, blank and missing cells "
         "look the same.",
     )
-
-
-def _describe_sheet(sheet: str, rows: int, columns: int) -> str:
-    return f"{sheet}: {count_noun(rows, 'row')} × {count_noun(columns, 'column')}"
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,9 @@ def choose_missing(work: SessionState, incomplete: int) -> None:
     st.radio(
         f"{records} with a quasi-identifier missing: what happens to them?",
         ["drop-records", "as-value"],
-        **attach_widget(f"missing-{version}", work.table.missing, take_missing, version),
+        **attach_widget(
+            f"missing-{version}", work.table.missing, try_on_table, version, set_missing_rule
+        ),
         format_func={
             "drop-records": f"Drop {records}",
             "as-value": "Keep them: count missing as a value of its own",
@@ -246,8 +252,3 @@ def choose_missing(work: SessionState, incomplete: int) -> None:
             "Choose first; until then nothing can be released. The figures on this page still "
             "count all records."
         )
-
-
-def take_missing(version: int, missing: Missing) -> None:
-    if not is_replaced(version):
-        state.try_update(lambda: set_missing_rule(state.get_session(), missing))

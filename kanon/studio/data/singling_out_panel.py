@@ -1,50 +1,153 @@
 """The panel on Data about columns that single people out together."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import streamlit as st
 
-from kanon.base.formatting import CountedUnit, choose_plural, count_noun, write_percent
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import CountedUnit, count_noun, write_percent
+from kanon.base.progress import Progress
 from kanon.base.sentences import write_records_or_persons
 from kanon.charts.exposure import build_contributions_table, build_sets_table, draw_contributions
 from kanon.schema import Role
-from kanon.sources.singling_out import SinglingOut, SmallestSet
-from kanon.studio.data.singling_out import (
-    KS,
-    SHARES,
-    SIZES,
-    SinglingView,
-    build_singling_request,
-    can_search,
-    can_undo_roles,
-    get_search_k,
-    get_search_key,
-    list_insensitive,
-    list_searched_columns,
-    set_role_of_columns,
-    undo_roles,
-)
-from kanon.studio.jobs import runner
+from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
+from kanon.sources.tables import Table
 from kanon.studio.jobs.durations import measure_column_sets
 from kanon.studio.session import state
-from kanon.studio.session.changed_settings import list_changed_labels
+from kanon.studio.session.changed_settings import (
+    SettingsChange,
+    describe_change,
+    is_still_current,
+    list_changed_labels,
+)
+from kanon.studio.session.hierarchy_choices import set_roles
+from kanon.studio.session.parts import Message, StateSection
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
-from kanon.studio.session.work import SessionState
+from kanon.studio.session.work import JobRequest, SessionState
 from kanon.studio.widgets.picture import (
     PictureSettings,
     draw_data_button,
     get_start_state,
     show_picture,
 )
-from kanon.studio.widgets.progress import draw_duration
+from kanon.studio.widgets.progress import draw_start_button
 from kanon.studio.widgets.result import fade_old_result
 
 _AT_ONCE = 8  # so many sets are on screen; the file has all of them
 
+SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""The offered shares of records or persons that a set of columns must single out."""
 
+KS = (2, 3, 5, 10)
+SIZES = (1, 2, 3, 4, 5)
+
+
+def list_searched_columns(work: SessionState) -> list[str]:
+    return [name for name, role in work.table.roles.items() if role is not Role.IDENTIFIER]
+
+
+def can_search(work: SessionState) -> bool:
+    return bool(list_searched_columns(work)) and work.table.highest_k >= min(KS)
+
+
+def get_search_k(work: SessionState) -> int:
+    """The chosen k, or the largest that the table has the records or persons for."""
+    most = max(work.table.highest_k, min(KS))
+    return max(k for k in KS if k <= min(work.view(SinglingView).k, most))
+
+
+def get_search_key(work: SessionState) -> str:
+    view = work.view(SinglingView)
+    settings = (
+        tuple(list_searched_columns(work)),
+        view.share,
+        get_search_k(work),
+        view.size,
+        work.table.person_for_k,
+        work.table.quasi_identifiers if work.table.dropped else [],
+    )
+    return compute_fingerprint(work.table.digest, work.version, *settings)
+
+
+def search_in_worker(
+    progress: Progress,
+    table: Table,
+    columns: Sequence[str],
+    share: float,
+    k: int,
+    size: int,
+    person: str | None,
+) -> SinglingOut:
+    def show_search_progress(fraction: float, _: str) -> None:
+        progress(fraction, "Counting sets of columns")
+
+    return singling_out(
+        table, columns, share, k, size, progress=show_search_progress, person=person
+    )
+
+
+def build_singling_request(work: SessionState) -> JobRequest | None:
+    """None if the table has no columns to search or too few records."""
+    if not can_search(work):
+        return None
+    view = work.view(SinglingView)
+    table = work.table
+    arguments = (
+        table.complete_records, list_searched_columns(work), view.share, get_search_k(work),
+        view.size, table.person_for_k,
+    )  # fmt: skip
+    about, stays = get_search_key(work), table.records.in_engine
+
+    def store_sets(work: SessionState, result: SinglingOut) -> SessionState:
+        return work.replace_sections(replace(work.view(SinglingView), found=result, about=about))
+
+    return JobRequest(
+        "singling", search_in_worker, arguments, store_sets,
+        limit="engine_minutes" if stays else "job_minutes",
+    )  # fmt: skip
+
+
+def set_role_of_columns(work: SessionState, columns: Sequence[str], role: Role) -> SessionState:
+    new = set_roles(work, columns, role)
+    view = replace(work.view(SinglingView), taken=describe_change(work, None, new.table))
+    return new.replace_sections(view, Message(notice=f"{', '.join(columns)}: now {role.value}."))
+
+
+def undo_roles(work: SessionState) -> SessionState:
+    view = work.view(SinglingView)
+    if view.taken is None or not is_still_current(work, view.taken):
+        return work
+    return view.taken.undo(work).replace_sections(replace(view, taken=None), Message())
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingView(StateSection):
+    share: float = 0.05  # See :func:`kanon.sources.singling_out.singling_out`
+    k: int = 2
+    size: int = 3
+    # The last result, and a fingerprint of the table and settings that it is of.
+    found: SinglingOut | None = None
+    about: str = ""
+    taken: SettingsChange | None = None  # the last change of roles, while it can be undone
+
+    LABELS: ClassVar[Mapping[str, str]] = {
+        "share": "Share singled out, at least",
+        "k": "Fewer alike than",
+        "size": "Columns in a set, at most",
+    }
+
+    def reset_after_reread(self) -> SinglingView:
+        """Drop the result when the table is read again: its columns may be gone."""
+        return replace(self, found=None, about="", taken=None)
+
+
+# --- on the page ------------------------------------------------------------------------------
 def show_singling(work: SessionState) -> None:
     title = "Which columns together single people out?"
     open_now = "singling" in work.running or work.view(SinglingView).found is not None
@@ -62,14 +165,10 @@ def show_singling(work: SessionState) -> None:
             return
         _show_settings(work)
         if work.table.dropped:
+            lacking = count_noun(work.table.dropped, "record lacks", "records lack")
             st.caption(
-                choose_plural(
-                    work.table.dropped,
-                    "{count} record lacks the value of a quasi-identifier. It is never released, "
-                    "so it is not counted.",
-                    "{count} records lack the value of a quasi-identifier. They are never "
-                    "released, so they are not counted.",
-                )
+                f"{lacking} the value of a quasi-identifier. Such records are never released, so "
+                "they are not counted."
             )
         result = work.view(SinglingView).found
         if result is not None:
@@ -115,19 +214,15 @@ def _show_settings(work: SessionState) -> None:
         )
     n_columns = len(list_searched_columns(work))
     effort = measure_column_sets(work.table.records.n_records, n_columns, view.size)
-    button.button(
-        "Find them",
-        type="secondary" if view.found is not None else "primary",
-        icon=":material/person_search:",
-        disabled="singling" in work.running,
-        on_click=runner.run_request,
-        args=(build_singling_request,),
-        kwargs={"effort": effort},
-        key=f"singling-start-{version}",
-        width="stretch",
-    )
     with button:
-        draw_duration("singling", effort)
+        draw_start_button(
+            "singling",
+            "Find them",
+            build_singling_request,
+            first=view.found is None,
+            key=f"singling-{version}",
+            effort=effort,
+        )
 
 
 def _get_unit(work: SessionState) -> CountedUnit:
@@ -151,16 +246,21 @@ def _show_sets(work: SessionState, result: SinglingOut) -> None:
         st.markdown(_describe_sets(result))
         if not result.sets:
             st.markdown(_describe_larger_sets(result))
-        if can_undo_roles(work):
+        if is_still_current(work, work.view(SinglingView).taken):
             st.button(
                 "Undo this change of roles",
                 icon=":material/undo:",
-                on_click=_undo_role_change,
+                on_click=lambda: state.set_session(undo_roles(state.get_session())),
                 key=f"singling-undo-{work.version}",
             )
         if result.sets:
             _list_sets(work, result)
-            _draw_contributions(work, result)
+            show_picture(
+                draw_contributions(result, work.table.roles),
+                lambda: build_contributions_table(result), "singling-out-columns",
+                work.view(SinglingView).about,
+                PictureSettings.from_table(get_start_state(work, "singling")),
+            )  # fmt: skip
         st.caption(_describe_limits(result))
 
 
@@ -169,16 +269,12 @@ def _describe_sets(result: SinglingOut) -> str:
     columns = count_noun(result.size, "column")
     if not result.sets:
         return f"**No set of up to {columns} singles out {share} of the {n}.**"
-    return choose_plural(
+    sets = count_noun(
         len(result.sets),
-        "**{count} smallest set of up to {columns} singles out at least {share} of the {all}.** "
-        "↓ better",
-        "**{count} smallest sets of up to {columns} each single out at least {share} of the "
-        "{all}.** ↓ better",
-        columns=columns,
-        share=share,
-        all=n,
+        f"smallest set of up to {columns} singles",
+        f"smallest sets of up to {columns} each single",
     )
+    return f"**{sets} out at least {share} of the {n}.** ↓ better"
 
 
 def _describe_larger_sets(result: SinglingOut) -> str:
@@ -229,23 +325,20 @@ def _list_sets(work: SessionState, result: SinglingOut) -> None:
 def _propose_role(
     work: SessionState, result: SinglingOut, smallest_set: SmallestSet, key: str
 ) -> None:
-    if smallest_set.columns[0] in result.identifier_like:
-        if work.table.roles[smallest_set.columns[0]] is Role.IDENTIFIER:
-            st.caption("It is an identifier now.")
-            return
-        _show_role_button("Make it an identifier", smallest_set.columns, Role.IDENTIFIER, key)
-        return
-    columns = list_insensitive(work, smallest_set)
-    if columns:
+    names, roles = smallest_set.columns, work.table.roles
+    insensitive = [name for name in names if roles.get(name) is Role.INSENSITIVE]
+    if names[0] in result.identifier_like and roles[names[0]] is Role.IDENTIFIER:
+        st.caption("It is an identifier now.")
+    elif names[0] in result.identifier_like:
+        _show_role_button("Make it an identifier", names, Role.IDENTIFIER, key)
+    elif insensitive:  # which the finding contradicts
         label = (
-            f"Make {escape_markdown(columns[0])} a quasi-identifier"
-            if len(columns) == 1
+            f"Make {escape_markdown(insensitive[0])} a quasi-identifier"
+            if len(insensitive) == 1
             else "Make them quasi-identifiers"
         )
-        _show_role_button(label, columns, Role.QUASI_IDENTIFIER, key)
-        return
-    private = [name for name in smallest_set.columns if work.table.roles[name] is Role.SENSITIVE]
-    if private:
+        _show_role_button(label, insensitive, Role.QUASI_IDENTIFIER, key)
+    elif private := [name for name in names if roles[name] is Role.SENSITIVE]:
         st.caption(
             f"{escape_markdown(', '.join(private))}: sensitive. "
             "Make such a column a quasi-identifier if others might know it."
@@ -254,32 +347,17 @@ def _propose_role(
         st.caption("All are quasi-identifiers.")
 
 
-def _show_role_button(label: str, columns: Any, role: Role, key: str) -> None:
+def _show_role_button(label: str, columns: Sequence[str], role: Role, key: str) -> None:
+    def give_role() -> None:
+        state.try_update(lambda: set_role_of_columns(state.get_session(), columns, role))
+
     st.button(
         label,
         icon=":material/fingerprint:",
-        on_click=_give_role,
-        args=(tuple(columns), role),
+        on_click=give_role,
         key=key,
         help="This is the same as choosing the role below. You can undo it.",
     )
-
-
-def _give_role(columns: tuple[str, ...], role: Role) -> None:
-    state.try_update(lambda: set_role_of_columns(state.get_session(), columns, role))
-
-
-def _undo_role_change() -> None:
-    state.try_update(lambda: undo_roles(state.get_session()))
-
-
-def _draw_contributions(work: SessionState, result: SinglingOut) -> None:
-    chart = draw_contributions(result, work.table.roles)
-    about = work.view(SinglingView).about
-    show_picture(
-        chart, lambda: build_contributions_table(result), "singling-out-columns", about,
-        PictureSettings.from_table(get_start_state(work, "singling")),
-    )  # fmt: skip
 
 
 def _describe_limits(result: SinglingOut) -> str:

@@ -1,39 +1,35 @@
 """The part *Greatest k for a given l or t*."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import CountedUnit, write_count
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.how_texts import Sections
+from kanon.base.progress import Progress
 from kanon.charts.decision import draw_greatest_k
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
+from kanon.experiments.greatest_k import GREATEST_K_SEARCHES, GreatestK, find_greatest_k
+from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
-from kanon.studio.decide.greatest_k import (
-    MODELS,
-    build_greatest_k_request,
-    build_required_model,
-    describe_least,
-    describe_reached_k,
-    explain_reverse,
-    get_required_model,
-    get_reverse_settings,
-    plan_reverse,
-    require_reached,
-)
+from kanon.sources.tables import Table
+from kanon.strategies import STRATEGIES
+from kanon.studio.decide.settings_undo import show_undo_button, take_settings
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import GreatestKResult
+from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
-from kanon.studio.session.work import SessionState
+from kanon.studio.session.work import JobRequest, SessionState
 from kanon.studio.widgets.files import draw_code_buttons
 from kanon.studio.widgets.model_editor import get_table_class
 from kanon.studio.widgets.picture import PictureSettings, get_start_state, show_picture
@@ -46,12 +42,113 @@ from kanon.studio.widgets.requirements import (
     explain_refusal,
     format_model,
     format_model_option,
+    suggest_model,
 )
 from kanon.studio.widgets.result import fade_old_result
 
 START = "Find the greatest k"
 
+_how = Sections(__file__)
 
+MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
+"""The models that can be required, by name: each has one number."""
+
+
+def get_required_model(work: SessionState, whole: EquivalenceClasses) -> SensitiveModel:
+    chosen_model = work.view(DecideView).given
+    if chosen_model is not None and chosen_model.column in work.table.sensitive_columns:
+        return chosen_model
+    return build_required_model(work, MODELS[0], whole)
+
+
+def build_required_model(
+    work: SessionState, name: str, whole: EquivalenceClasses
+) -> SensitiveModel:
+    """A model with its usual number, or half of the most that the table can meet."""
+    return suggest_model(work.replace_sections(replace(work.settings, models=())), name, whole)
+
+
+def plan_reverse(work: SessionState, model: SensitiveModel) -> Plan:
+    return build_plan(
+        work.replace_sections(
+            replace(work.settings, algorithm="gaa", strategy="s1", models=(model,))
+        )
+    )
+
+
+def get_reverse_settings(work: SessionState, model: SensitiveModel) -> str:
+    return hash_run_inputs(work, plan_reverse(work, model))
+
+
+def start_greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> GreatestK:
+    """Find the greatest k in a worker, which receives the plan as its content."""
+    return find_greatest_k(Plan.from_content(content), table, progress=progress)
+
+
+def build_greatest_k_request(work: SessionState, model: SensitiveModel) -> JobRequest:
+    plan = plan_reverse(work, model)
+    about, stays = get_reverse_settings(work, model), work.table.records.in_engine
+
+    def store_greatest_k(work: SessionState, greatest: GreatestK) -> SessionState:
+        result = GreatestKResult(greatest, model, plan.metric, about)
+        return work.replace_sections(replace(work.findings, greatest_k=result))
+
+    return JobRequest(
+        "reverse", start_greatest_k, (plan.model_dump(mode="json"), work.table.records),
+        store_greatest_k,
+        limit="engine_minutes" if stays else "job_minutes",
+    )  # fmt: skip
+
+
+def require_reached(work: SessionState, model: SensitiveModel, k: int) -> SessionState:
+    others = [
+        other
+        for other in work.settings.models
+        if (other.card, other.column) != (model.card, model.column)
+    ]
+    notice = (
+        f"k = {write_count(k)} and {format_model(model)} are "
+        "now required, with GAA and strategy S1: least cost. "
+        "Press Anonymise on the Anonymise page. The alteration may differ from the curve."
+    )
+    return take_settings(
+        work,
+        "reverse",
+        notice,
+        replace(work.settings, k=k, models=(*others, model), algorithm="gaa", strategy="s1"),
+    )
+
+
+def describe_least(greatest: GreatestKResult) -> str:
+    first = greatest.found.curve.iloc[0]
+    least, k = write_percent(float(first["alteration"])), write_count(int(first["k"]))
+    classes = count_noun(int(first["classes"]), "class", "classes")
+    model = format_model(greatest.model)
+    return f"The lowest alteration that meets {model} is {least}, with k = {k} in {classes}."
+
+
+def describe_reached_k(greatest: GreatestKResult, most: float) -> str:
+    curve = greatest.found.curve
+    within = curve[curve["alteration"] <= most]
+    if not len(within):
+        return "No release that meets the model was found with so little alteration."
+    last = within.iloc[-1]
+    alteration, way = write_percent(float(last["alteration"])), GREATEST_K_SEARCHES[last["way"]]
+    classes = count_noun(int(last["classes"]), "class", "classes")
+    return f"This release loses {alteration} and has {classes}. It was found by “{way.title}”."
+
+
+def explain_reverse() -> str:
+    ways = "\n".join(
+        f"- **{escape_markdown(card.title)}.** {escape_markdown(card.summary)}"
+        for card in GREATEST_K_SEARCHES.values()
+    )
+    card = STRATEGIES["k"]
+    strategy = f"**{escape_markdown(card.title)}.** {escape_markdown(card.summary)}"
+    return _how("reversed", ways=ways, strategy=strategy, source=escape_markdown(card.source))
+
+
+# --- on the page ------------------------------------------------------------------------------
 def show_greatest_k_panel(work: SessionState) -> None:
     st.markdown(
         "First choose how well mixed the sensitive values must be. **How large can k be then, and "
@@ -208,7 +305,8 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
         st.metric(
             "Greatest k found ↑ better",
             "none" if k is None else write_count(k),
-            help=_describe_k(greatest.found.of),
+            help=f"{greatest.found.of.capitalize()} in the smallest class: everyone looks like at "
+            "least k − 1 others. Other releases may reach a larger k.",
         )
         st.markdown(escape_markdown(describe_reached_k(greatest, most)))
         st.caption(escape_markdown(describe_least(greatest)))
@@ -235,10 +333,3 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
             f"metric: {greatest.metric.card.title}", greatest.model.sentence,
         )  # fmt: skip
         show_picture(chart, lambda: greatest.found.ways, "greatest-k", about, settings)
-
-
-def _describe_k(of: CountedUnit) -> str:
-    return (
-        f"{of.capitalize()} in the smallest class: everyone looks like at least k − 1 others. "
-        "Other releases may reach a larger k."
-    )

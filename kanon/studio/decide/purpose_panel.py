@@ -5,12 +5,13 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import count_noun, write_count
+from kanon.base.formatting import CountedUnit, count_noun, write_count
 from kanon.base.how_texts import Sections
-from kanon.base.sentences import write_records, write_records_or_persons
+from kanon.base.sentences import write_records_or_persons
 from kanon.charts.decision import draw_decision
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError
+from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import IN_PERSONS
 from kanon.release.context import (
     ATTACKERS,
@@ -34,9 +35,8 @@ from kanon.release.decision import (
     measure_reached_levels,
 )
 from kanon.run import Run
-from kanon.studio.decide.settings_undo import take_settings
+from kanon.studio.decide.settings_undo import show_undo_button, take_settings
 from kanon.studio.decide.state import DecideView
-from kanon.studio.decide.undo_button import show_undo_button
 from kanon.studio.jobs.anonymisation import has_outdated_result
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
@@ -109,7 +109,7 @@ def _change_context(**fields: object) -> None:
 
 
 def _set_context(context: Context) -> None:
-    state.update_sections(replace(state.get_session().purpose, context=context))
+    state.set_session(set_context(state.get_session(), context))
 
 
 # --- the verdict ------------------------------------------------------------------------------
@@ -230,19 +230,14 @@ def _list_levels(
     work: SessionState, name: str, limit: Threshold, decision: Decision | None
 ) -> list[str]:
     lines = []
-    for part in [] if decision is None else decision.parts:
+    for part in () if decision is None else decision.parts:
         if part.threshold.card.name == name:
             about = escape_markdown(part.column) if part.column else "reached"
             lines.append(f"{'✓' if part.met else '✗'} {about}: {part.shown[0]}")
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
-    if of_table and limit.wanted is not None and limit.wanted > (most := work.table.highest_k):
-        lines.append(
-            f"No release can reach this: the table has {write_records(most)}."
-            if work.table.person_for_k is None
-            else "No release can reach this: the table covers "
-            f"only {write_records_or_persons(most, 'persons')}."
-        )
+    if of_table and limit.wanted is not None and limit.wanted > work.table.highest_k:
+        lines.append(f"No release can reach this: the table has {_write_highest_k(work)}.")
     if name in OF_COLUMNS and limit.wanted is not None:
         lines += _describe_out_of_reach(work, limit)
         if not work.table.sensitive_columns:
@@ -255,16 +250,11 @@ def _describe_out_of_reach(work: SessionState, limit: Threshold) -> list[str]:
     table = get_table_class(work)
     if table is None:
         return []
-    models = [
-        model
-        for column in work.table.sensitive_columns
-        for model in list_required_models(work.purpose.context, column)
-        if model.symbol == limit.card.name and not model.holds(table)
-    ]
     return [
         f"No release can reach this for {escape_markdown(model.column)}: "
         f"{escape_markdown(describe_strictest(model, table))}."
-        for model in models
+        for model in list_models_of_thresholds(work)
+        if model.symbol == limit.card.name and not model.holds(table)
     ]
 
 
@@ -393,18 +383,17 @@ def load_context(work: SessionState, content: bytes) -> SessionState:
     )
 
 
+def list_models_of_thresholds(work: SessionState) -> list[SensitiveModel]:
+    context, columns = work.purpose.context, work.table.sensitive_columns
+    return [model for column in columns for model in list_required_models(context, column)]
+
+
 def require_thresholds(work: SessionState) -> SessionState:
-    context = work.purpose.context
-    wanted = [
-        model
-        for column in work.table.sensitive_columns
-        for model in list_required_models(context, column)
-    ]
+    wanted, k = list_models_of_thresholds(work), compute_least_k(work.purpose.context)
     replaced = {(model.card.name, model.column) for model in wanted}
     others = [
         model for model in work.settings.models if (model.card.name, model.column) not in replaced
     ]
-    k = compute_least_k(context)
     needed = f"k = {k} is"
     if wanted:
         needed = f"k = {k} and {count_noun(len(wanted), 'more model')} are"
@@ -414,18 +403,14 @@ def require_thresholds(work: SessionState) -> SessionState:
     )
 
 
+def _write_highest_k(work: SessionState) -> str:
+    unit: CountedUnit = "records" if work.table.person_for_k is None else "persons"
+    return write_records_or_persons(work.table.highest_k, unit)
+
+
 def find_unreachable(work: SessionState, table: EquivalenceClasses | None) -> str | None:
     """Why no release can meet the thresholds; None if one can."""
-    context, most = work.purpose.context, work.table.highest_k
-    k = compute_least_k(context)
+    k, most = compute_least_k(work.purpose.context), work.table.highest_k
     if k > most:
-        about = f"covers only {count_noun(most, 'person')}"
-        if work.table.person_for_k is None:
-            about = f"has {count_noun(most, 'record')}"
-        return f"No release can reach k = {k}: the table {about}."
-    models = [
-        model
-        for column in work.table.sensitive_columns
-        for model in list_required_models(context, column)
-    ]
-    return None if table is None else explain_refusal(models, table)
+        return f"No release can reach k = {k}: the table has {_write_highest_k(work)}."
+    return None if table is None else explain_refusal(list_models_of_thresholds(work), table)

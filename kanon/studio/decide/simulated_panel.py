@@ -124,8 +124,11 @@ def _show_start(work: SessionState, simulation: Simulation) -> None:
             "long.",
         )
         kind = f"simulating, {work.view(SimulatedView).scope}"
-        effort = measure_job(work, kind, len(simulation.lacking(work)))
-        label = get_start_label(work, simulation)
+        lacking = len(simulation.lacking(work))
+        label = f"Continue: {lacking} of {len(RUNS)} results to find" if lacking else ""
+        if lacking == len(RUNS):
+            label = "Run the study"
+        effort = measure_job(work, kind, lacking)
         draw_start_button("simulating", label, build_simulation_request, effort=effort)
     show_earlier_study(work, "simulating", simulation.key)
 
@@ -248,15 +251,6 @@ def get_ranks(outcomes: Sequence[RunResult], criterion: str) -> Standing:
 
 
 # --- sentences ------------------------------------------------------------------------------
-def get_start_label(work: SessionState, simulation: Simulation) -> str:
-    missing = len(simulation.lacking(work))
-    if not missing:
-        return ""
-    if missing == len(RUNS):
-        return "Run the study"
-    return f"Continue: {missing} of {len(RUNS)} results to find"
-
-
 def describe_results(work: SessionState, simulation: Simulation) -> str:
     outcomes = simulation.known(work)
     low, high = simulation.study.interval
@@ -297,8 +291,6 @@ def explain_simulation(simulation: Simulation) -> str:
         "simulated",
         sizes=", ".join(map(str, SIZES)),
         seed=simulation.study.task.seed,
-        first=STRATEGIES[0].upper(),
-        last=STRATEGIES[-1].upper(),
         low=write_count(low),
         high=write_count(high),
         ks=", ".join(write_count(k) for k in simulation.study.ks),

@@ -15,7 +15,7 @@ DecidePart = Literal["purpose", "settings", "reverse", "study"]
 
 
 @dataclass(frozen=True)
-class AdviceView:
+class AdviceView(StateSection):
     low: int | None = None  # the k; None for the k of the settings
     high: int | None = None  # the end of a range of k; None for no range
     # how much each concern matters, 0 to 10
@@ -43,7 +43,6 @@ class DecideView(StateSection):
     uploads: int = 0  # how often a context file was loaded, so that its field is empty again
     given: SensitiveModel | None = None  # the model of the greatest k; None for the usual one
     most: int = 20  # the alteration, in percent, that the greatest k may cost
-    advice: AdviceView = field(default_factory=AdviceView)
     # the last change of settings by each part, while it can be undone
     taken: Mapping[DecidePart, SettingsChange] = field(default_factory=dict)
 

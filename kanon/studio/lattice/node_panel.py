@@ -1,7 +1,6 @@
 """The chosen node of the lattice: levels, numbers, release, and other nodes to choose."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from pandas.io.formats.style import Styler
@@ -14,11 +13,9 @@ from kanon.experiments.exploration import Assessment, Exploration
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import request_anonymisation
-from kanon.studio.lattice.sentences import describe_node, list_labels, list_node_levels
 from kanon.studio.lattice.subject import (
     ROWS,
     LatticeInputs,
-    build_minimal_table,
     build_node_release,
     list_labels_at,
     set_node,
@@ -30,7 +27,6 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.numbers import show_gap
-from kanon.studio.widgets.picture import draw_data_button
 from kanon.studio.widgets.tables import build_before_and_after, get_preview_height
 
 IN_A_ROW = 6  # so many steppers
@@ -54,7 +50,13 @@ def show_steppers(
                     max_value=max(top, 1),
                     step=1,
                     disabled=top == 0,
-                    **attach_widget(key, node[j], set_level_of, lattice, name),
+                    **attach_widget(
+                        key,
+                        node[j],
+                        lambda level, name=name: state.set_session(
+                            set_node_level(state.get_session(), lattice, name, int(level))
+                        ),
+                    ),
                 )
                 labels = state.get_or_compute(
                     f"lattice-labels-{j}",
@@ -62,10 +64,6 @@ def show_steppers(
                     partial(list_labels_at, subject, j, node[j]),
                 )
                 st.caption(escape_markdown(list_labels(labels)))
-
-
-def set_level_of(lattice: Exploration, name: str, value: Any) -> None:
-    state.set_session(set_node_level(state.get_session(), lattice, name, int(value)))
 
 
 def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) -> None:
@@ -88,6 +86,13 @@ def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) ->
     if not titles_by_node:
         return
     described = {choice: "; ".join(titles) for choice, titles in titles_by_node.items()}
+
+    def format_node(choice: Node) -> str:
+        pairs = zip(lattice.attributes, choice, strict=True)
+        levels = ", ".join(f"{trim_title(name, 24)} {level}" for name, level in pairs)
+        lost = f" ({write_percent(loss[choice])})" if choice in loss else ""
+        return f"{described[choice]}: {levels}{lost}"
+
     st.selectbox(
         "Or choose a notable node",
         list(described),
@@ -98,10 +103,7 @@ def choose_notable_node(work: SessionState, lattice: Exploration, node: Node) ->
             node if node in described else None,
             lambda value: state.set_session(set_node(state.get_session(), lattice, value)),
         ),
-        format_func=lambda choice: (
-            f"{described[choice]}: {list_node_levels(lattice, choice)}"
-            + (f" ({write_percent(loss[choice])})" if choice in loss else "")
-        ),
+        format_func=format_node,
     )
 
 
@@ -207,26 +209,36 @@ def build_node_preview(subject: LatticeInputs, node: Node) -> tuple[Run, tuple[S
     return run, build_before_and_after(run, ROWS)
 
 
-def show_minimal_nodes(subject: LatticeInputs, lattice: Exploration) -> None:
-    if not lattice.minimal:
-        return
-    st.subheader(
-        count_noun(
-            len(lattice.minimal),
-            "minimal node, least loss first",
-            "minimal nodes, least loss first",
+# --- sentences ---------------------------------------------------------------------------------
+def list_labels(labels: list[str], most: int = 3) -> str:
+    """The first labels of a column at a level, and how many there are.
+
+    >>> list_labels(["a", "b", "c", "d"])
+    'a, b, c … (4)'
+    """
+    first_labels = ", ".join(trim_title(label, 16) for label in labels[:most])
+    return first_labels if len(labels) <= most else f"{first_labels} … ({write_count(len(labels))})"
+
+
+def describe_node(lattice: Exploration, counts: Assessment, node: Node) -> str:
+    place = counts.places[node]
+    suppressed, limit = int(counts.suppressed[place]), counts.limit
+    if suppressed > limit:
+        least = "at least " if lattice.others else ""
+        return (
+            f"Does not meet the requirements: {least}{write_records(suppressed)} would have to "
+            f"be suppressed, but {write_count(limit) if limit else 'none'} may be."
         )
-    )
-    table = state.get_or_compute(
-        "lattice-minimal", subject.settings, lambda: build_minimal_table(lattice)
-    )
-    st.dataframe(
-        table,
-        height=min(38 + 35 * len(table), 320),
-        hide_index=True,
-        key="lattice-minimal",
-        column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
-    )
-    draw_data_button(
-        "Minimal nodes", lambda: table, "minimal-nodes", subject.settings, kind="tertiary"
-    )
+    parts = ["Meets the requirements"]
+    if node == lattice.least:
+        parts.append("no node loses less")
+    if node in lattice.minimal:
+        parts.append("minimal: it fails if any column is lowered by one level")
+    if node in lattice.mingen_nodes:
+        ties = count_noun(len(lattice.mingen_nodes), "node")
+        parts.append(
+            "MinGen takes it"
+            if len(lattice.mingen_nodes) == 1
+            else f"one of {ties} among which MinGen lets you choose"
+        )
+    return "; ".join(parts) + "."

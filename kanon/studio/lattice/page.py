@@ -7,8 +7,16 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.algorithms.catalogue import short_title
-from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import count_noun, write_count
+from kanon.algorithms.lattice_size import (
+    Node,
+    compute_cell_recodings_log10,
+    estimate_largest_height,
+)
+from kanon.algorithms.search import FULL_DOMAIN, get_own_steps
+from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.how_texts import Sections
+from kanon.base.progress import ignore_progress
+from kanon.base.sentences import write_records
 from kanon.charts.lattice import (
     COLOURINGS,
     MOST_DRAWN_NODES,
@@ -20,31 +28,32 @@ from kanon.charts.lattice import (
 )
 from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
-from kanon.experiments.exploration import Assessment, Exploration
+from kanon.experiments.exploration import (
+    WALKING_SEARCHES,
+    Exploration,
+    VisitedNode,
+    Walk,
+    measure_lattice,
+)
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.node_panel import (
     choose_notable_node,
-    show_minimal_nodes,
     show_node_bound,
     show_node_numbers,
     show_node_tables,
     show_steppers,
     show_use_button,
 )
-from kanon.studio.lattice.sentences import describe_size, describe_step, explain_lattice
-from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
     LatticeInputs,
+    LatticeView,
     assess_neighbourhood,
     build_lattice_inputs,
     build_lattice_request,
     can_draw_whole,
-    can_explore_at_once,
-    explore_now,
-    get_known_lattice,
     get_lattice_columns,
     get_node,
-    include_all_columns,
+    is_quick,
     is_small,
     list_usable_columns,
     measure_exploration,
@@ -65,7 +74,9 @@ from kanon.studio.widgets.picture import (
     draw_data_button,
     draw_picture_links,
 )
-from kanon.studio.widgets.progress import draw_duration
+from kanon.studio.widgets.progress import draw_start_button
+
+_how = Sections(__file__)
 
 
 def take_view(**fields: Any) -> None:
@@ -118,46 +129,35 @@ def show_lattice_choices(work: SessionState) -> None:
         st.caption("This is the whole lattice, without the level bounds set on Hierarchies.")
 
 
-def show_left_out_columns(work: SessionState, lattice: Exploration) -> None:
+def show_left_out_columns(work: SessionState) -> None:
     columns, usable = get_lattice_columns(work), list_usable_columns(work)
     if len(columns) == len(usable):
         return
     sentence = f"{len(columns)} of {len(usable)} quasi-identifiers are in the lattice"
     if not work.view(LatticeView).columns:
         sentence += f", so that at most {write_count(MOST_DRAWN_NODES)} nodes are drawn"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{sentence}. A release needs a level for all of them.", width="content")
-        st.button(
-            "Include all",
-            type="tertiary",
-            icon=":material/select_all:",
-            on_click=lambda: state.set_session(include_all_columns(state.get_session(), lattice)),
-            key="lattice-all",
-        )
+    st.caption(f"{sentence}. A release needs a level for all of them.")
 
 
 def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
-    if can_explore_at_once(subject):
-        return state.get_or_compute("lattice", subject.settings, lambda: explore_now(subject))
-    lattice = get_known_lattice(work, subject)
-    if lattice is not None:
-        return lattice
+    if is_quick(subject, subject.outline.size):
+        return state.get_or_compute(
+            "lattice", subject.settings, lambda: measure_lattice(ignore_progress, subject.task)
+        )
+    result = work.findings.lattice
+    if result is not None and result.settings == subject.settings:
+        return result.exploration
     if is_small(subject) and state.is_first_time("lattice-begun", subject.settings):
         runner.run_request(build_lattice_request, subject)
         st.rerun()  # so that it appears among the running jobs
     effort = measure_exploration(subject)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
+        draw_start_button(
+            "lattice",
             "Explore this lattice",
-            type="primary",
-            icon=":material/play_arrow:",
-            disabled="lattice" in work.running,
-            on_click=runner.run_request,
-            args=(build_lattice_request, subject),
-            kwargs={"effort": effort},
-            key="lattice-explore",
+            lambda work: build_lattice_request(work, subject),
+            effort=effort,
         )
-        draw_duration("lattice", effort)
         size = count_noun(subject.outline.size, "node")
         st.caption(
             f"Counts the classes at all {size}."
@@ -171,12 +171,16 @@ def get_lattice(work: SessionState, subject: LatticeInputs) -> Exploration:
     return subject.outline
 
 
+def is_drawable(lattice: Exploration) -> bool:
+    return lattice.complete and lattice.size <= MOST_DRAWN_NODES
+
+
 def draw_lattice_picture(
     work: SessionState, subject: LatticeInputs, lattice: Exploration, node: Node
 ) -> None:
     view = work.view(LatticeView)
     walks = tuple(name for name in view.walks if lattice.walk(name).steps)
-    drawable = lattice.complete and lattice.size <= MOST_DRAWN_NODES
+    drawable = is_drawable(lattice)
     # The key depends on what the figure holds, so a click on an older figure is ignored.
     key = (subject.settings, view, node, lattice.complete, walks)
     if drawable:
@@ -206,14 +210,6 @@ def draw_lattice_picture(
             about,
             kind="tertiary",
         )
-        if not drawable and len(lattice.assessment.nodes):
-            draw_data_button(
-                "Counted nodes",
-                lambda: build_lattice_table(lattice),
-                "nodes",
-                about,
-                kind="tertiary",
-            )
 
 
 def draw_clickable(key: str, figure: go.Figure, lattice: Exploration) -> None:
@@ -255,10 +251,8 @@ def show_walks(work: SessionState, lattice: Exploration) -> None:
 def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | None:
     try:
         subject = build_lattice_inputs(work, state.get_or_compute)
-        above = st.container()
+        show_left_out_columns(work)
         lattice = get_lattice(work, subject)
-        with above:
-            show_left_out_columns(work, lattice)
     except KanonError as error:
         st.warning(escape_markdown(error.sentence), icon=":material/error:")
         if work.settings.suppression and work.settings.required:
@@ -271,23 +265,6 @@ def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | 
             )
         return None
     return subject, lattice
-
-
-def draw_neighbourhood(
-    work: SessionState, subject: LatticeInputs, lattice: Exploration, counts: Assessment, node: Node
-) -> None:
-    draw_clickable(
-        "lattice-neighbourhood",
-        draw_neighbours(lattice, counts, node, work.view(LatticeView).colouring),
-        lattice,
-    )
-    draw_data_button(
-        "Data of the neighbourhood",
-        lambda: build_lattice_table(lattice, counts),
-        "neighbourhood",
-        f"{subject.settings}|{node}",
-        kind="tertiary",
-    )
 
 
 def page() -> None:
@@ -318,23 +295,124 @@ def page() -> None:
     show_node_numbers(lattice, counts, node)
     show_use_button(work, subject, lattice, counts, node)
     close = st.container()
-    if not (lattice.complete and lattice.size <= MOST_DRAWN_NODES):
-        draw_neighbourhood(work, subject, lattice, counts, node)
+    view = work.view(LatticeView)
+    if not is_drawable(lattice):
+        neighbours = draw_neighbours(lattice, counts, node, view.colouring)
+        draw_clickable("lattice-neighbourhood", neighbours, lattice)
     show_node_tables(subject, lattice, counts, node)
-    show_minimal_nodes(subject, lattice)
     with st.expander("How it is computed"):
-        st.markdown(
-            f"{escape_markdown(describe_size(subject))}\n\n{explain_lattice(subject, lattice)}"
-        )
-        view, drawn = work.view(LatticeView), lattice.complete and lattice.size <= MOST_DRAWN_NODES
+        st.markdown(explain_lattice(subject, lattice))
         settings = {
             "COLOUR_BY": view.colouring,
             "WALKS": list(view.walks),
             "NODE": node,
-            "DRAWN": drawn,
+            "DRAWN": is_drawable(lattice),
             "DROPPED_BY": work.table.quasi_identifiers if work.table.dropped else [],
         }
         draw_code_buttons("lattice", lambda: subject.prepared.plan, settings)
     if lattice is not subject.outline:  # else the lattice has to be explored first
         with close:
             show_node_bound(subject, counts, node)
+
+
+# --- sentences ---------------------------------------------------------------------------------
+def describe_step(lattice: Exploration, walk: Walk, step: int | None) -> str:
+    title = short_title(walk.algorithm)
+    if not walk.steps:
+        return f"{title}: {walk.problem}" if walk.problem else ""
+    number = walk.last if step is None else min(step, walk.last)
+    if number < walk.first:
+        return f"{title} has not started yet."
+    visit = walk.steps[number - walk.first]
+    end = number == walk.last
+    if not walk.climbs:
+        deed = _describe_jump(visit, walk, end)
+    elif visit.raised is None:
+        deed = f"starts from the original values; {_count_too_small(lattice, visit)}"
+    else:
+        deed = _describe_raise(lattice, visit, walk)
+    sentence = f"{title}, step {number}: {deed}."
+    return f"{sentence} {_describe_stop(lattice, visit, walk)}" if end else sentence
+
+
+def _describe_stop(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    loss = lattice.assessment.loss_suppressed[lattice.assessment.places[visit.node]]
+    suppression = f" and suppresses {write_records(visit.suppressed)}" if visit.suppressed else ""
+    if visit.suppressed > lattice.limit:
+        suppression += f", as published, although the limit here is {write_count(lattice.limit)}"
+    nodes = count_noun(walk.evaluated, "node")
+    return f"It stops here{suppression}. Loss: {write_percent(float(loss))}; counted: {nodes}."
+
+
+def _describe_raise(lattice: Exploration, visit: VisitedNode, walk: Walk) -> str:
+    assert visit.raised is not None
+    name, level = trim_title(lattice.attributes[visit.raised]), visit.node[visit.raised]
+    if walk.algorithm == "datafly":
+        return "raises {column} ({values}, the most) to level {level}; {rest}".format(
+            column=name,
+            values=count_noun(visit.distinct, "distinct value"),
+            level=level,
+            rest=_count_too_small(lattice, visit),
+        )
+    return (
+        f"raises {name} to level {level}; no other single step reaches a larger k than "
+        f"{write_count(visit.reached)}"
+    )
+
+
+def _describe_jump(visit: VisitedNode, walk: Walk, end: bool) -> str:
+    height = sum(visit.node)
+    if end:
+        return f"chooses the node at height {height} that meets the requirements and loses least"
+    if visit.suppressed <= walk.limit:
+        return f"a node of height {height} meets the requirements, so the search goes no higher"
+    return f"no node of height {height} meets the requirements, so the search goes higher"
+
+
+def _count_too_small(lattice: Exploration, visit: VisitedNode) -> str:
+    below = f"classes below k = {write_count(lattice.k)}"
+    if lattice.others:
+        below = f"{below} or that do not meet a model"
+    return f"{count_noun(visit.suppressed, 'record is', 'records are')} in {below}"
+
+
+def explain_lattice(ready: LatticeInputs, lattice: Exploration) -> str:
+    trees = ready.task.classes.hierarchies
+    heights = ", ".join(
+        f"{escape_markdown(trim_title(name))} {tree.height}"
+        for name, tree in zip(lattice.attributes, trees, strict=True)
+    )
+    size, spread = lattice.size, sum((tree.height**2 - 1) / 12 for tree in trees)
+    n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
+    sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKING_SEARCHES.values()))
+    searches = (
+        f"**{escape_markdown(module.CARD.title)}.** "
+        f"{escape_markdown(get_own_steps(module.CARD.how))}"
+        for module in WALKING_SEARCHES.values()
+    )
+    return _how(
+        "lattice",
+        full_domain=FULL_DOMAIN,
+        heights=heights,
+        nodes=write_count(size),
+        edges=write_count(n_edges),
+        variance=f"{spread:.2f}",
+        expected=write_count(round(estimate_largest_height(trees))),
+        widest=write_count(max(lattice.per_height)),
+        recodings=_write_power_of_ten(compute_cell_recodings_log10(trees, lattice.n_records)),
+        metric=escape_markdown(ready.prepared.plan.metric.card.title),
+        searches="\n\n".join(searches),
+        source=escape_markdown(sources),
+    )
+
+
+def _write_power_of_ten(log10: float) -> str:
+    """A whole number from its logarithm: in full below a million, else as a power of ten.
+
+    >>> [_write_power_of_ten(log10) for log10 in (0.0, 2.40824, 123.4)]
+    ['1', '256', 'about 10¹²³']
+    """
+    if log10 < 6:
+        return write_count(round(10**log10))
+    exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about 10{exponent}"

@@ -1,19 +1,17 @@
 """The lattice of the session's settings, and its chosen node."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, compute_nodes_by_level, count_lattice_nodes
 from kanon.algorithms.task import Task
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.progress import ignore_progress
-from kanon.base.rounding import round_apart
-from kanon.charts.lattice import MOST_DRAWN_NODES
+from kanon.charts.lattice import MOST_DRAWN_NODES, Colouring
+from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
     MOST_COUNTED_NODES,
@@ -27,9 +25,8 @@ from kanon.experiments.exploration import (
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.durations import Effort
-from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.findings import LatticeResult
-from kanon.studio.session.parts import Message
+from kanon.studio.session.parts import Message, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
@@ -40,6 +37,15 @@ _SLOWER = 50  # about how much longer that takes with models beside k
 
 
 ROWS = 40  # the rows of a preview
+
+
+@dataclass(frozen=True)
+class LatticeView(StateSection):
+    columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn
+    colouring: Colouring = "loss"  # what nodes are coloured by
+    walks: tuple[str, ...] = tuple(WALK_LOOKS)  # the searches whose walks are drawn
+    step: int | None = None  # the last step drawn; None for all
+    node: Mapping[str, int] | None = None  # the chosen node's levels; None for the least loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +116,8 @@ def build_lattice_inputs(
     return remember("lattice-ready", settings, build_subject)
 
 
-def can_explore_at_once(subject: LatticeInputs) -> bool:
-    return _is_quick(subject, subject.outline.size)
-
-
-def _is_quick(subject: LatticeInputs, nodes: int) -> bool:
+def is_quick(subject: LatticeInputs, nodes: int) -> bool:
+    """Whether a page waits while so many nodes are counted."""
     return _count_classes_at(subject, nodes) <= _AT_ONCE
 
 
@@ -134,24 +137,11 @@ def is_small(subject: LatticeInputs) -> bool:
 
 
 def build_lattice_request(work: SessionState, ready: LatticeInputs) -> JobRequest:
-    return JobRequest(
-        "lattice", measure_lattice, (ready.task,), partial(_store_lattice, ready.settings)
-    )
+    def store_lattice(work: SessionState, lattice: Exploration) -> SessionState:
+        result = LatticeResult(lattice, ready.settings)
+        return work.replace_sections(replace(work.findings, lattice=result))
 
-
-def _store_lattice(settings: str, work: SessionState, lattice: Exploration) -> SessionState:
-    return work.replace_sections(replace(work.findings, lattice=LatticeResult(lattice, settings)))
-
-
-def get_known_lattice(work: SessionState, subject: LatticeInputs) -> Exploration | None:
-    result = work.findings.lattice
-    return (
-        result.exploration if result is not None and result.settings == subject.settings else None
-    )
-
-
-def explore_now(subject: LatticeInputs) -> Exploration:
-    return measure_lattice(ignore_progress, subject.task)
+    return JobRequest("lattice", measure_lattice, (ready.task,), store_lattice)
 
 
 def get_node(work: SessionState, lattice: Exploration) -> Node:
@@ -195,19 +185,11 @@ def set_node_level(
     return set_node(work, lattice, node)
 
 
-def include_all_columns(work: SessionState, lattice: Exploration) -> SessionState:
-    node = dict(zip(lattice.attributes, get_node(work, lattice), strict=True))
-    columns = tuple(list_usable_columns(work))
-    levels = {name: node.get(name, 0) for name in columns}
-    view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
-    return work.replace_sections(view, Message())
-
-
 def assess_neighbourhood(subject: LatticeInputs, lattice: Exploration, node: Node) -> Assessment:
     near = [list_neighbours(lattice.tops, node, steps) for steps in (2, 1, 0)]
     if lattice.complete:
         return lattice.assessment.only(near[0])
-    quick = [nodes for nodes in near if _is_quick(subject, len(nodes))]
+    quick = [nodes for nodes in near if is_quick(subject, len(nodes))]
     return measure_nodes(subject.task, (quick or near[-1:])[0])
 
 
@@ -229,18 +211,3 @@ def list_labels_at(subject: LatticeInputs, column: int, level: int) -> list[str]
     tree = classes.hierarchies[column]
     raised_nodes = compute_nodes_by_level(tree)[level]
     return [tree.labels[node] for node in np.unique(raised_nodes[classes.nodes[:, column]])]
-
-
-def build_minimal_table(lattice: Exploration) -> pd.DataFrame:
-    counts = lattice.assessment.only(lattice.minimal)
-    table = pd.DataFrame(counts.nodes, columns=list(lattice.attributes))
-    table["Loss, % ↓"] = round_apart(counts.loss, 1)
-    table["k reached ↑"] = counts.reached
-    table["Classes ↑"] = counts.classes
-    if lattice.limit:
-        table["Suppressed ↓"] = counts.suppressed
-    table["MinGen takes it"] = [
-        "yes" if node in lattice.mingen_nodes else "" for node in map(tuple, counts.nodes.tolist())
-    ]
-    order = np.lexsort((np.arange(len(table)), counts.cost))
-    return table.iloc[order].reset_index(drop=True)

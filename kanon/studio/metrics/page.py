@@ -1,38 +1,49 @@
 """What does blurring cost? Cost matrices, composed metrics, and the weights of columns."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
+import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.formatting import count_noun
+from kanon.base.formatting import count_noun, join_words
+from kanon.charts.matrix import draw_matrices, format_cost_hovers, format_difference_hovers
 from kanon.errors import quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.cost_matrices import LARGEST_MATRIX
-from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
-from kanon.metrics import MULTIPLIERS
-from kanon.studio.metrics.composed_metrics import (
-    add_composed,
-    compose_phases,
-    find_equal_metrics,
-    remove_composed,
-    set_attribute_weight,
+from kanon.hierarchy.cost_matrices import (
+    LARGEST_MATRIX,
+    CostMatrix,
+    as_share,
+    cell_text,
+    cut,
+    difference,
+    matrix_of,
+    matrix_table,
 )
-from kanon.studio.metrics.costs import Costs, build_costs, get_matrix_view, list_groups
-from kanon.studio.metrics.state import MatrixView
+from kanon.metrics import Metric, edge_weights, potentials
+from kanon.studio.metrics.composed_metrics import (
+    show_attribute_weights,
+    show_composer,
+)
 from kanon.studio.session import state
-from kanon.studio.session.parts import SharedView
+from kanon.studio.session.parts import SharedView, StateSection
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
-from kanon.studio.session.work import SessionState, get_metric, list_usable_metrics
+from kanon.studio.session.work import (
+    SessionState,
+    count_records_at_nodes,
+    get_metric,
+    list_usable_metrics,
+)
 from kanon.studio.shell.frame import draw_page_head, get_metric_titles, show_unready
 from kanon.studio.widgets.controls import draw_segments
 from kanon.studio.widgets.files import draw_code_buttons
-from kanon.studio.widgets.how import explain_metric, format_metric_formula
+from kanon.studio.widgets.how import explain_metric
 from kanon.studio.widgets.picture import (
     PictureSettings,
     draw_chart,
@@ -40,7 +51,7 @@ from kanon.studio.widgets.picture import (
     draw_picture_links,
 )
 from kanon.studio.widgets.tree import draw_tree_editor
-from kanon.studio.widgets.tree_edits import can_draw
+from kanon.studio.widgets.tree_edits import build_drawing, can_draw
 
 _FOLDER = Path(__file__).parent
 
@@ -58,22 +69,185 @@ _STYLE = """<style>
 </style>"""
 
 MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
-MULTIPLIER_NAMES = {
-    "none": "1 for every column",
-    "w1": "w1: tall hierarchies weigh less",
-    "w2": "w2: flat hierarchies weigh more",
-}
 
 
-def take_view(**fields: Any) -> None:
-    state.update_sections(replace(state.get_session().view(MatrixView), **fields))
+@dataclass(frozen=True)
+class MatrixView(StateSection):
+    mode: Literal["one", "two", "difference"] = "one"
+    first: str = ""  # empty for the metric that guides
+    second: str = "total"
+    share: bool = False  # whether costs are shares of the cost of losing a value completely
+    focus: str = ""  # the group whose values are shown; else the root
+    cell: tuple[str, str] = ("", "")  # the values of the chosen cell: from, to
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    tree: Hierarchy
+    metrics: tuple[Metric, ...]
+    weights: tuple[np.ndarray, ...]  # per metric those on the edges of the tree
+    matrices: tuple[CostMatrix, ...]  # in the metrics' own units
+    view: MatrixView  # how they are shown
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.matrices[0].labels
+
+    @property
+    def cell(self) -> tuple[int, int]:
+        """The row and column of the chosen cell; the first pair if there is none."""
+        labels = self.labels
+        last = len(labels) - 1
+        rows = [labels.index(name) if name in labels else None for name in self.view.cell]
+        row = 0 if rows[0] is None else rows[0]
+        return row, min(1, last) if rows[1] is None else rows[1]
+
+    @property
+    def path(self) -> list[int]:
+        """The nodes from the row's value up to its lowest group with the column's value."""
+        row, column = (self.matrices[0].nodes[place] for place in self.cell)
+        nodes = self.tree.path(row)
+        return nodes[: nodes.index(self.tree.lca(row, column)) + 1]
+
+    @property
+    def climbed(self) -> list[int]:
+        """The nodes whose edge upwards counts in the cost of the cell."""
+        return self.path[:-1]
+
+    @property
+    def titles(self) -> list[str]:
+        return [metric.card.title for metric in self.metrics]
+
+    @property
+    def shown(self) -> list[CostMatrix]:
+        return [as_share(matrix) if self.view.share else matrix for matrix in self.matrices]
+
+    def sentences(self) -> list[str]:
+        cell, percent = self.cell, self.view.share
+        costs = [float(matrix.values[cell]) for matrix in self.shown]
+        unit = " %" if percent else ""
+        sentences = []
+        for place, (title, matrix) in enumerate(zip(self.titles, self.matrices, strict=True)):
+            line = f"{title}: {cell_text(self.tree, self.weights[place], matrix, cell)}"
+            if percent:
+                share = self.shown[place].written(costs[place], percent)
+                largest = matrix.written(matrix.largest)
+                line = f"{line}; {share} % of {largest}"
+            sentences.append(line)
+        if self.view.mode == "difference":
+            apart = difference(*self.shown)
+            first, second = (apart.written(cost, percent) + unit for cost in costs)
+            both = apart.written(float(apart.values[cell]), percent)
+            if percent:
+                both = f"{both} percentage points"
+            sentences.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
+        return sentences
+
+    def explain_picture(self) -> list[str]:
+        sentences = []
+        if self.view.mode == "difference":
+            first, second = self.titles
+            sentences.append(
+                f"Each cell is the cost by {first} minus the cost by {second}. 0: both cost "
+                f"the same. Above 0, purple: {first} costs more. Below 0, orange: {second} "
+                "costs more."
+            )
+            if not self.view.share:
+                sentences.append("If their units differ, switch on “As shares” for a common one.")
+        if self.view.share:
+            largest = join_words(
+                f"{title} {matrix.written(matrix.largest)}"
+                for title, matrix in zip(self.titles, self.matrices, strict=True)
+            )
+            sentences.append(
+                "A share is in percent of the largest cost of the same metric in this hierarchy, "
+                f"that of losing a value completely: {largest}."
+            )
+        return sentences
+
+    def figure(self) -> go.Figure:
+        apart = self.view.mode == "difference"
+        if apart:
+            first, second = self.matrices
+            hovers = [format_difference_hovers(self.tree, first, second, share=self.view.share)]
+        else:
+            hovers = [
+                format_cost_hovers(self.tree, weights, matrix, len(self.matrices))
+                for weights, matrix in zip(self.weights, self.matrices, strict=True)
+            ]
+        titles = self.titles
+        if len(titles) == 1:
+            titles = [f"{titles[0]}: the cost of raising a value"]
+        return draw_matrices(
+            self.matrices, titles, hovers, apart, marked_cell=self.cell, share=self.view.share
+        )
+
+    def table(self) -> pd.DataFrame:
+        if self.view.mode == "difference":
+            return matrix_table(difference(*self.shown)).reset_index()
+        tables = [matrix_table(matrix).reset_index() for matrix in self.shown]
+        if len(tables) == 1:
+            return tables[0]
+        by_metric = zip(self.metrics, tables, strict=True)
+        return pd.concat([table.assign(metric=metric.name) for metric, table in by_metric])
+
+    def build_drawing(self, work: SessionState, column: str) -> dict[str, Any]:
+        data = build_drawing(work, column, work.table.choices[column], editable=False, shown="")
+        return {
+            **data,
+            "about": f"{data['about']}|costs",
+            "lit": self.path,
+            "climbed": self.climbed,
+            "weights": [self.matrices[0].written(cost) for cost in self.weights[0].tolist()],
+            "height": 520,
+            "bare": True,
+            "records": None,
+        }
+
+
+def get_matrix_view(work: SessionState) -> MatrixView:
+    view, usable = work.view(MatrixView), list_usable_metrics(work)
+    start = work.settings.metric if work.settings.metric in usable else "nllm"
+    return replace(
+        view,
+        first=view.first if view.first in usable else start,
+        second=view.second if view.second in usable else "total",
+        share=view.share and view.mode != "one",
+    )
+
+
+def build_costs(work: SessionState, column: str, view: MatrixView) -> Costs:
+    names = [view.first]
+    if view.mode != "one":
+        names.append(view.second)
+    trees = work.table.trees
+    tree, place = trees[column], list(trees).index(column)
+    focus = tree.node_of.get(view.focus, tree.root)
+    nodes = cut(tree, focus)
+    metrics = tuple(get_metric(work, name) for name in names)
+    arguments = [
+        (metric, list(trees.values()), count_records_at_nodes(work, metric, trees))
+        for metric in metrics
+    ]
+    return Costs(
+        tree,
+        metrics,
+        tuple(edge_weights(*item)[place] for item in arguments),
+        tuple(matrix_of(tree, potentials(*item)[place], nodes) for item in arguments),
+        view,
+    )
+
+
+def list_groups(tree: Hierarchy, most: int = 500) -> list[str]:
+    """The groups that a large matrix can be narrowed to, the root first."""
+    large = sorted(
+        range(tree.root, tree.n_leaves - 1, -1), key=lambda node: -int(tree.leaves_covered[node])
+    )
+    return [tree.labels[node] for node in large[:most]]
 
 
 def draw_cost_matrix(figure: go.Figure, key: str, on_pick: Callable[[int, int], None]) -> None:
-    """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell, in either picture.
-
-    ``key`` has letters, digits, ``-`` and ``_`` only.
-    """
+    """Draw a cost matrix; ``on_pick`` gets the row and column of a clicked cell."""
     listener, zoom = f"{key}-cells", f"{key}-zoom"
     size, revision = len(figure.data[0].z), figure.layout.uirevision
 
@@ -138,12 +312,9 @@ def show_metric_choices(work: SessionState, column: str, view: MatrixView) -> No
         options = {"label_visibility": "collapsed", "width": "content"}
         draw_segments("Show", MODES, "costs-mode", view.mode, "mode", MatrixView, **options)
         titles, usable = get_metric_titles(work), list_usable_metrics(work)
-        metric_fields = [("first", "Metric", view.first)]
+        metric_fields = [("first", "Metric" if view.mode == "one" else "First metric", view.first)]
         if view.mode != "one":
-            metric_fields = [
-                ("first", "First metric", view.first),
-                ("second", "Second metric", view.second),
-            ]
+            metric_fields.append(("second", "Second metric", view.second))
         for field, label, chosen_metric in metric_fields:
             key = f"costs-{field}"
             st.selectbox(
@@ -195,15 +366,14 @@ def choose_cell(work: SessionState, costs: Costs) -> None:
 
 
 def take_end(end: int, costs: Costs, place: int) -> None:
-    row, column = costs.cell
-    if end == 0:
-        pick(place, column, costs.labels)
-    else:
-        pick(row, place, costs.labels)
+    cell = [*costs.cell]
+    cell[end] = place
+    pick(cell[0], cell[1], costs.labels)
 
 
 def pick(row: int, column: int, labels: Sequence[str]) -> None:
-    take_view(cell=(labels[row], labels[column]))
+    view = state.get_session().view(MatrixView)
+    state.update_sections(replace(view, cell=(labels[row], labels[column])))
 
 
 def show_matrices(work: SessionState, column: str, view: MatrixView) -> None:
@@ -245,85 +415,6 @@ def show_matrices(work: SessionState, column: str, view: MatrixView) -> None:
             "FOCUS": view.focus if view.focus in tree.node_of else "",
         }
         draw_code_buttons("metrics", lambda: build_plan(work), constants)
-
-
-def show_composer(work: SessionState) -> None:
-    st.subheader("Compose a metric")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        intermediate = st.selectbox(
-            "Cost of one step up",
-            COMPOSED,
-            key="compose-intermediate",
-            format_func=lambda name: INTERMEDIATES[name].title,
-            width=220,
-        )
-        multiplier = st.selectbox(
-            "times, per column",
-            list(MULTIPLIERS),
-            key="compose-multiplier",
-            format_func=lambda name: MULTIPLIER_NAMES[name],
-            width=260,
-        )
-        field = f"compose-name-{len(work.settings.composed)}"
-        st.text_input("Name", key=field, width=180)
-        st.button("Save metric", key="compose-keep", on_click=keep_metric, args=(field,))
-    metric = compose_phases(intermediate, multiplier)
-    same = find_equal_metrics(work, metric)
-    sentence = escape_markdown(format_metric_formula(metric))
-    if same:
-        sentence = f"{sentence}, which is {escape_markdown(', '.join(same))}."
-    st.markdown(sentence)
-    for composed in work.settings.composed:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            sentence = escape_markdown(format_metric_formula(get_metric(work, composed)))
-            st.markdown(f"**{escape_markdown(composed)}**: {sentence}", width="content")
-            st.button(
-                "Remove",
-                key=f"compose-remove-{composed}",
-                type="tertiary",
-                on_click=lambda name=composed: state.set_session(
-                    remove_composed(state.get_session(), name)
-                ),
-            )
-
-
-def keep_metric(field: str) -> None:
-    phases = (
-        state.get_widget_value("compose-intermediate"),
-        state.get_widget_value("compose-multiplier"),
-    )
-    state.try_update(
-        lambda: add_composed(state.get_session(), state.get_widget_value(field) or "", *phases)
-    )
-
-
-def show_attribute_weights(work: SessionState) -> None:
-    st.subheader("How much does losing a column hurt?")
-    st.caption(
-        "A column with weight 2 counts twice in the search, so less of it is lost. With weight 0 "
-        "its loss does not count. Weights guide the search only; alteration is measured without "
-        "them."
-    )
-    columns = work.table.quasi_identifiers
-    for start in range(0, len(columns), 5):
-        places = st.columns(5)
-        for place, name in zip(places, columns[start : start + 5], strict=False):
-            weight = work.settings.attribute_weights.get(name, 1.0)
-            # The key holds the value: a wrong entry stays in the field, to be corrected.
-            key = f"attribute-weight-{work.version}-{columns.index(name)}-{weight:g}"
-            place.text_input(
-                escape_markdown(trim_title(name)),
-                value=f"{weight:g}",
-                key=key,
-                on_change=take_weight,
-                args=(name, key),
-            )
-
-
-def take_weight(name: str, key: str) -> None:
-    state.try_update(
-        lambda: set_attribute_weight(state.get_session(), name, state.get_widget_value(key))
-    )
 
 
 def page() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.fingerprint import compute_fingerprint
-from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, find_best_per_k
@@ -36,7 +36,7 @@ from kanon.studio.session.run_plan import build_plan, drop_unmeetable_models, ha
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest, SessionState, get_metric
-from kanon.studio.utility.state import LearningView, UtilityView
+from kanon.studio.utility.state import LearningView
 
 _how = Sections(__file__)
 
@@ -72,7 +72,7 @@ def get_target(work: SessionState) -> str | None:
     targets = list_targets(work)
     sample = SAMPLES.get(work.table.origin)
     preferred = (
-        work.view(UtilityView).learning.target,
+        work.view(LearningView).target,
         sample.target if sample is not None else "",
     )
     return next((name for name in (*preferred, *targets) if name in targets), None)
@@ -84,7 +84,7 @@ def plan_studies(work: SessionState) -> Plan:
 
 
 def get_learning_key(work: SessionState) -> str:
-    view = work.view(UtilityView).learning
+    view = work.view(LearningView)
     return compute_fingerprint(
         hash_run_inputs(work, plan_studies(work)), get_target(work), view.share
     )
@@ -99,7 +99,7 @@ def build_learning_inputs(work: SessionState) -> LearningInputs:
             "predict; make one sensitive or insensitive on the Data page."
         )
     prepared = prepare(plan_studies(work), work.table.records)
-    labels = get_target_labels(prepared, target, work.view(UtilityView).learning.share)
+    labels = get_target_labels(prepared, target, work.view(LearningView).share)
     return LearningInputs(prepared, labels, get_learning_key(work))
 
 
@@ -129,7 +129,7 @@ def parse_typed_ks(text: str, most: int) -> tuple[int, ...]:
 
 def build_learning_task(work: SessionState, ground: LearningInputs) -> LearningTask:
     """The chosen experiment and its outcomes so far; KanonError says why it cannot run."""
-    view = work.view(UtilityView).learning
+    view = work.view(LearningView)
     ks = parse_typed_ks(view.ks, ground.prepared.classes.highest_k)
     experiment = create_experiment(
         ground.prepared, ks, ground.labels, view.classifier, view.trained
@@ -181,20 +181,18 @@ def compute_bands(lesson: LearningTask, score: str, live: bool) -> dict[str, dic
     return {name: curves for name, curves in all_bands.items() if curves}
 
 
-def build_band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
-    several = lesson.experiment.trained_on == "release"
-    table: dict[str, list[str]] = {"k": [write_count(k) for k in lesson.experiment.ks]}
-    dead = any(outcome.dead for outcome in lesson.known)
-    for live in (False, True) if dead else (False,):
-        for trained, curves in compute_bands(lesson, score, live).items():
-            for name, band in curves.items():
-                title = f"{trained} → {name}" if several else name
-                ends = f", {band.fits} live" if live else (", all" if dead else "")
-                table[f"{title}{ends}"] = [
-                    _write_mean_and_deviation(mean, deviation)
-                    for mean, deviation in zip(band.mean, band.deviation, strict=True)
-                ]
-    return pd.DataFrame(table).set_index("k")
+def build_band_table(
+    lesson: LearningTask, panels: Mapping[str, Mapping[str, Band]]
+) -> pd.DataFrame:
+    columns = {
+        (f"{trained} → {name}" if len(panels) > 1 else name): [
+            _write_mean_and_deviation(mean, deviation)
+            for mean, deviation in zip(band.mean, band.deviation, strict=True)
+        ]
+        for trained, curves in panels.items()
+        for name, band in curves.items()
+    }
+    return pd.DataFrame(columns, index=pd.Index(map(write_count, lesson.experiment.ks), name="k"))
 
 
 def _write_mean_and_deviation(mean: float, deviation: float) -> str:
@@ -225,12 +223,12 @@ def describe_split(labels: LabelledRecords) -> str:
         f"the other {write_count(validation)} for validation."
     )
     if labels.unlabelled:
-        apart = choose_plural(
+        apart = count_noun(
             labels.unlabelled,
-            "{count} record without a value of the target is in neither part.",
-            "{count} records without a value of the target are in neither part.",
+            "record without a value of the target is",
+            "records without a value of the target are",
         )
-        sentence = f"{sentence} {apart}"
+        sentence = f"{sentence} {apart} in neither part."
     return sentence
 
 
@@ -262,51 +260,37 @@ def warn_of_chance(
 def describe_best_pair(
     panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str
 ) -> str:
-    cells = {
-        (training, name): _get_mean(band.mean)
-        for training, curves in panels.items()
-        for name, band in curves.items()
-    }
-    if all(np.isnan(value) for value in cells.values()):
-        return "No score could be computed."
-    sides = [
+    means = pd.Series(
         {
-            name: _get_mean([value for key, value in cells.items() if key[at] == name])
-            for name in names
+            (training, validation): pd.Series(band.mean).mean()
+            for training, curves in panels.items()
+            for validation, band in curves.items()
         }
-        for at, names in ((0, panels), (1, REPRESENTATIONS))
-    ]
-    best_training, best_validation = map(_list_best, sides)
-    pairs = {
-        f"trained in {training} and validated in {name}": x for (training, name), x in cells.items()
-    }
+    ).dropna()
+    if means.empty:
+        return "No score could be computed."
+    pairs = means.set_axis(
+        [f"trained in {training} and validated in {name}" for training, name in means.index]
+    )
     return (
         f"By the mean {SCORES[score].title} over {write_count(len(ks))} values of k, the best "
-        f"training representation is {best_training}, the best validation representation is "
-        f"{best_validation}, and the best pair is {_list_best(pairs)}."
+        f"training representation is {_list_best(means.groupby(level=0, sort=False).mean())}, the "
+        "best validation representation is "
+        f"{_list_best(means.groupby(level=1, sort=False).mean())}, and the best pair is "
+        f"{_list_best(pairs)}."
     )
 
 
-def _get_mean(values: Sequence[float] | np.ndarray) -> float:
-    numbers = [value for value in values if not np.isnan(value)]
-    return sum(numbers) / len(numbers) if numbers else float("nan")
-
-
-def _list_best(values: Mapping[str, float]) -> str:
+def _list_best(means: pd.Series) -> str:
     """The names with the highest number to three digits, and the number.
 
-    >>> _list_best({"a": 0.5, "b": 0.5001, "c": 0.4})
+    >>> _list_best(pd.Series({"a": 0.5, "b": 0.5001, "c": 0.4}))
     'a and b alike (0.500)'
     """
-    rounded = {
-        name: float(round_apart(value, 3)) for name, value in values.items() if not np.isnan(value)
-    }
-    most = max(rounded.values())
-    names = [name for name, value in rounded.items() if value == most]
-    best_names = " and ".join(names)
-    if len(names) > 1:
-        best_names = f"{best_names} alike"
-    return f"{best_names} ({write_decimals(most, 3)})"
+    rounded = pd.Series(round_apart(means, 3), means.index)
+    names = [*means.index[rounded == rounded.max()]]
+    alike = " alike" if len(names) > 1 else ""
+    return f"{' and '.join(names)}{alike} ({write_decimals(float(rounded.max()), 3)})"
 
 
 PUBLISHED_1 = (
@@ -327,20 +311,17 @@ def describe_highest(bands_by_name: Mapping[str, Band], ks: Sequence[int], chanc
         return "Nothing is learnt at any k."
     nothing = ", ".join(write_count(k) for k in ks if k not in {k for k, _ in learnt})
     behind = ", ".join(write_count(k) for k, at in learnt if "proportional" not in at)
-    has_more = "has a higher mean than the proportional one."
-    if behind:
-        sentence = f"At k = {behind}, another representation {has_more}"
-    elif nothing:
-        sentence = f"Wherever anything is learnt, no representation {has_more}"
-    else:
-        sentence = (
-            "At no k does another representation have a higher mean than the proportional one."
-        )
+    sentence = (
+        f"At k = {behind}, another representation has a higher mean than the proportional one."
+        if behind
+        else "Where anything is learnt, no representation has a higher mean than the proportional "
+        "one."
+    )
     return f"{sentence} At k = {nothing}, nothing is learnt." if nothing else sentence
 
 
 def explain_learning(work: SessionState, ground: LearningInputs) -> str:
-    view, plan = work.view(UtilityView).learning, ground.prepared.plan
+    view, plan = work.view(LearningView), ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[get_score(view, ground.labels)]
     binary = (
         "With two labels, the classifier looks for the rarer one, "

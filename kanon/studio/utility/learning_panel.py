@@ -1,10 +1,8 @@
 """The part *Learning*: classifiers over k and representations."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from math import isnan
-from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import count_noun, write_count
@@ -17,6 +15,7 @@ from kanon.learning.experiments import outcomes_table
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, by_chance
 from kanon.studio.session import state
+from kanon.studio.session.parts import StateSection
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
@@ -44,17 +43,12 @@ from kanon.studio.utility.learning import (
     measure_learning,
     warn_of_chance,
 )
-from kanon.studio.utility.state import UtilityView
+from kanon.studio.utility.state import LearningView
 from kanon.studio.widgets.controls import draw_segments
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.progress import draw_start_button, show_earlier_study
 
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
-
-
-def _set(**fields: Any) -> None:
-    view = state.get_session().view(UtilityView)
-    state.update_sections(replace(view, learning=replace(view.learning, **fields)))
 
 
 def show_learning(work: SessionState) -> None:
@@ -104,7 +98,9 @@ def choose_target(work: SessionState, key: str) -> None:
         "Target",
         targets,
         index=None if not targets else 0,
-        **attach_widget(f"{key}-{work.version}", get_target(work), "target", into=_set, keep=True),
+        **attach_widget(
+            f"{key}-{work.version}", get_target(work), "target", into=LearningView, keep=True
+        ),
         help="The column to predict from the quasi-identifiers: any column that is released "
         "unchanged, sensitive or insensitive.",
         placeholder="No column",
@@ -112,42 +108,42 @@ def choose_target(work: SessionState, key: str) -> None:
 
 
 def choose_score(work: SessionState, ground: LearningInputs | None, key: str) -> None:
-    score = (
-        get_score(work.view(UtilityView).learning, ground.labels) if ground is not None else "auc"
-    )
+    score = get_score(work.view(LearningView), ground.labels) if ground is not None else "auc"
     st.selectbox(
         "Score",
         list(SCORES),
-        **attach_widget(key, score, "score", into=_set, keep=True),
+        **attach_widget(key, score, "score", into=LearningView, keep=True),
         format_func=lambda name: SCORES[name].title,
         help=SCORES[score].summary,
     )
 
 
-def show_ks_field(text: str, key: str, change_view: Callable[..., None]) -> None:
+def show_ks_field(text: str, key: str, view: type[StateSection]) -> None:
     st.text_input(
         "k, separated by commas",
-        **attach_widget(key, text, "ks", into=change_view, keep=True),
+        **attach_widget(key, text, "ks", into=view, keep=True),
         help="Starts with the fourteen values of k from the papers. Values above the number of "
         "records (persons, where k counts persons) are left out.",
     )
 
 
 def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
-    view = work.view(UtilityView).learning
+    view = work.view(LearningView)
     release_k = write_count(choose_training_k(work.table.highest_k))
     titles = {
         "original": "1: trained on the original table",
         "release": f"2: trained on the release for k = {release_k}",
     }
-    draw_segments("Experiment", titles, "learning-trained", view.trained, "trained", _set)
+    draw_segments("Experiment", titles, "learning-trained", view.trained, "trained", LearningView)
     columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")
     with columns[0]:
         choose_target(work, "learning-target")
     columns[1].selectbox(
         "Classifier",
         list(CLASSIFIERS),
-        **attach_widget("learning-classifier", view.classifier, "classifier", into=_set, keep=True),
+        **attach_widget(
+            "learning-classifier", view.classifier, "classifier", into=LearningView, keep=True
+        ),
         format_func=lambda name: CLASSIFIERS[name].card.title,
         help=escape_markdown(CLASSIFIERS[view.classifier].card.summary),
     )
@@ -157,7 +153,7 @@ def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
         "Seeds",
         min_value=1,
         max_value=50,
-        **attach_widget("learning-seeds", view.seeds, "seeds", into=_set, keep=True),
+        **attach_widget("learning-seeds", view.seeds, "seeds", into=LearningView, keep=True),
         disabled=not CLASSIFIERS[view.classifier].seeded,
         help="The number of classifiers trained, each from a different start. Charts show their "
         "mean and standard deviation.",
@@ -165,17 +161,17 @@ def _show_choices(work: SessionState, ground: LearningInputs | None) -> None:
 
 
 def _show_further_settings(work: SessionState, problem: str) -> None:
-    view = work.view(UtilityView).learning
+    view = work.view(LearningView)
     with st.popover("k and share for training", icon=":material/tune:"):
         # A closed popover's fields miss new values, so their keys hold them.
-        show_ks_field(view.ks, f"learning-ks-{view.ks}", _set)
+        show_ks_field(view.ks, f"learning-ks-{view.ks}", LearningView)
         if problem:
             st.error(escape_markdown(problem), icon=":material/error:")
         st.selectbox(
             "Share for training",
             sorted({*_SHARES, view.share}),
             **attach_widget(
-                f"learning-share-{view.share}", view.share, "share", into=_set, keep=True
+                f"learning-share-{view.share}", view.share, "share", into=LearningView, keep=True
             ),
             format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
         )
@@ -198,7 +194,7 @@ def _show_start(
 
 
 def _show_results(work: SessionState, ground: LearningInputs, lesson: LearningTask) -> None:
-    view, ks = work.view(UtilityView).learning, lesson.experiment.ks
+    view, ks = work.view(LearningView), lesson.experiment.ks
     score = get_score(view, ground.labels)
     dead = describe_dead(lesson.known)
     live = view.live and bool(dead)
@@ -209,19 +205,11 @@ def _show_results(work: SessionState, ground: LearningInputs, lesson: LearningTa
     single = view.trained == "original"
     first = next(iter(panels.values()))
     counting = [result for result in lesson.known if not (live and result.dead)]
-    place = list(SCORES).index(score)
-    as_trained = {
-        name: float(
-            sum(own) / len(own)
-            if (
-                own := [
-                    result.before[place] for result in counting if result.fit.representation == name
-                ]
-            )
-            else float("nan")
-        )
-        for name in panels
-    }
+    before = pd.DataFrame(
+        [(result.fit.representation, *result.before) for result in counting],
+        columns=["representation", *SCORES],
+    )
+    as_trained = before.groupby("representation")[score].mean().reindex([*panels]).to_dict()
     titles = {
         name: f"trained in {REPRESENTATIONS[name].title}"
         + ("" if isnan(as_trained[name]) else f": {write_decimals(as_trained[name], 3)} there")
@@ -257,7 +245,7 @@ def _show_results(work: SessionState, ground: LearningInputs, lesson: LearningTa
     if dead:
         st.toggle(
             "Leave out dead networks",
-            **attach_widget("learning-live", view.live, "live", into=_set, keep=True),
+            **attach_widget("learning-live", view.live, "live", into=LearningView, keep=True),
         )
         st.markdown(dead)
     if single:
@@ -265,4 +253,4 @@ def _show_results(work: SessionState, ground: LearningInputs, lesson: LearningTa
     elif len(panels) == len(REPRESENTATIONS):
         st.markdown(f"**{describe_best_pair(panels, ks, score)}** {PUBLISHED_2}")
     with st.expander("Mean ± standard deviation at every k", expanded=single):
-        st.dataframe(build_band_table(lesson, score), key="learning-table")
+        st.dataframe(build_band_table(lesson, panels), key="learning-table")

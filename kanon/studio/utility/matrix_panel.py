@@ -1,14 +1,11 @@
 """The part *As a matrix*: the release in one of four representations."""
 
-from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
-from kanon.base.formatting import choose_plural, count_noun, write_count, write_percent
+from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.how_texts import Sections
-from kanon.base.rounding import write_decimals
 from kanon.charts.representation import MatrixPart, build_representation_table, draw_representation
 from kanon.learning.disclosure import CARDS, ShareDisclosure, measure_share_disclosure
 from kanon.learning.export import FILE_KINDS, find_new_column_names, write_representation_file
@@ -29,14 +26,11 @@ from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.result import (
     check_shown_release,
-    draw_in_columns,
     format_plan_for_file,
     record_download,
 )
 
 _how = Sections(__file__)
-
-_READABLE = 24  # up to so many nodes are all drawn, with numbers in their cells
 
 _FEW = 3  # up to so many attributes, the whole tuple fits beside its row
 
@@ -45,62 +39,62 @@ _SHARES = "proportional"
 
 def show_matrix(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     recoding = run.recoding
-    attribute = choose_attribute(recoding, work.view(UtilityView).attribute)
+    names, attribute = recoding.classes.attributes, work.view(UtilityView).attribute
+    attribute = attribute if attribute in names else names[0]
     form_side, column_side = st.columns([3, 1], vertical_alignment="bottom")
     with form_side:
-        _choose_representation(work)
+        draw_segments(
+            "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
+            "utility-representation", work.view(UtilityView).representation, "representation",
+            UtilityView, help="The numbers in the matrix that a learning algorithm gets.",
+        )  # fmt: skip
     with column_side:
-        _choose_attribute(work, recoding.classes.attributes, attribute)
+        st.selectbox(
+            "Columns of",
+            names,
+            **attach_widget(
+                f"utility-matrix-attribute-{work.version}",
+                attribute,
+                "attribute",
+                into=UtilityView,
+                keep=True,
+            ),
+            help="The quasi-identifier whose part of the matrix is drawn.",
+        )
     name = work.view(UtilityView).representation
     st.caption(escape_markdown(REPRESENTATIONS[name].summary))
     about = result.settings, k, name
     matrix: Matrix = state.get_or_compute(
         "representation", about, lambda: represent(name, recoding)
     )
-    place = recoding.classes.attributes.index(attribute)
+    place = names.index(attribute)
     visible = state.get_or_compute(
         "representation-shown",
         (*about, attribute),
         lambda: MatrixPart.choose_part(recoding, matrix, place),
     )
-    rows, names = build_row_labels(recoding, visible)
+    rows, titles = build_row_labels(recoding, visible)
     sizes = recoding.counts[visible.classes].tolist()
     show_picture(
-        draw_representation(visible, rows, names, describe_cells(name, visible)),
-        lambda: build_representation_table(visible, names, sizes),
+        draw_representation(visible, rows, titles, describe_cells(name, visible)),
+        lambda: build_representation_table(visible, titles, sizes),
         "utility-representation-picture",
         f"{result.settings}|{k}|{name}|{attribute}",
         PictureSettings.from_run(work, run.prepared, k),
         original=True,
     )
     st.caption(escape_markdown(describe_picture(recoding, visible)))
-    draw_in_columns(build_matrix_numbers(recoding, matrix))
+    st.caption(describe_matrix(recoding, matrix))
     if name == _SHARES:
         _show_disclosure(work, result, run, k)
     else:
-        st.caption(escape_markdown(explain_no_disclosure(name)))
+        st.caption(
+            f"{REPRESENTATIONS[name].title} is computed from the released table and the "
+            "hierarchies alone. Anyone who has those learns nothing new from it."
+        )
     _show_downloads(result, run, k, name)
     with st.expander("How it is computed"):
-        st.markdown(explain_representation(recoding, matrix, visible, name))
-
-
-def _choose_representation(work: SessionState) -> None:
-    representation = work.view(UtilityView).representation
-    draw_segments(
-        "Representation", {name: card.title for name, card in REPRESENTATIONS.items()},
-        "utility-representation", representation, "representation", UtilityView,
-        help="The numbers in the matrix that a learning algorithm gets.",
-    )  # fmt: skip
-
-
-def _choose_attribute(work: SessionState, attributes: Sequence[str], attribute: str) -> None:
-    key = f"utility-matrix-attribute-{work.version}"
-    st.selectbox(
-        "Columns of",
-        list(attributes),
-        **attach_widget(key, attribute, "attribute", into=UtilityView, keep=True),
-        help="The quasi-identifier whose part of the matrix is drawn.",
-    )
+        st.markdown(explain_representation(matrix))
 
 
 def _show_disclosure(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
@@ -120,7 +114,7 @@ def _show_disclosure(work: SessionState, result: AnonymisationResult, run: Run, 
     for place, (number, note) in zip(st.columns(len(pairs)), pairs, strict=True):
         place.metric(number.label, number.value, help=number.help)
         place.caption(escape_markdown(note))
-    st.markdown(describe_shares(numbers, column, recoding.suppressed_records))
+    st.markdown(describe_shares(numbers, recoding.suppressed_records))
 
 
 def _show_downloads(result: AnonymisationResult, run: Run, k: int, name: str) -> None:
@@ -171,19 +165,6 @@ def _show_downloads(result: AnonymisationResult, run: Run, k: int, name: str) ->
 
 
 # --- sentences and numbers --------------------------------------------------------------------
-def choose_attribute(recoding: Recoding, attribute: str) -> str:
-    names = recoding.classes.attributes
-    if attribute in names:
-        return attribute
-
-    def rate(place: int) -> tuple[bool, int]:
-        tree = recoding.hierarchies[place]
-        released = np.unique(recoding.nodes[:, place])
-        return 3 < tree.root + 1 <= _READABLE, int((released >= tree.n_leaves).sum())
-
-    return names[max(range(len(names)), key=rate)]
-
-
 def build_row_labels(recoding: Recoding, visible: MatrixPart) -> tuple[list[str], list[str]]:
     released = recoding.released
     place = released.attributes.index(visible.attribute)
@@ -209,53 +190,27 @@ def describe_cells(name: str, visible: MatrixPart) -> str:
 
 
 def describe_picture(recoding: Recoding, visible: MatrixPart) -> str:
-    tree = recoding.hierarchies[recoding.classes.attributes.index(visible.attribute)]
-    ranges = (recoding.nodes[visible.classes] > tree.root).any() and bool(recoding.ranged)
     classes = count_noun(len(visible.classes), "class", "classes")
-    sentences = [
-        f"{classes} of {write_count(recoding.n_classes)}; a learning algorithm "
-        "gets the row of a class once for each of its records.",
-        "Outlined: the released value, or the smallest group that covers a released range."
-        if ranges
-        else "Outlined: the released value.",
-    ]
+    sentence = (
+        f"{classes} of {write_count(recoding.n_classes)}; a learning algorithm gets the row of a "
+        "class once for each of its records. Outlined: the released value, or the smallest group "
+        "that covers a released range."
+    )
     if visible.left_out:
-        sentences.append(
-            count_noun(visible.left_out, "rarer node left out.", "rarer nodes left out.")
-        )
-    return " ".join(sentences)
+        left_out = count_noun(visible.left_out, "rarer node", "rarer nodes")
+        sentence = f"{sentence} {left_out} left out."
+    return sentence
 
 
-def build_matrix_numbers(recoding: Recoding, matrix: Matrix) -> list[Number]:
-    records, columns = int(recoding.counts.sum()), len(matrix.columns)
-    classes, filled = recoding.n_classes, matrix.rows.nnz
-    cells = classes * columns
-    return [
-        Number(
-            "Matrix",
-            f"{write_count(records)} × {write_count(columns)}",
-            "Released records × columns: one column for each node of the hierarchy of each "
-            "quasi-identifier.",
-        ),
-        Number(
-            "Stored",
-            f"{write_count(classes)} × {write_count(columns)}",
-            "Classes × columns: all records of a class have the same row, so it is stored once "
-            "and written out batch by batch.",
-        ),
-        Number(
-            "Cells above 0",
-            write_percent(100 * filled / cells if cells else 0.0),
-            f"{write_count(filled)} of {write_count(cells)} cells are above 0; only these use "
-            "memory. More is neither better nor worse.",
-        ),
-    ]
-
-
-def explain_no_disclosure(name: str) -> str:
+def describe_matrix(recoding: Recoding, matrix: Matrix) -> str:
+    records = count_noun(int(recoding.counts.sum()), "released record")
+    classes = count_noun(recoding.n_classes, "class", "classes")
+    columns, cells = len(matrix.columns), recoding.n_classes * len(matrix.columns)
+    filled = write_percent(100 * matrix.rows.nnz / cells if cells else 0.0)
     return (
-        f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
-        "alone. Anyone who has those learns nothing new from it."
+        f"The matrix has a row for each of {records}, alike within "
+        f"each of {classes}, and {write_count(columns)} columns, one for each node of a hierarchy. "
+        f"{filled} of its cells are above 0."
     )
 
 
@@ -285,40 +240,21 @@ def _get_number(name: str, share: float) -> Number:
     return Number(label, write_percent(100 * share), card.summary)
 
 
-def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    if leak.exact:
-        cells = (
-            f"**{write_percent(100 * leak.exact_share)}** of the cells were generalised in vain: "
-            "all records of their class have the same original value, and the shares give it away."
-        )
-    else:
-        cells = "In no class do all records have the same original value behind a generalised one."
-    alone = choose_plural(
-        leak.alone,
-        "A share times the class size is the number of records with that original value. "
-        "**{count} generalised cell** ({share} of all cells) is the only one in its class with "
-        "its value.",
-        "A share times the class size is the number of records with that original value. "
-        "**{count} generalised cells** ({share} of all cells) are each the only one in their "
-        "class with their value.",
-        share=write_percent(100 * leak.alone_share),
-    )
-    sentences = [alone, cells]
-    if leak.release is None or leak.shares is None or column is None:
+def describe_shares(leak: ShareDisclosure, suppressed: int) -> str:
+    sentences = [
+        "A share times the class size is the number of records with that original value. Where it "
+        "is the whole class, the cell was generalised in vain."
+    ]
+    if leak.release is None:
         sentences.append(
             "No column is sensitive, so what the shares reveal about sensitive values is not "
             "measured."
         )
         return " ".join(sentences)
-    sure, certain, right = (
-        _compare_shares(leak, name) for name in ("sureness", "certain", "right")
-    )
     sentences.append(
-        f"Anyone who knows all quasi-identifiers of a person is on average {sure} sure of the "
-        f"person's {escape_markdown(column)}, is certain for {certain} of the records, and "
-        f"guesses {right} of them right. k, and the l and t of each class, do not show this, "
-        "because they stay the same. Not considered: attackers who know more than the "
-        "quasi-identifiers, and several releases combined."
+        "Guesses are those of anyone who knows all quasi-identifiers of a person. k, and the l "
+        "and t of each class, do not show this, because they stay the same. Not considered: "
+        "attackers who know more than the quasi-identifiers, and several releases combined."
     )
     if suppressed:
         records = count_noun(suppressed, "suppressed record")
@@ -328,58 +264,11 @@ def describe_shares(leak: ShareDisclosure, column: str | None, suppressed: int) 
     return " ".join(sentences)
 
 
-def _compare_shares(leak: ShareDisclosure, name: str) -> str:
-    assert leak.release is not None and leak.shares is not None
-    before, after = (write_percent(100 * getattr(g, name)) for g in (leak.release, leak.shares))
-    if before == after:
-        return f"**{after}** (as without the shares)"
-    return f"**{after}** ({before} without the shares)"
-
-
-def explain_representation(
-    recoding: Recoding, matrix: Matrix, visible: MatrixPart, name: str
-) -> str:
+def explain_representation(matrix: Matrix) -> str:
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
     return _how(
         "represented",
         columns=write_count(len(matrix.columns)),
-        one_class=REPRESENTATIONS["oneClass"].title,
-        fill_parent=REPRESENTATIONS["fillParent"].title,
-        fill_child=REPRESENTATIONS["fillChild"].title,
-        proportional=REPRESENTATIONS["proportional"].title,
-        row=_explain_row(recoding, visible, name),
         sources=escape_markdown(sources),
-    )
-
-
-def _explain_row(recoding: Recoding, visible: MatrixPart, name: str) -> str:
-    # The row with the most cells between 0 and 1.
-    between = ((visible.entries > 0) & (visible.entries < 1)).sum(axis=1)
-    row = int(between.argmax()) if between.any() else 0
-    position = int(visible.classes[row])
-    size = int(recoding.counts[position])
-    label = escape_markdown(format_released_class(recoding.released, position))
-    at = escape_markdown(trim_title(visible.labels[int(visible.released[row])], 24))
-    entries = visible.entries[row]
-    order = np.argsort(-entries, kind="stable")
-    filled = [int(place) for place in order if entries[place] > 0]
-    listed = sorted(filled, key=lambda place: entries[place] in (0, 1))[:4]
-    if name == "proportional":
-        terms = [
-            f"{escape_markdown(trim_title(visible.labels[place], 24))}: "
-            f"{write_count(round(float(entries[place]) * size))}/{write_count(size)} = "
-            f"{write_decimals(float(entries[place]), 3)}"
-            for place in listed
-        ]
-    else:
-        terms = [f"{escape_markdown(trim_title(visible.labels[place], 24))}: 1" for place in listed]
-    rest = len(filled) - len(listed)
-    if rest:
-        terms.append(f"and {write_count(rest)} more above 0")
-    records = count_noun(size, "record")
-    return (
-        f"**One row.** The class [{label}] has {records}; "
-        f"its v in {escape_markdown(visible.attribute)} is "
-        f"{at}. {REPRESENTATIONS[name].title}: {'; '.join(terms)}; 0 elsewhere."
     )

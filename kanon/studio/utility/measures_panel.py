@@ -1,9 +1,18 @@
 """The part *What changed*: distributions, associations and all measures."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import write_count, write_percent
+from kanon.base.formatting import (
+    count_noun,
+    write_count,
+    write_percent,
+)
+from kanon.base.how_texts import Sections
+from kanon.base.rounding import write_decimals
+from kanon.base.sentences import describe_query_error
 from kanon.charts.associations import build_association_table, draw_associations
 from kanon.charts.distributions import (
     build_distributions_table,
@@ -12,7 +21,8 @@ from kanon.charts.distributions import (
 )
 from kanon.charts.query_errors import build_query_table, draw_query_errors
 from kanon.charts.style import escape_label
-from kanon.measures.distribution_change import Distribution
+from kanon.measures import association_change, distribution_change, query_error
+from kanon.measures.association_change import strongest
 from kanon.report.loss import (
     WAY,
     Changes,
@@ -25,28 +35,141 @@ from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
-from kanon.studio.utility.changes import (
-    build_change_numbers,
-    describe_association,
-    describe_distributions,
-    describe_most_changed,
-    describe_queries,
-    explain_changes,
-    list_association_notes,
-)
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.files import draw_code_buttons
+from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.result import draw_in_columns
+
+_how = Sections(__file__)
+
+
+# --- sentences ------------------------------------------------------------------------------
+def describe_spread(changes: Changes) -> str:
+    sentence = "A released value counts as each of its possible values with equal chance."
+    suppressed = changes.distributions[0].suppressed
+    if not suppressed:
+        return sentence
+    records = count_noun(suppressed, "suppressed record has", "suppressed records have")
+    return f"{sentence} {records} no value at all, which counts in every column."
+
+
+def describe_largest_change(changes: Changes) -> str:
+    shares = [column.total_variation for column in changes.distributions]
+    least, most = (write_percent(100 * share) for share in (min(shares), max(shares)))
+    return f"columns changed by {least} to {most} under equal spread"
+
+
+def describe_association(changes: Changes) -> str:
+    pair = strongest(changes.before, changes.after)
+    if pair is None:
+        return "All columns are associated as before"
+    digits = ".2f" if abs(pair.after - pair.before) >= 0.01 else ".4f"
+    before, after = f"{pair.before:{digits}}", f"{pair.after:{digits}}"
+    if before == after:
+        return "All columns are associated as before, to four digits"
+    verb = "less" if pair.after < pair.before else "more"
+    values = f"Cramér's V {before} before, {after} after"
+    return f"{pair.one} and {pair.other} say {verb} about each other: {values}"
+
+
+def list_association_notes(changes: Changes) -> str:
+    associations, notes = changes.before, []
+    if associations.near_unique:
+        notes.append(
+            f"Left out for having fewer than {association_change.RECORDS_PER_VALUE} "
+            f"records per value on average: {_list_some(associations.near_unique)}. "
+            "Nearly unique columns seem to be associated with everything."
+        )
+    if associations.left_out:
+        pairs = [" × ".join(pair) for pair in associations.left_out]
+        most = write_count(association_change.MOST_PAIRS)
+        notes.append(f"Left out for having more than {most} pairs of values: {_list_some(pairs)}.")
+    if associations.binned:
+        notes.append(
+            f"Numeric columns in {association_change.BINS} bins with equal numbers of original "
+            f"records: {_list_some(associations.binned)}."
+        )
+    if not associations.pairs:
+        notes.append("No two columns are left to compare.")
+    return " ".join(notes)
+
+
+def _list_some(names: Sequence[str]) -> str:
+    more = [f"and {count_noun(len(names) - 4, 'other')}"] if len(names) > 4 else []
+    return escape_markdown(" ".join([", ".join(names[:4]), *more]))
+
+
+def describe_queries(changes: Changes) -> str:
+    queries = changes.queries
+    return (
+        f"Half of {write_count(len(queries.errors))} counts are off by at most "
+        f"{write_percent(queries.quantile(0.5))}, nine of ten "
+        f"by at most {write_percent(queries.quantile(0.9))}"
+    )
+
+
+def build_change_numbers(run: Run, changes: Changes) -> list[Number]:
+    association = run.measures[association_change.CARD.name]
+    median, last = changes.queries.quantile(0.5), changes.queries.quantile(0.9)
+    half = describe_query_error(median, "Half")
+    return [
+        Number(
+            f"Distribution change {distribution_change.CARD.arrow}",
+            write_percent(100 * run.measures[distribution_change.CARD.name]),
+            distribution_change.CARD.summary,
+        ),
+        Number(
+            f"Association change {association_change.CARD.arrow}",
+            f"{write_decimals(association, 3)} of 1" if association is not None else "–",
+            association_change.CARD.summary,
+        ),
+        Number(
+            f"Query error, median {query_error.CARD.arrow}",
+            write_percent(median),
+            f"{half} {query_error.CARD.summary}",
+        ),
+        Number(
+            f"Query error, 9 of 10 {query_error.CARD.arrow}",
+            write_percent(last),
+            describe_query_error(last, "Nine of ten") + " " + "One in ten is off by more.",
+        ),
+    ]
+
+
+def explain_changes(changes: Changes) -> str:
+    of_ranges = changes.queries.queries.of_ranges
+    return "\n\n".join(
+        [
+            _how("spread"),
+            _how("distribution", source=escape_markdown(distribution_change.CARD.source)),
+            _how(
+                "associations",
+                bins=association_change.BINS,
+                fewest=association_change.RECORDS_PER_VALUE,
+                number=write_count(changes.before.pairs),
+                source=escape_markdown(association_change.CARD.source),
+            ),
+            _how(
+                "queries",
+                all=write_count(len(of_ranges)),
+                ranges=write_count(int(of_ranges.sum())),
+                cells=write_count(int((~of_ranges).sum())),
+                source=escape_markdown(query_error.CARD.source),
+            ),
+            _how("root"),
+        ]
+    )
 
 
 def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: int) -> None:
     about = f"{result.settings}|{k}"
     changes = state.get_or_compute("changed", about, lambda: measure_changes(run))
-    st.markdown(describe_distributions(changes))
+    st.caption(describe_spread(changes))
     settings = PictureSettings.from_run(work, run.prepared, k)
-    large = _show_distributions(work, changes, about, k, settings)
+    _show_distributions(work, changes, about, k, settings)
     draw_in_columns(build_change_numbers(run, changes))
     _show_associations(changes, about, settings)
     _show_moments(changes, about)
@@ -59,20 +182,19 @@ def show_measures(work: SessionState, result: AnonymisationResult, run: Run, k: 
     )
     _show_all_measures(result, run, about)
     with st.expander("How it is computed", icon=":material/calculate:"):
-        st.markdown(explain_changes(run, changes, large))
+        st.markdown(explain_changes(changes))
         draw_code_buttons("utility", lambda: run.prepared.plan)
 
 
 def _show_distributions(
     work: SessionState, changes: Changes, about: str, k: int, settings: PictureSettings
-) -> Distribution:
-    """Draw a small panel per column and a large one; returns the large one."""
+) -> None:
+    """Draw a small panel per column and a large one."""
     distributions = changes.distributions
-    most = distributions[0]
     show_picture(
         draw_distribution_panels(
             distributions,
-            f"k = {write_count(k)}: {escape_label(describe_most_changed(changes), 90)}",
+            f"k = {write_count(k)}: {describe_largest_change(changes)}",
         ),
         lambda: build_distributions_table(distributions),
         "utility-distributions",
@@ -81,11 +203,11 @@ def _show_distributions(
         original=True,
     )
     if len(distributions) == 1:
-        return most
+        return
     by_name = {large.name: large for large in distributions}
     attribute = work.view(UtilityView).attribute
     if attribute not in by_name:
-        attribute = most.name
+        attribute = distributions[0].name
     st.selectbox(
         "Zoom in on",
         list(by_name),
@@ -107,7 +229,6 @@ def _show_distributions(
         settings,
         original=True,
     )
-    return large
 
 
 def _show_associations(changes: Changes, about: str, settings: PictureSettings) -> None:

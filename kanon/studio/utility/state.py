@@ -14,7 +14,7 @@ _KS = ", ".join(map(str, PAPER_K))
 
 
 @dataclass(frozen=True)
-class LearningView:
+class LearningView(StateSection):
     target: str | None = None  # the column to predict; None for one that fits
     trained: Trained = "original"  # the training table: the original, or the release for k = 100
     classifier: str = "mlp"
@@ -26,7 +26,7 @@ class LearningView:
 
 
 @dataclass(frozen=True)
-class PredictingView:
+class PredictingView(StateSection):
     algorithms: tuple[str, ...] = ("gaa", "mondrian", "optimal", "lattice-sweep")
     classifiers: tuple[str, ...] = (
         "logistic-regression",
@@ -45,5 +45,3 @@ class UtilityView(StateSection):
     part: UtilityPart = "changed"
     attribute: str = ""  # the column whose distribution is large; empty for the most changed
     representation: str = "oneClass"
-    learning: LearningView = LearningView()
-    predicting: PredictingView = PredictingView()

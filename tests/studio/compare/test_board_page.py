@@ -5,8 +5,8 @@ import pytest
 from kanon.charts.layout import COSTS, Layout, Panel
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
-from kanon.studio.compare import board_layout
 from kanon.studio.compare.state import CompareView
+from kanon.studio.session import state
 from support.dashboard import COMPARE, go, press, problems, settled, told_to_cursor, work
 from support.works import with_fields
 
@@ -55,7 +55,7 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     assert titles(go(board))[4] == "Minimum k against alteration"
     assert told_to_cursor(board)["panels"][4]["kind"] == "points"
     with monkeypatch.context() as patch:
-        patch.setattr(board_layout.state, "get_widget_value", lambda key: "Distance (not here)")
+        patch.setattr(state, "get_widget_value", lambda key: "Distance (not here)")
         before = work(board).compare.layout
         kind_of(board, 1).set_value("Number of classes")
         go(board)

@@ -6,7 +6,7 @@ import pytest
 
 from kanon.charts.layout import NODES, Layout
 from kanon.metrics import METRICS, PUBLISHED
-from kanon.studio.compare.presets import PRESETS, choose_matrix_column, set_preset
+from kanon.studio.compare.choices_panel import PRESETS, choose_matrix_column, set_preset
 from kanon.studio.session import server, state
 from kanon.studio.session.table_loading import open_sample
 from support import dashboard as ui

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon.schema import Role
-from kanon.studio.data.singling_out import SinglingView
+from kanon.studio.data.singling_out_panel import SinglingView
 from kanon.studio.session.table_loading import reread_table
 from support import dashboard as ui
 from support.works import with_fields

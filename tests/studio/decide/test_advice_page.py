@@ -13,8 +13,8 @@ from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.advisor.weights import rank_configurations
 from kanon.release.context import ChosenThreshold, Context, replace_threshold
 from kanon.run import run
-from kanon.studio.decide.advice import build_advice_job, describe_advice_limits, store_advice
-from kanon.studio.decide.state import DecideView
+from kanon.studio.decide.advice_panel import build_advice_job, describe_advice_limits, store_advice
+from kanon.studio.decide.state import AdviceView, DecideView
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_sample
 from support import dashboard as ui
@@ -40,7 +40,7 @@ def opened(start, found):
         at = start(ui.DATA)
         now = with_fields(ui.work(at), k=3, context=Context(release="internal"))
         deciding = replace(now.view(DecideView), part="settings")
-        now = with_fields(now, view=replace(deciding, advice=replace(deciding.advice, **view)))
+        now = now.replace_sections(deciding, replace(now.view(AdviceView), **view))
         if known:
             asked = build_advice_job(now)
             now = store_advice(asked.settings, asked.asked, now, found)

@@ -6,7 +6,11 @@ from kanon.charts.decision import describe_greatest_k, draw_greatest_k
 from kanon.experiments.greatest_k import GREATEST_K_SEARCHES, find_greatest_k
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.studio.decide.greatest_k import get_required_model, get_reverse_settings, plan_reverse
+from kanon.studio.decide.greatest_k_panel import (
+    get_required_model,
+    get_reverse_settings,
+    plan_reverse,
+)
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets.requirements import build_table_class

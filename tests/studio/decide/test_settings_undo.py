@@ -6,8 +6,8 @@ from kanon.experiments.sweep import Configuration
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.release.context import ChosenThreshold, Context, replace_threshold
-from kanon.studio.decide.advice import take_proposal
-from kanon.studio.decide.greatest_k import require_reached
+from kanon.studio.decide.advice_panel import take_proposal
+from kanon.studio.decide.greatest_k_panel import require_reached
 from kanon.studio.decide.purpose_panel import find_unreachable, require_thresholds, set_context
 from kanon.studio.decide.settings_undo import can_undo_settings, undo_settings
 from kanon.studio.decide.state import DecideView
@@ -120,7 +120,7 @@ def test_k_of_persons_is_at_most_their_number():
     context = replace_threshold(work.purpose.context, "k", ChosenThreshold(wanted=7))
     assert find_unreachable(work, None) is None
     found = find_unreachable(set_context(work, context), None)
-    assert found == "No release can reach k = 7: the table covers only 6 persons."
+    assert found == "No release can reach k = 7: the table has 6 persons."
 
 
 def test_use_as_models_has_a_way_back_and_says_what_is_out_of_reach(start):

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from kanon.hierarchy.cost_matrices import matrix_of
 from kanon.metrics import edge_weights as weights_of
 from kanon.metrics import metric_named, potentials
-from kanon.studio.metrics.costs import Costs
-from kanon.studio.metrics.state import MatrixView
+from kanon.studio.metrics.page import Costs, MatrixView
 from support.random_tables import SEVEN, edge_weights, examples, path_cost, trees
 
 
@@ -55,4 +54,4 @@ def test_a_difference_is_said_with_what_it_is_the_difference_of(plain, share):
     assert one - other == pytest.approx(apart, abs=0.02 if share else 0.002)
     explained = " ".join(costs.explain_picture())
     assert "LLM minus the cost by Total" in explained and "Above 0, purple: LLM" in explained
-    assert ("A share is a cost divided by" in explained) == share
+    assert ("A share is in percent of the largest cost" in explained) == share

@@ -8,7 +8,7 @@ import pytest
 from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
 from kanon.studio.metrics import page as metrics_page
-from kanon.studio.metrics.state import MatrixView
+from kanon.studio.metrics.page import MatrixView
 from kanon.studio.session.hierarchy_choices import set_role
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_uploaded_table
