@@ -20,7 +20,7 @@ from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import get_layout, show_arrangement
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
-from kanon.studio.session.run_plan import TreeInputs
+from kanon.studio.session.run_plan import get_tree_inputs
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, count_records_at_nodes, get_metric
 from kanon.studio.widgets.picture import (
@@ -115,9 +115,7 @@ def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
     if not _has_matrix(layout):
         return ""
     table = work.table
-    trees = {
-        column: TreeInputs.from_tree(tree, weighted=True) for column, tree in table.trees.items()
-    }
+    trees = get_tree_inputs(table.trees, weighted=True)
     # The records below a node depend on what happens to those with missing values.
     return compute_fingerprint(
         work.settings.composed, table.digest, work.version, table.missing, list(trees), trees

@@ -103,7 +103,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
         "long as Datafly and much less time than Samarati. **On this table:**"
     )
     st.markdown("\n".join([f"{claim}\n", *(f"- {line}" for line in describe_claims(searches))]))
-    k_only = " The searches meet k only." if state.get_session().settings.required else ""
+    k_only = " The searches meet k only." if state.get_session().settings.models else ""
     st.caption(f"{describe_search_limit(searches)}{k_only}")
     if searches.lacking:
         left_out = "The experiment over the number of quasi-identifiers is left out."

@@ -402,7 +402,9 @@ def require_thresholds(work: SessionState) -> SessionState:
     ]
     replaced = {(model.card.name, model.column) for model in wanted}
     others = [
-        model for model in work.settings.models if (model.card.name, model.column) not in replaced
+        model
+        for model in work.settings.models
+        if (model.card.name, getattr(model, "column", "")) not in replaced
     ]
     k = compute_least_k(context)
     needed = f"k = {k} is"

@@ -6,8 +6,6 @@ from typing import Any
 import streamlit as st
 
 from kanon.algorithms.mdav import describe_content
-from kanon.hierarchy.codes import parse_ranges, write_ranges
-from kanon.hierarchy.files import text_of_file
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggest_choice
 from kanon.studio.session.hierarchy_choices import build_with_builder, set_hierarchy
@@ -18,7 +16,6 @@ from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.controls import (
     draw_builder_fields,
-    draw_upload_field,
     get_builder_entries,
 )
 
@@ -82,8 +79,6 @@ def show_preview_head(work: SessionState, column: str, preview: HierarchyChoice)
             )
             st.button("Discard", key="preview-discard", on_click=_drop_preview, args=(column,))
         draw_builder_fields(preview, prefix, _update_preview, column, prefix)
-        if preview.builder == "codes":
-            _show_ranges_upload(work, column)
         st.caption(" ".join([builder.description, *map(escape_markdown, preview.remarks)]))
         if preview.problem:
             st.error(escape_markdown(preview.problem), icon=":material/error:")
@@ -109,37 +104,6 @@ def _update_preview(column: str, prefix: str) -> None:
         _show_preview(
             column, build_with_builder(work, column, old, old.builder, get_builder_entries(prefix))
         )
-
-
-def _show_ranges_upload(work: SessionState, column: str) -> None:
-    # A new key after each upload: otherwise the uploader would return the earlier file again.
-    key = f"{_get_prefix(work, column)}-ranges-file-{work.shared.uploads}"
-    with st.popover("Ranges from a file", icon=":material/upload:", type="tertiary"):
-        draw_upload_field(
-            "CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases",
-            "hierarchies_megabytes",
-            key=key,
-            on_change=_take_ranges,
-            args=(column, key),
-        )
-
-
-def _take_ranges(column: str, key: str) -> None:
-    file, work = state.get_widget_value(key), state.get_session()
-    old = work.table.previews.get(column)
-    if file is None or old is None:
-        return
-
-    def set_ranges() -> SessionState:
-        ranges = write_ranges(parse_ranges(text_of_file(file.getvalue(), file.name)))
-        preview = build_with_builder(work, column, old, old.builder, {"ranges": ranges})
-        previews = {**work.table.previews, column: preview}
-        return work.replace_sections(
-            replace(work.table, previews=previews),
-            replace(work.shared, uploads=work.shared.uploads + 1),
-        )
-
-    state.try_update(set_ranges)
 
 
 def _suggest_hierarchy(column: str) -> None:

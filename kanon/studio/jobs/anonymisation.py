@@ -188,7 +188,7 @@ def _build_k_request(
         partial(_store_more_k, doing, result.settings),
         lane="long" if doing == "curve" else "short",
         begins=lambda new: replace(new, message=work.message),  # moving k answers no message
-        cancelled=lambda work: work,
+        handle_cancel=lambda work: work,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -46,8 +46,8 @@ from kanon.studio.session.run_plan import (
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
+    add_cancel_notice,
     add_problem,
-    add_run_cancelled_notice,
     list_run_k,
     list_slider_k,
     list_usable_metrics,
@@ -71,7 +71,7 @@ def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest 
         return record_start_state(then(work, []), "comparison", work)
     arguments = (job.runs, job.ks, job.metrics, job.also_at)
     return JobRequest(
-        "comparison", run_lines, arguments, then, cancelled=_handle_cancel, noun="comparison"
+        "comparison", run_lines, arguments, then, handle_cancel=_handle_cancel, noun="comparison"
     )
 
 
@@ -125,7 +125,7 @@ def _drop_missing_bands(work: SessionState) -> SessionState:
 
 
 def _handle_cancel(work: SessionState) -> SessionState:
-    return add_run_cancelled_notice(_drop_missing_bands(work))
+    return add_cancel_notice(_drop_missing_bands(work))
 
 
 def _hash_run_keys(lines: Sequence[PlannedLine]) -> str:
@@ -376,7 +376,7 @@ def merge_compared_runs(
 def _list_runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     runs = []
     for line in lines:
-        inputs, luck = LineInputs.from_line(line), has_random_ties(line.configuration.algorithm)
+        inputs, luck = hash_line_inputs(line), has_random_ties(line.configuration.algorithm)
         for seed in line.seeds:
             runs.append(LineRun(line, seed, compute_fingerprint(inputs, seed if luck else None)))
     return runs
@@ -387,46 +387,30 @@ def has_random_ties(algorithm: str) -> bool:
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
-@dataclass(frozen=True, eq=False)
-class LineInputs:
-    """All that the runs of a line depend on except the tie seed."""
-
-    ground: str  # The fingerprint of what it stands on
-    algorithm: str
-    strategy: str
-    scope: str | None  # None here and below for what is not looked at
-    sensitive: str | None
-    suppression: object
-    outliers: object
-    seed: int | None
-    node: Mapping[str, int] | None
-    options: Mapping[str, Any]
-    models: tuple[Mapping[str, Any], ...]  # What each release meets beside k
-    guide: str | None
-    yardstick: str | None
-    drawn: str | None  # The drawn weights, which measure too
-
-    @classmethod
-    def from_line(cls, line: PlannedLine) -> LineInputs:
-        led, plan = line.configuration, line.plan
-        algorithm, trees = plan.algorithm, line.measured_by
-        all_drawn = all(tree.weight is not None for tree in trees.values())
-        return cls(
-            line.ground.digest,
-            led.algorithm,
-            led.strategy,
-            led.scope if LOOKS_AT[led.strategy] else None,
-            plan.led_by if needs_sensitive(led.strategy) else None,
-            plan.suppression_limit if uses(led.algorithm, "suppression") else None,
-            plan.outliers if uses(led.algorithm, "outliers") else None,
-            algorithm.seed if uses(led.algorithm, "seed") else None,
-            algorithm.node if uses(led.algorithm, "node") else None,
-            algorithm.options,
-            tuple(part.model_dump() for part in list_models(line.ground.plan)),
-            get_metric_identity(line.guide, line.ground.trees) if is_guided(led) else None,
-            None if line.measuring_inputs is None else line.measuring_inputs.digest,
-            get_metric_identity(METRICS["custom"], trees) if all_drawn else None,
-        )
+def hash_line_inputs(line: PlannedLine) -> str:
+    """The fingerprint of all that the runs of a line depend on except the tie seed."""
+    led, plan, trees = line.configuration, line.plan, line.measured_by
+    all_drawn = all(tree.weight is not None for tree in trees.values())
+    values = {
+        "suppression": plan.suppression_limit,
+        "outliers": plan.outliers,
+        "seed": plan.algorithm.seed,
+        "node": plan.algorithm.node,
+    }
+    return compute_fingerprint(
+        line.ground.digest,
+        led.algorithm,
+        led.strategy,
+        led.scope if LOOKS_AT[led.strategy] else None,
+        plan.led_by if needs_sensitive(led.strategy) else None,
+        {name: value for name, value in values.items() if uses(led.algorithm, name)},
+        plan.algorithm.options,
+        list_models(line.ground.plan),
+        get_metric_identity(line.guide, line.ground.trees) if is_guided(led) else None,
+        line.measuring_inputs and line.measuring_inputs.digest,
+        # The drawn weights measure too.
+        get_metric_identity(METRICS["custom"], trees) if all_drawn else None,
+    )
 
 
 def _has_drawn_weights(lines: Sequence[PlannedLine]) -> bool:

@@ -78,9 +78,6 @@ def request_bounds(
         lane="long" if closely else "short",
         # A quick search begins by itself, so the message of the last action stays.
         begins=lambda new: new if closely else replace(new, message=work.message),
-        cancelled=lambda work: work.add_notice(
-            "The search for a lower bound was cancelled; nothing was changed."
-        ),
     )  # fmt: skip
 
 

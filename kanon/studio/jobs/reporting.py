@@ -73,10 +73,7 @@ def request_report(
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
         get_known_bound(work, plan),
     )
-    return JobRequest(
-        "reporting", build_report, arguments, partial(_store_report, people_origin),
-        cancelled=lambda work: work.add_notice("The report was cancelled; nothing was changed."),
-    )  # fmt: skip
+    return JobRequest("reporting", build_report, arguments, partial(_store_report, people_origin))
 
 
 def _store_report(people: Origin | None, work: SessionState, report: Report) -> SessionState:

@@ -261,7 +261,7 @@ def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | 
             show_left_out_columns(work, lattice)
     except KanonError as error:
         st.warning(escape_markdown(error.sentence), icon=":material/error:")
-        if work.settings.suppression and work.settings.required:
+        if work.settings.suppression and work.settings.models:
             st.button(
                 "Suppress nothing",
                 on_click=lambda: state.update_sections(

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import count_noun, write_number
+from kanon.base.formatting import write_number
 from kanon.errors import KanonError, SettingsError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
@@ -25,7 +25,7 @@ from kanon.studio.jobs.reporting import get_table_fingerprint, request_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
-from kanon.studio.session.parts import TEXT_TITLES, RunSettings
+from kanon.studio.session.parts import TEXT_TITLES
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -133,19 +133,6 @@ def write_words(words: Words) -> str:
     return json.dumps(words_by_name, ensure_ascii=False, indent=1) + "\n" if words_by_name else ""
 
 
-def list_report_contents(report: Report) -> str:
-    attempts = [*report.alternatives.metrics, *report.alternatives.algorithms]
-    others = sum(not attempt.chosen for attempt in attempts)
-    hierarchies = count_noun(len(report.hierarchies), "hierarchy", "hierarchies")
-    curves = count_noun(len(report.curves), "curve")
-    return (
-        f"Contents: your texts; the table, {count_noun(len(report.profile), 'column')}; "
-        f"{hierarchies}, drawn; the plan; the guarantees; risks before and after; "
-        f"{count_noun(len(report.lost), 'measure')} of loss; {curves} around k; "
-        f"{count_noun(others, 'other release')} for comparison; versions and fingerprints."
-    )
-
-
 def export_report(work: SessionState, reported: Report, form: Report | PublicReport) -> bytes:
     record, records = build_report_record(reported), work.kept.reports
     if not records or records[-1] != record:
@@ -214,19 +201,6 @@ def show_report_choices(work: SessionState, fresh: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         public = work.view(ReportView).public
         draw_segments("Form", FORMS, "report-public", public, "public", ReportView)
-        most = max(2, work.table.records.n_records)
-        st.number_input(
-            "k, minimum records per class"
-            if work.table.person is None
-            else "k, minimum persons per class",
-            min_value=2,
-            max_value=most,
-            **attach_widget(
-                "report-k", min(work.settings.k, most), "k", into=RunSettings, read=int
-            ),
-            width=240,
-            help="The report describes the release for this k.",
-        )
         st.button(
             "Make the report",
             type="secondary" if fresh else "primary",
@@ -283,12 +257,9 @@ def show_report_verdict(report: Report | PublicReport) -> None:
     st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in report.plain_sentences))
     if report.decision:
         st.markdown(escape_markdown(report.decision.sentence))
-    if isinstance(report, PublicReport):
-        return
-    if report.changes:
+    if isinstance(report, Report) and report.changes:
         with st.expander("Changed since the last report", icon=":material/difference:"):
             st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in report.changes))
-    st.caption(escape_markdown(list_report_contents(report)))
 
 
 def show_report_downloads(

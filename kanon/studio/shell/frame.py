@@ -267,7 +267,7 @@ def _draw_line(work: SessionState) -> None:
         facts.append("k counts persons")
     elif work.table.person is not None:
         facts.append("k cannot count persons yet")
-    if required := work.settings.required:
+    if required := work.settings.models:
         facts.append(f"k and {count_noun(len(required), 'more model')}")
     weights = {
         name: weight
@@ -356,7 +356,7 @@ def request_class_count(work: SessionState) -> JobRequest | None:
         begins=lambda new: (
             replace(new, message=work.message).replace_sections(ClassCount(counted_for))
         ),
-        cancelled=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
+        handle_cancel=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
         handle_failure=_store_count_problem,
     )  # fmt: skip
 

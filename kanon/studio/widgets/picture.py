@@ -23,13 +23,13 @@ from kanon.experiments.titles import get_configuration, is_guided
 from kanon.metrics import Metric
 from kanon.run import PreparedRun
 from kanon.sources.writing import table_bytes
+from kanon.studio.session.run_plan import list_further_models
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import (
     draw_file_button,
     has_original_downloads,
     mark_original_in_name,
 )
-from kanon.studio.widgets.requirements import list_further_models
 
 Guided = tuple[Configuration, Metric]  # a configuration, and the metric that it names
 

@@ -34,6 +34,7 @@ from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.parts import EarlierRelease
+from kanon.studio.session.run_plan import list_further_models
 from kanon.studio.session.server import get_login_name
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -41,7 +42,7 @@ from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.progress import draw_duration
-from kanon.studio.widgets.requirements import format_models_for_file, list_further_models
+from kanon.studio.widgets.requirements import format_models_for_file
 
 _NAMED = 5  # changed settings that are named
 
