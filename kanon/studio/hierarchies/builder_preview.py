@@ -1,6 +1,5 @@
 """A preview of a built hierarchy, before it is in use."""
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -9,8 +8,8 @@ from kanon.algorithms.mdav import describe_content
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggest_choice
 from kanon.studio.session.hierarchy_choices import build_with_builder, set_hierarchy
-from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_state import TableState
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
@@ -107,12 +106,8 @@ def _update_preview(column: str, prefix: str) -> None:
 
 
 def _suggest_hierarchy(column: str) -> None:
-    _show_preview(
-        column,
-        suggest_choice(
-            column, state.get_session().table.complete_records.count_column_values(column)
-        ),
-    )
+    values = state.get_session().table.complete_records.count_column_values(column)
+    _show_preview(column, suggest_choice(column, values))
 
 
 def _set_bound(column: str, name: str, share: str) -> None:
@@ -125,21 +120,17 @@ def _set_bound(column: str, name: str, share: str) -> None:
 
 
 def _show_preview(column: str, preview: HierarchyChoice) -> None:
-    state.update_sections(
-        replace(
-            state.get_session().table,
-            previews={**state.get_session().table.previews, column: preview},
-        )
-    )
+    previews = {**state.get_session().table.previews, column: preview}
+    state.update_fields(TableState, previews=previews)
 
 
 def _take_preview(column: str) -> None:
     preview = state.get_session().table.previews[column]
     _drop_preview(column)
-    state.set_session(set_hierarchy(state.get_session(), column, preview))
+    state.try_step(set_hierarchy, column, preview)
 
 
 def _drop_preview(column: str) -> None:
-    work = state.get_session()
-    previews = {name: other for name, other in work.table.previews.items() if name != column}
-    state.set_session(work.replace_sections(replace(work.table, previews=previews), Message()))
+    previews = dict(state.get_session().table.previews)
+    previews.pop(column, None)
+    state.update_fields(TableState, previews=previews)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -17,6 +16,7 @@ from kanon.studio.session.choices import FileReview, HierarchyChoice, build_impo
 from kanon.studio.session.hierarchy_choices import set_hierarchies
 from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_state import TableState
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
@@ -100,18 +100,17 @@ def _show_download(
 def _take_files(key: str) -> None:
     files = [(file.name, file.getvalue()) for file in state.get_widget_value(key) or []]
     if files:
-        state.try_update(lambda: add_imports(state.get_session(), files))
+        state.try_step(add_imports, files)
 
 
 def _take_lines(column: str, key: str) -> None:
     """Use the pasted lines; they stay in the field if something is wrong."""
-    text = state.get_widget_value(key) or ""
+    state.try_step(_set_pasted_tree, column, state.get_widget_value(key) or "")
 
-    def take_lines() -> SessionState:
-        table = tables.read_pasted_tree(text)
-        return tree_edits.set_tree(state.get_session(), column, table.hierarchy, table.notes)
 
-    state.try_update(take_lines)
+def _set_pasted_tree(work: SessionState, column: str, text: str) -> SessionState:
+    table = tables.read_pasted_tree(text)
+    return tree_edits.set_tree(work, column, table.hierarchy, table.notes)
 
 
 def show_review(work: SessionState) -> None:
@@ -132,7 +131,7 @@ def show_review(work: SessionState) -> None:
             list(work.table.roles),
             index=None,
             placeholder="No column",
-            **attach_widget(field, waiting.column, _take_column, place),
+            **attach_widget(field, waiting.column, state.try_step, set_import_column, place),
             label_visibility="collapsed",
         )
         if choice is None:
@@ -156,18 +155,16 @@ def show_review(work: SessionState) -> None:
         st.button(
             "Discard",
             key="import-discard",
-            on_click=lambda: state.update_sections(replace(state.get_session().table, imports=())),
+            on_click=state.update_fields,
+            args=(TableState,),
+            kwargs={"imports": ()},
         )
 
 
 def _take_imports() -> None:
-    state.set_session(take_imports(state.get_session()))
+    state.try_step(take_imports)
     notice = "The hierarchies are now in use. Undo brings back the earlier ones."
     state.update_sections(Message(notice=notice))
-
-
-def _take_column(place: int, value: Any) -> None:
-    state.try_update(lambda: set_import_column(state.get_session(), place, value))
 
 
 def _describe_import(work: SessionState, waiting: FileReview, choice: HierarchyChoice) -> str:

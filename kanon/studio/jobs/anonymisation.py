@@ -31,7 +31,7 @@ from kanon.studio.session.changed_settings import (
     record_start_state,
 )
 from kanon.studio.session.findings import AnonymisationResult
-from kanon.studio.session.parts import Message, RunSettings, StateSection
+from kanon.studio.session.parts import Message, RunSettings, SharedView, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
@@ -43,7 +43,7 @@ def run_first_time() -> None:
     """Run the sample at the first start, so that a result is on screen."""
     work = state.get_session()
     if work.version == 0 and not work.shared.first_run_started:
-        state.update_sections(replace(state.get_session().shared, first_run_started=True))
+        state.update_fields(SharedView, first_run_started=True)
         runner.run_request(request_anonymisation)
         if (calculation := state.get_session().running.get("run")) is not None:
             calculation.job.wait(_SOON)

@@ -25,7 +25,7 @@ from kanon.studio.jobs.reporting import get_table_fingerprint, request_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
-from kanon.studio.session.parts import TEXT_TITLES
+from kanon.studio.session.parts import TEXT_TITLES, Purpose
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -164,12 +164,7 @@ def write_command(
 
 
 def take_text(name: str, value: str) -> None:
-    state.update_sections(
-        replace(
-            state.get_session().purpose,
-            texts={**state.get_session().purpose.texts, name: value or ""},
-        )
-    )
+    state.update_fields(Purpose, texts={**state.get_session().purpose.texts, name: value or ""})
 
 
 def show_field(name: str) -> None:

@@ -99,6 +99,11 @@ def update_sections(*parts: StateSection) -> None:
         set_session(get_session_without_message().replace_sections(*parts))
 
 
+def update_fields(kind: type[StateSection], **fields: Any) -> None:
+    """Replace fields of one section; for callbacks."""
+    update_sections(replace(get_session().view(kind), **fields))
+
+
 def get_session_without_message() -> SessionState:
     return get_session().replace_sections(Message())
 
@@ -112,6 +117,11 @@ def try_update(make: Callable[[], SessionState], problem_at: str = "", carry: bo
         return False
     set_session(new, carry)
     return True
+
+
+def try_step(step: Callable[..., SessionState], *arguments: Any) -> None:
+    """Replace the state by ``step`` of it; for callbacks."""
+    try_update(lambda: step(get_session(), *arguments))
 
 
 def show_message_at(at: str) -> None:
@@ -198,7 +208,7 @@ def attach_widget(
         if callable(take):
             take(*args, new)
         elif isinstance(into, type):
-            update_sections(replace(get_session().view(into), **{take: new}))
+            update_fields(into, **{take: new})
         elif into is not None:
             into(**{take: new})
 

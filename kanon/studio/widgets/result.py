@@ -33,7 +33,7 @@ from kanon.studio.jobs.reporting import get_table_fingerprint
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import AnonymisationResult
-from kanon.studio.session.parts import EarlierRelease
+from kanon.studio.session.parts import EarlierRelease, RunSettings
 from kanon.studio.session.run_plan import list_further_models
 from kanon.studio.session.server import get_login_name
 from kanon.studio.session.state import attach_widget
@@ -85,7 +85,8 @@ def draw_undo_use(key: str) -> None:
         icon=":material/undo:",
         type="tertiary",
         help="Brings back the settings of Anonymise from before.",
-        on_click=lambda: state.set_session(undo_use(state.get_session())),
+        on_click=state.try_step,
+        args=(undo_use,),
         key=key,
     )
 
@@ -136,7 +137,7 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
 
 
 def _take_k(k: int) -> None:
-    state.update_sections(replace(state.get_session().settings, k=k))
+    state.update_fields(RunSettings, k=k)
     run_chosen_k()
 
 
