@@ -156,9 +156,8 @@ def draw_file_button(
             st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
         if not warned_at:
-            buttons = {"on_click": state.update_sections, "args": (OriginalValuesWarning(key),)}
-            buttons |= how
-            st.button(label, icon=":material/download:", key=f"{key}-ask", **buttons)
+            how = {"on_click": state.update_sections, "args": (OriginalValuesWarning(key),), **how}
+            st.button(label, icon=":material/download:", key=f"{key}-ask", **how)
             return
         if warned_at == key:
             st.warning(
