@@ -132,9 +132,6 @@ def page() -> None:
     with st.container(key="compared-numbers"):
         show_chosen_table(work, status, comparison, k, key, about, settings)
         with st.expander("How it is computed"):
-            result = work.findings.comparison
-            st.markdown(
-                explain_comparison(comparison, result.seconds if result is not None else 0.0)
-            )
+            st.markdown(explain_comparison(comparison))
             if status.comparison is not None:
                 draw_comparison_code(work, status.lines, comparison, key)

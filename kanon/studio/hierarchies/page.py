@@ -126,17 +126,7 @@ def show_coverage(work: SessionState, column: str, choice: HierarchyChoice) -> N
     for note in choice.remarks:
         st.caption(escape_markdown(note))
     if choice.unused_values:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(escape_markdown(describe_unused(choice.unused_values)), width="content")
-            if not tree_edits.list_removable_leaves(choice):
-                return
-            st.button(
-                "Remove them",
-                type="tertiary",
-                key="tree-remove",
-                on_click=state.try_step,
-                args=(tree_edits.remove_unused_leaves, column),
-            )
+        st.caption(escape_markdown(describe_unused(choice.unused_values)))
 
 
 def add_values(column: str, key: str) -> None:
@@ -254,21 +244,12 @@ def show_weights_note(work: SessionState, choice: HierarchyChoice) -> None:
     others = tree_edits.list_unweighed_columns(work)
     if choice.tree is None or choice.tree.weight is None or not others:
         return
-    start = work.settings.metric if work.settings.metric in list_usable_metrics(work) else "nllm"
     have = "has" if len(others) == 1 else "have"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            "The metric Custom uses your weights once every hierarchy has some; "
-            f"{escape_markdown(list_names(others))} {have} none yet.",
-            width="content",
-        )
-        st.button(
-            f"Copy the weights of {escape_markdown(get_metric_titles(work)[start])}",
-            key="tree-give",
-            type="tertiary",
-            on_click=take_weights,
-            args=(start, others),
-        )
+    st.caption(
+        "The metric Custom uses your weights once every hierarchy has some; "
+        f"{escape_markdown(list_names(others))} {have} none yet: "
+        "choose weights there, and copy them as yours."
+    )
 
 
 def take_weights(metric: str, columns: Sequence[str]) -> None:

@@ -90,11 +90,11 @@ def _store_comparison(
     _: object,
 ) -> SessionState:
     """Store the finished runs; if some are missing, compare the lines that have all of theirs."""
-    seconds, numbers, began = 0.0, {}, work
+    numbers, began = {}, work
     if job.keys:
         running = work.running["comparison"]
         parts: Any = running.job.parts
-        seconds, numbers, began = running.job.seconds, dict(parts), running.began
+        numbers, began = dict(parts), running.began
     by_run = [numbers.get(place) for place in range(len(job.keys))]
     runs = merge_compared_runs(work, lines, job, by_run)
     work = work.replace_sections(replace(work.findings, runs=runs))
@@ -110,9 +110,8 @@ def _store_comparison(
     comparison = build_comparison(work, lines, began)
     if not comparison.lines:
         return add_problem(work, next(iter(comparison.left_out.values()), ""))
-    compared = ComparisonResult(
-        comparison, settings, seconds, hash_comparison(lines, comparison), wanted
-    )
+    key = hash_comparison(lines, comparison)
+    compared = ComparisonResult(comparison, settings, key, wanted)
     both = None if before is None or wanted else (before, compared)
     return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
 

@@ -108,7 +108,6 @@ _MOST_ALTERNATIVES = 4  # And so many that only ran behind the page
 class ComparisonResult:
     comparison: Comparison
     settings: str
-    seconds: float
     key: str = ""
     wanted: str = ""  # What was asked for, if it ended early and has only the finished lines
 

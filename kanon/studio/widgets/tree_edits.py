@@ -286,26 +286,6 @@ def join_look_alikes(work: SessionState, column: str) -> SessionState:
     return set_tree(work, column, tree)
 
 
-def remove_unused_leaves(work: SessionState, column: str) -> SessionState:
-    """Remove the leaves without records; HierarchyError if no leaf would stay."""
-    choice = work.table.choices[column]
-    spare = list_removable_leaves(choice)
-    if choice.tree is None or not spare:
-        return work
-    return set_tree(work, column, edit.remove_leaves(choice.tree, spare))
-
-
-def list_removable_leaves(choice: HierarchyChoice) -> list[str]:
-    tree, spare = choice.tree, set(choice.unused_values)
-    if tree is None:
-        return []
-    for group in range(tree.n_leaves, tree.n_nodes):
-        below = tree.labels[tree.first[group] : tree.last[group]]
-        if tree.labels[group] in choice.counts and spare.issuperset(below):
-            spare.discard(below[0])
-    return [leaf for leaf in choice.unused_values if leaf in spare]
-
-
 def set_drawn_weights(work: SessionState, metric_name: str, columns: Sequence[str]) -> SessionState:
     """Set a metric's weights, or none, on the edges of these columns, in one undo step."""
     trees, choices = work.table.trees, work.table.choices

@@ -107,7 +107,7 @@ def test_models_are_part_of_a_run_and_said_to_have_changed(work):
     lines = list_planned_lines(plain)
     comparison = build_comparison(plain, lines)
     settings = hash_comparison_inputs(plain, build_plan(plain), ["ncp"])
-    result = ComparisonResult(comparison, settings, 1.0, hash_comparison(lines, comparison))
+    result = ComparisonResult(comparison, settings, hash_comparison(lines, comparison))
     plain = record_start_state(with_fields(plain, comparison=result), "comparison", plain)
     asked = require(plain, DistinctLDiversity)
     assert describe_comparison(asked).lacking == 1 and has_outdated_comparison(asked)

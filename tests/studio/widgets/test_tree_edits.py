@@ -248,16 +248,13 @@ def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
     assert undo_hierarchy(mended, "animal").table.choices["animal"].lacking == choice.lacking
 
 
-def test_leaves_without_a_record_are_listed_and_removed(work):
+def test_leaves_without_a_record_are_listed(work):
     more = build.suppression(["Cat", "Lion", "Dog", "Wolf", "Owl", "Yak", "Zebu"])
     work = tree_edits.set_tree(work, "animal", more)
     assert work.table.choices["animal"].unused_values == ["Yak", "Zebu"]
     assert work.table.choices["animal"].plan is not None, "which is fine"
     shown = tree_edits.build_drawing(work, "animal", work.table.choices["animal"])
     assert [shown["labels"][node] for node in shown["empty"]] == ["Yak", "Zebu"]
-    assert (
-        tree_edits.remove_unused_leaves(work, "animal").table.choices["animal"].unused_values == []
-    )
 
 
 def test_records_count_what_stands_at_and_below_a_node(work):
@@ -375,17 +372,6 @@ def test_missing_cells_that_count_have_a_leaf_with_their_records():
     work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
     prepared = prepare(build_plan(work), work.table.records)
     assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
-
-
-def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():
-    csv = b"animal\nFelid\nDog\n"
-    work = set_role(open_uploaded_table(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
-    made = build.groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog", "Owl"]}])
-    work = tree_edits.set_tree(work, "animal", made)
-    done = tree_edits.remove_unused_leaves(work, "animal")
-    assert tree(done).labels == ("Cat", "Dog", "Felid", "*")
-    assert done.table.choices["animal"].plan is not None
-    assert tree_edits.list_removable_leaves(done.table.choices["animal"]) == []
 
 
 def test_imports_are_matched_with_the_records_as_they_are_when_used():
