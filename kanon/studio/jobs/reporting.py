@@ -58,9 +58,9 @@ def build_report(
 def request_report(
     work: SessionState,
     plan: Plan,
-    context: Context | None = None,
-    people: pd.DataFrame | None = None,
-    people_origin: Origin | None = None,
+    context: Context | None,
+    people: pd.DataFrame | None,
+    people_origin: Origin | None,
 ) -> JobRequest:
     arguments = (
         plan.model_dump(mode="json"),

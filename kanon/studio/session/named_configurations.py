@@ -89,10 +89,6 @@ def get_saved_configuration(work: SessionState, title: str) -> SavedConfiguratio
     return next(saved for saved in work.kept.configurations if saved.title == title)
 
 
-def export_configuration(pinned: SavedConfiguration) -> str:
-    return pinned.plan.to_json()
-
-
 def import_configuration(work: SessionState, content: bytes, title: str) -> SessionState:
     try:
         text = content.decode("utf-8-sig")

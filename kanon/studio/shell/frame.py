@@ -92,7 +92,7 @@ def draw_page_head(
     question: str, as_toast: bool = False, line: bool = True, invite: bool = False
 ) -> SessionState:
     """Draw what every page begins with; ``invite`` is for the page that newcomers see first."""
-    if not state.is_from_app():
+    if not state.is_marked(state.ENTERED):
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
         # app.py, until the navigation was drawn once.
         select_page()

@@ -163,8 +163,8 @@ def _describe_shown_k(work: SessionState, chosen: int, k: int) -> str:
     return f"k = {write_count(chosen)} {lack} k = {write_count(k)} is shown."
 
 
-def draw_in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
-    for place, number in zip(st.columns(widths), numbers, strict=False):
+def draw_in_columns(numbers: Sequence[Number]) -> None:
+    for place, number in zip(st.columns(4), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
 
 
