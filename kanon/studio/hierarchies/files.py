@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -66,19 +67,17 @@ def show_files_panel(work: SessionState, column: str, choice: HierarchyChoice) -
             "Add these lines", key="tree-paste", on_click=_take_lines, args=(column, paste_key)
         )
     if choice.tree is not None:
-        tree = choice.tree
-        _show_download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
-        make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _show_download(work, "JSON with weights", "json", {column: tree}, make_json)
-        make_graph = lambda: write_node_link(tree).encode()  # noqa: E731
-        _show_download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
+        tree, own = choice.tree, {column: choice.tree}
+        _show_download(work, "CSV", "csv", own, partial(to_csv, tree))
+        _show_download(work, "JSON with weights", "json", own, partial(to_json, tree, column))
+        graph = "Graph as node-link JSON"
+        _show_download(work, graph, "json", own, partial(write_node_link, tree), "graph")
         if can_write_graphml(tree):
-            make_graphml = lambda: write_graphml(tree).encode()  # noqa: E731
-            _show_download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
+            _show_download(work, "Graph as GraphML", "graphml", own, partial(write_graphml, tree))
     trees = work.table.trees
     if len(trees) > 1:
         label = f"All {count_noun(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
-        _show_download(work, label, "zip", trees, lambda: write_bundle(trees))
+        _show_download(work, label, "zip", trees, partial(write_bundle, trees))
     st.caption("Hierarchies list the values that can occur in the table.")
 
 
@@ -87,9 +86,13 @@ def _show_download(
     label: str,
     ending: str,
     trees: Mapping[str, Hierarchy],
-    make: Callable[[], bytes],
+    write: Callable[[], str | bytes],
     prefix: str = "",
 ) -> None:
+    def make() -> bytes:
+        content = write()
+        return content.encode() if isinstance(content, str) else content
+
     versions = [work.table.get_history(name).version for name in trees]
     stem = "hierarchies" if ending == "zip" else f"hierarchy_{build_safe_name(next(iter(trees)))}"
     stem = f"{prefix}_{stem}" if prefix else stem

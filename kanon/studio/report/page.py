@@ -124,11 +124,7 @@ def build_form(work: SessionState, report: Report, words: Words) -> Report | Pub
 
 
 def write_words(words: Words) -> str:
-    """The user's texts as the file ``WORDS.json``; empty without any.
-
-    >>> write_words(Words())
-    ''
-    """
+    """The user's texts as the file ``WORDS.json``; empty without any."""
     words_by_name = select_filled_words(words)
     return json.dumps(words_by_name, ensure_ascii=False, indent=1) + "\n" if words_by_name else ""
 

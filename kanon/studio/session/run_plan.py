@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,8 @@ from kanon.base.formatting import choose_plural
 from kanon.base.values import ValueCounts
 from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.codes import write_ranges
 from kanon.hierarchy.files import HierarchyFile
-from kanon.hierarchy.plans import (
-    AgesPlan,
-    CodesPlan,
-    DatesPlan,
-    HierarchyPlan,
-    IntervalsPlan,
-    MaskPlan,
-    SuppressionPlan,
-    build_hierarchy,
-)
+from kanon.hierarchy.plans import HierarchyPlan, build_hierarchy
 from kanon.plan import VERSION, Plan
 from kanon.plan_parts import RecordsPlan
 from kanon.privacy import k_anonymity
@@ -37,10 +27,12 @@ from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.choices import (
+    BuilderPlan,
     HierarchyChoice,
     build_choice,
     build_imported_choice,
     suggest_first_choice,
+    write_typed_parameters,
 )
 from kanon.studio.session.hierarchy_choices import set_hierarchy, update_hierarchies
 from kanon.studio.session.parts import Message, RunSettings
@@ -381,30 +373,7 @@ def _choose_hierarchy(
 ) -> HierarchyChoice:
     if part is None:
         return suggest_first_choice(column, values)
-    for kind, (builder, typed) in _TYPED.items():
-        if isinstance(part, kind):
-            return build_choice(builder, typed(part), column, values)
+    if isinstance(part, BuilderPlan):
+        return build_choice(part.build, write_typed_parameters(part), column, values)
     tree = build_hierarchy(column, part, values.texts, Path(), values.chosen)
     return build_imported_choice("the plan", HierarchyFile(tree), column, values)
-
-
-def _describe_intervals(part: Any) -> dict[str, str]:
-    numbers = {name: getattr(part, name, None) for name in ("origin", "lowest", "highest")}
-    typed = {name: "" if number is None else repr(number) for name, number in numbers.items()}
-    return {"widths": ", ".join(map(repr, part.widths)), **typed}
-
-
-def _describe_codes(part: Any) -> dict[str, str]:
-    prefixes = ", ".join(map(str, part.prefixes))
-    typed = {"separators": part.separators, "prefixes": prefixes}
-    return {**typed, "ranges": write_ranges(part.ranges)}
-
-
-_TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
-    SuppressionPlan: ("suppression", lambda part: {}),
-    IntervalsPlan: ("intervals", _describe_intervals),
-    MaskPlan: ("mask", lambda part: {"keep": ", ".join(map(str, part.keep)), "side": part.side}),
-    AgesPlan: ("ages", lambda part: {**_describe_intervals(part), "day": part.day}),
-    CodesPlan: ("codes", _describe_codes),
-    DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
-}

@@ -364,18 +364,11 @@ def request_class_count(work: SessionState) -> JobRequest | None:
 def count_by_itself() -> None:
     """Count the classes once for each choice of quasi-identifiers, if needed."""
     work = state.get_session()
-    counted_for = (
-        describe_class_count_inputs(work)
-        if "counting" in work.running or needs_class_count(work)
-        else ""
-    )
-    if "counting" in work.running and work.view(ClassCount).of != counted_for:
+    wanted = describe_class_count_inputs(work) if needs_class_count(work) else ""
+    if "counting" in work.running and work.view(ClassCount).of != wanted:
         runner.cancel_job("counting")
         runner.collect_jobs()
-    if (
-        needs_class_count(state.get_session())
-        and state.get_session().view(ClassCount).of != counted_for
-    ):
+    if wanted and state.get_session().view(ClassCount).of != wanted:
         runner.run_request(request_class_count)
 
 
