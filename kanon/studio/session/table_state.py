@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from kanon.base.kinds import ColumnKind
 from kanon.hierarchy import Hierarchy
@@ -22,6 +22,9 @@ from kanon.studio.session.parts import StateSection
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000
 """The most steps to undo, the least, and the most nodes of all their trees together."""
+
+
+Steps = Literal["past", "future"]  # to undo, or to redo
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +50,13 @@ class History:
         past = (*self.past, PastChoice(_strip_choice(old), press))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
 
-    def step_back(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
-        last = self.past[-1]
-        future = (*self.future, PastChoice(_strip_choice(current), last.press))
-        changed = replace(self, past=self.past[:-1], future=future, version=self.version + 1)
-        return last.choice, replace(changed, said="", refused=False, select=())
-
-    def step_forward(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
-        next_ = self.future[-1]
-        past = (*self.past, PastChoice(_strip_choice(current), next_.press))
-        changed = replace(self, past=past, future=self.future[:-1], version=self.version + 1)
-        return next_.choice, replace(changed, said="", refused=False, select=())
+    def step(self, current: HierarchyChoice, steps: Steps) -> tuple[HierarchyChoice, History]:
+        """Take the next choice of the steps; the current one goes to the others."""
+        *rest, last = getattr(self, steps)
+        others = "future" if steps == "past" else "past"
+        kept = (*getattr(self, others), PastChoice(_strip_choice(current), last.press))
+        changed: dict[str, Any] = {steps: tuple(rest), others: kept, "version": self.version + 1}
+        return last.choice, replace(self, **changed, said="", refused=False, select=())
 
 
 def _strip_choice(choice: HierarchyChoice) -> HierarchyChoice:
