@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -47,45 +48,7 @@ class ClassCount(StateSection):
     problem: str = ""  # Why that brought nothing
 
 
-# Less empty space above the question, so that the picture is on the first screen; captions and
-# filled buttons that are readable in both themes; a visible sentence for a file that is too large;
-# running calculations at the foot, where they move nothing; the line at the top stays one line,
-# whose facts are cut before its controls; on a tablet, no facts, and columns that wrap.
-_STYLE = """<style>
-.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
-.stMain h1 { padding-top: 0.25rem; }
-.st-key-tab { display: none; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-calculations) {
-    order: 1; position: sticky; bottom: 0; z-index: 90;
-    background: light-dark(#FFFFFF, #14181D);
-}
-.st-key-calculations:has(.stProgress) { padding: 0.5rem 0; border-top: 1px solid #8A949E; }
-[data-testid="stCaptionContainer"] { opacity: 0.8; }
-[data-testid="stBaseButton-primary"]:not(:disabled), [data-tag], [data-tag] span {
-    color: light-dark(#FFFFFF, #14181D) !important;
-}
-[data-testid="stFileChip"][aria-invalid="true"]::after {
-    content: "This file is larger than allowed and was not loaded.";
-    color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
-}
-.st-key-frame [data-testid="stCaptionContainer"] p { white-space: nowrap; overflow: hidden;
-    text-overflow: ellipsis; }
-@media (min-width: 641px) {
-    .st-key-frame { flex-wrap: nowrap !important; }
-    .st-key-frame > *, .st-key-frame :is(button, [data-testid="stCaptionContainer"]) {
-        min-width: 0; flex-shrink: 1; }
-    .st-key-frame > :has([data-testid="stCaptionContainer"]) {
-        flex: 1 1 0; max-width: max-content; }
-    .st-key-frame button p { overflow: hidden; text-overflow: ellipsis; }
-}
-@media (max-width: 1024px) {
-    .st-key-frame > :has([data-testid="stCaptionContainer"]) { display: none; }
-    .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
-    [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
-    [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
-    [data-testid="stColumn"]:has([data-testid="stPlotlyChart"]) { min-width: 22rem; }
-}
-</style>"""
+_STYLE = f"<style>{(Path(__file__).parent / 'frame.css').read_text('utf-8')}</style>"
 
 
 def draw_page_head(

@@ -114,13 +114,7 @@ STEPS = (
     ),
 )
 
-# It stays in sight below the header, whatever is scrolled or drawn again.
-_STYLE = """<style>
-[data-testid="stLayoutWrapper"]:has(> .st-key-tour) {
-    position: sticky; top: 3.75rem; z-index: 90; background: light-dark(#FFFFFF, #14181D);
-}
-.st-key-tour { padding: 0.75rem 1rem; gap: 0.5rem 1rem; }
-</style>"""
+_STYLE = f"<style>{(Path(__file__).parent / 'tour.css').read_text('utf-8')}</style>"
 
 
 def draw_tour_offer() -> None:
