@@ -3,9 +3,9 @@
 import json
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import streamlit as st
@@ -22,10 +22,9 @@ from kanon.report.rendering import render_report, write_measures_csv, write_numb
 from kanon.report.words import FIELD_HELP, Words, select_filled_words
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.reporting import get_table_fingerprint, request_report
-from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
-from kanon.studio.session.parts import TEXT_TITLES, Purpose
+from kanon.studio.session.parts import TEXT_TITLES, Purpose, StateSection
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -51,6 +50,17 @@ IN_ENGINE = (
     "stays in its engine. Load it as a file on the Data page, or run python -m kanon report with "
     "--engine memory."
 )
+
+
+@dataclass(frozen=True)
+class ReportView(StateSection):
+    public: bool = False  # the form for publication, else the internal one
+    publish: tuple[str, ...] = ()  # the names of the published figures of the table
+    preview: bool = False  # whether the report is shown on the page
+    in_context: bool = False  # whether the release is checked against its purpose (page Decide)
+
+    LABELS: ClassVar[Mapping[str, str]] = {"in_context": "Check the release against its purpose"}
+
 
 FORMS = {False: "Internal", True: "For publication"}
 ABOUT_FORM = {

@@ -15,8 +15,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.report.words import FIELD_HELP, LONGEST
 from kanon.sources.addresses import Address
 from kanon.studio.jobs.stored_table import open_stored_work
-from kanon.studio.report.page import plan_report
-from kanon.studio.report.state import ReportView
+from kanon.studio.report.page import ReportView, plan_report
 from kanon.studio.session.parts import TEXT_TITLES
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.shell.project_file import export_project, open_project
