@@ -25,7 +25,7 @@ from kanon.studio.hierarchies.files import (
 )
 from kanon.studio.hierarchies.spellings_panel import show_spellings
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import has_outdated_comparison, request_comparison
+from kanon.studio.jobs.comparison import is_what_if_outdated, request_comparison
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
@@ -364,11 +364,9 @@ def show_what_if(work: SessionState) -> None:
     if not len(changes):
         st.info("The two comparisons have no metric in common; compare again.")
         return
-    if has_outdated_comparison(work):
+    if is_what_if_outdated(work):
         st.caption("Settings have changed since; compare again to see the effect.")
-    about = (
-        f"{work.findings.what_if[0].settings}|{work.findings.what_if[1].settings}|{work.settings.k}"
-    )
+    about = "|".join([*(part.key for part in work.findings.what_if), str(work.settings.k)])
     show_picture(
         draw_what_if(changes, get_criterion_titles(after), work.settings.metric),
         lambda: changes.reset_index(),

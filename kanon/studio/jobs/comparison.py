@@ -38,9 +38,6 @@ from kanon.studio.jobs.partial_results import run_lines
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
 from kanon.studio.session.run_plan import (
-    build_plan,
-    drop_unmeetable_models,
-    hash_comparison_inputs,
     list_models,
 )
 from kanon.studio.session.work import (
@@ -62,11 +59,9 @@ def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest 
     todo = list_missing_runs(
         work, lines, also=work.settings.k, at_some=needs_single_k_measures(work)
     )
-    plan = build_plan(drop_unmeetable_models(work))
-    settings = hash_comparison_inputs(work, plan, [line.guide.name for line in lines])
     job = plan_comparison_job(work, lines, todo)
     before = work.findings.comparison if what_if else None
-    then = partial(_store_comparison, lines, job, settings, before)
+    then = partial(_store_comparison, lines, job, before)
     if not todo:
         return record_start_state(then(work, []), "comparison", work)
     arguments = (job.runs, job.ks, job.metrics, job.also_at)
@@ -81,10 +76,17 @@ def _list_what_if_lines(work: SessionState) -> tuple[PlannedLine, ...]:
     return list_planned_lines(work, ["custom"] if "custom" in list_usable_metrics(work) else [])
 
 
+def is_what_if_outdated(work: SessionState) -> bool:
+    """Whether comparing once more would run something."""
+    try:
+        return bool(list_missing_runs(work, _list_what_if_lines(work)))
+    except KanonError:
+        return True
+
+
 def _store_comparison(
     lines: Sequence[PlannedLine],
     job: ComparisonJob,
-    settings: str,
     before: ComparisonResult | None,
     work: SessionState,
     _: object,
@@ -110,8 +112,7 @@ def _store_comparison(
     comparison = build_comparison(work, lines, began)
     if not comparison.lines:
         return add_problem(work, next(iter(comparison.left_out.values()), ""))
-    key = hash_comparison(lines, comparison)
-    compared = ComparisonResult(comparison, settings, key, wanted)
+    compared = ComparisonResult(comparison, hash_comparison(lines, comparison), wanted)
     both = None if before is None or wanted else (before, compared)
     return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
 
@@ -444,18 +445,3 @@ def _list_ks(work: SessionState, line: PlannedLine, highest: int, n_records: int
     if list_models(plan) or plan.person is not None:  # each release is finished for them
         return sorted({*list_run_k(highest, work.settings.k), highest})
     return list_slider_k(highest, work.settings.k)
-
-
-def has_outdated_comparison(work: SessionState) -> bool:
-    compared = work.findings.comparison
-    if compared is None:
-        return False
-    guides = [line.guide.name for line in compared.comparison.lines]
-    try:
-        plan = build_plan(drop_unmeetable_models(work))
-        if hash_comparison_inputs(work, plan, guides) != compared.settings:
-            return True
-    except KanonError:
-        return True
-    state = describe_comparison(work)
-    return bool(state.lacking or state.problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -247,7 +247,8 @@ def hash_run_inputs(work: SessionState, plan: Plan) -> str:
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     content["order"] = None  # of the rows of a file
     trees = get_tree_inputs(work.table.trees, plan.algorithm.metric == "custom")
-    content["columns"] = _drop_hierarchies(content, trees)
+    for column in trees:
+        content["columns"][column]["hierarchy"] = None
     return compute_fingerprint(work.table.digest, work.version, content, trees)
 
 
@@ -255,30 +256,11 @@ def hash_release_inputs(work: SessionState, plan: Plan) -> str:
     return compute_fingerprint(hash_run_inputs(work, plan), plan.k)
 
 
-def hash_comparison_inputs(work: SessionState, plan: Plan, metrics: Iterable[str]) -> str:
-    content = plan.model_dump(mode="json")
-    guides = {name: content["metrics"].get(name) for name in metrics}
-    trees = get_tree_inputs(work.table.trees, "custom" in guides)
-    led = {key: content["algorithm"][key] for key in ("cost", "attribute_weights", "tie_seed")}
-    models = () if work.compare.k_only else list_models(plan)
-    columns, inputs = _drop_hierarchies(content, trees), (content["read"], content["person"])
-    return compute_fingerprint(
-        work.table.digest, work.version, columns, *inputs, led, models, guides, trees
-    )
-
-
 def get_tree_inputs(trees: Mapping[str, Hierarchy], weighted: bool = False) -> dict[str, Any]:
     """What results depend on of hierarchies, however these were made."""
     return {
         column: (tree.labels, tree.parent, tree.weight if weighted else None)
         for column, tree in trees.items()
-    }
-
-
-def _drop_hierarchies(content: Mapping[str, Any], trees: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        column: {**part, "hierarchy": None} if column in trees else part
-        for column, part in content["columns"].items()
     }
 
 
