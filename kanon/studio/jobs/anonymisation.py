@@ -31,7 +31,7 @@ from kanon.studio.session.changed_settings import (
     record_start_state,
 )
 from kanon.studio.session.findings import AnonymisationResult
-from kanon.studio.session.parts import Message, RunSettings, SharedView, StateSection
+from kanon.studio.session.parts import Message, RunSettings, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
@@ -42,8 +42,9 @@ _SOON = 0.5
 def run_first_time() -> None:
     """Run the sample at the first start, so that a result is on screen."""
     work = state.get_session()
-    if work.version == 0 and not work.shared.first_run_started:
-        state.update_fields(SharedView, first_run_started=True)
+    if work.version or work.findings.result is not None:
+        return
+    if state.is_first_time("first-run", work.version):
         runner.run_request(request_anonymisation)
         if (calculation := state.get_session().running.get("run")) is not None:
             calculation.job.wait(_SOON)

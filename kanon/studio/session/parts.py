@@ -62,7 +62,6 @@ class SharedView(StateSection):
     tree_view: Literal["tree", "levels", "edges"] = "tree"
     shown: str = ""  # The weights on the edges: a metric's name, the drawn ones, or none
     uploads: int = 0  # Counts uploads, so that their field is empty again
-    first_run_started: bool = False  # Whether the first run has started by itself
     link: str = ""  # The link that was opened last, so that a reload does not open it again
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
 

@@ -169,7 +169,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
 
 
 _BY_ITSELF = {
-    *("result", "results", "bounds", "first_run_started", "problem", "notice", "tour", "link"),
+    *("result", "results", "bounds", "problem", "notice", "tour", "link"),
 }
 
 
