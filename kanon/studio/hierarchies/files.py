@@ -9,11 +9,11 @@ import streamlit as st
 from kanon.base.formatting import choose_plural, count_noun, write_count
 from kanon.base.sentences import write_records
 from kanon.hierarchy import Hierarchy, tables
-from kanon.hierarchy.bundle import build_safe_name, read_bundle, write_bundle
+from kanon.hierarchy.bundle import FileResult, build_safe_name, read_bundle, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
 from kanon.hierarchy.graphs import can_write_graphml, write_graphml, write_node_link
 from kanon.studio.session import state
-from kanon.studio.session.choices import FileReview, HierarchyChoice, build_imported_choice
+from kanon.studio.session.choices import HierarchyChoice, build_imported_choice
 from kanon.studio.session.hierarchy_choices import set_hierarchies
 from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
@@ -138,7 +138,7 @@ def show_review(work: SessionState) -> None:
             label_visibility="collapsed",
         )
         if choice is None:
-            notes = waiting.found.notes if waiting.found is not None else ()
+            notes = waiting.hierarchy_file.notes if waiting.hierarchy_file is not None else ()
             remark.caption(escape_markdown(" ".join(["Not used: choose its column.", *notes])))
         elif choice.plan is None:
             remark.warning(
@@ -170,7 +170,7 @@ def _take_imports() -> None:
     state.update_sections(Message(notice=notice))
 
 
-def _describe_import(work: SessionState, waiting: FileReview, choice: HierarchyChoice) -> str:
+def _describe_import(work: SessionState, waiting: FileResult, choice: HierarchyChoice) -> str:
     if choice.tree is None:
         return choice.problem or ""
     parts = [f"{tree_edits.describe_tree(choice)}."]
@@ -204,13 +204,7 @@ def add_imports(work: SessionState, files: Sequence[tuple[str, bytes]]) -> Sessi
         if not any(value in bundle[0].hierarchy_file.hierarchy.node_of for value in values):
             only = None  # none of its values occurs in the column
     waiting = [
-        FileReview(
-            file.file,
-            file.hierarchy_file,
-            None if file.problem else file.column or only,
-            file.problem,
-        )
-        for file in bundle
+        replace(file, column=None if file.problem else file.column or only) for file in bundle
     ]
     return work.replace_sections(
         replace(work.table, imports=(*work.table.imports, *waiting)),
@@ -227,17 +221,15 @@ def set_import_column(work: SessionState, place: int, column: str | None) -> Ses
 
 def match_imports(work: SessionState) -> tuple[HierarchyChoice | None, ...]:
     """Each file in the review as the choice for its column; None without a column."""
-    return tuple(
-        build_imported_choice(
-            file.file,
-            file.found,
-            file.column,
-            work.table.complete_records.count_column_values(file.column),
-        )
-        if file.found is not None and file.column is not None and file.column in work.table.roles
-        else None
-        for file in work.table.imports
-    )
+    return tuple(_match_import(work, file) for file in work.table.imports)
+
+
+def _match_import(work: SessionState, file: FileResult) -> HierarchyChoice | None:
+    column, hierarchy = file.column, file.hierarchy_file
+    if hierarchy is None or column is None or column not in work.table.roles:
+        return None
+    values = work.table.complete_records.count_column_values(column)
+    return build_imported_choice(file.file, hierarchy, column, values)
 
 
 def take_imports(work: SessionState) -> SessionState:

@@ -196,16 +196,6 @@ class HierarchyChoice:
         return (*self.notes, *describe_ranges(self.plan, self.tree))
 
 
-@dataclass(frozen=True, eq=False)
-class FileReview:
-    """A hierarchy file that waits for the user's review."""
-
-    file: str  # Its name
-    found: HierarchyFile | None
-    column: str | None  # The column that it is meant for
-    problem: str | None  # Why it cannot be used at all
-
-
 def build_choice(
     builder: str, parameters: Mapping[str, Any], column: str, values: ValueCounts
 ) -> HierarchyChoice:

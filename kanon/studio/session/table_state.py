@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from kanon.base.kinds import ColumnKind
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.bundle import FileResult
 from kanon.schema import Role
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.opening import OpenedTable
@@ -17,7 +18,7 @@ from kanon.sources.reading import TableFile
 from kanon.sources.repairs import Repair
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
-from kanon.studio.session.choices import FileReview, HierarchyChoice
+from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.parts import StateSection
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000
@@ -91,7 +92,7 @@ class TableState(StateSection):
     choices: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)  # Not in use yet
-    imports: tuple[FileReview, ...] = ()  # Hierarchy files to review
+    imports: tuple[FileResult, ...] = ()  # Hierarchy files to review
     # Of sensitive columns with a hierarchy; 0 for one that only says how far values are apart
     levels: Mapping[str, int] = field(default_factory=dict)
     # What is released for a class, of columns that are or were quasi-identifiers; see a plan's key.
