@@ -246,10 +246,11 @@ def explain_class(released: EquivalenceClasses, column: str, position: int) -> s
     gaps = np.argsort(-np.abs(shares - overall), kind="stable")
     gaps = gaps[np.abs(shares - overall)[gaps] > 0]
     differences = _join_terms(f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps)
+    names = (escape_markdown(trim_title(sensitive.values[place], 24)) for place in places)
+    shown = zip(names, places, strict=True)
     values = _join_terms(
-        (f"{escape_markdown(trim_title(sensitive.values[place], 24))} {write_count(int(counts[place]))}"
-         for place in places), ", ",
-    )  # fmt: skip
+        (f"{name} {write_count(int(counts[place]))}" for name, place in shown), ", "
+    )
     l_level = float(entropy_l_diversity.each(of_class)[0])
     t_level = float(t_closeness.each(of_class, "variational")[0])
     l_text, t_text = write_decimals(l_level, 4), write_decimals(t_level, 4)

@@ -123,7 +123,7 @@ def _step_histories(work: SessionState, column: str, steps: Steps) -> SessionSta
     for name, history in work.table.histories.items():
         if not any(past.press is press for past in getattr(history, steps)[-1:]):
             continue
-        choice, after = history.step(work.table.choices[name], steps)
+        choice, after = history.step_through(work.table.choices[name], steps)
         # The records may have changed meanwhile: what the tree lacks is counted again.
         values = work.table.complete_records.count_column_values(name)
         work = _set_hierarchy(work, name, build_choice_again(choice, name, values), after)

@@ -51,7 +51,9 @@ class History:
         past = (*self.past, PastChoice(_strip_choice(old), press))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
 
-    def step(self, current: HierarchyChoice, steps: Steps) -> tuple[HierarchyChoice, History]:
+    def step_through(
+        self, current: HierarchyChoice, steps: Steps
+    ) -> tuple[HierarchyChoice, History]:
         """Take the next choice of the steps; the current one goes to the others."""
         *rest, last = getattr(self, steps)
         others = "future" if steps == "past" else "past"

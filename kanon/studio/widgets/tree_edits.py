@@ -136,7 +136,7 @@ class _Operation:
             )
         return name
 
-    def read(self, part: str) -> str | list[str]:
+    def read_part(self, part: str) -> str | list[str]:
         if part == "nodes":
             return self.get_nodes()
         return self.get_name() if part == "name" else self.get_node(part)
@@ -172,7 +172,7 @@ _EDITS: Mapping[str, tuple[Callable[..., Hierarchy], tuple[str, ...]]] = {
 
 def _edit_groups(operation: _Operation, kind: str) -> tuple[Hierarchy, Sequence[str]]:
     change, parts = _EDITS[kind]
-    arguments = [operation.read(part) for part in parts]
+    arguments = [operation.read_part(part) for part in parts]
     new_tree = change(operation.tree, *arguments)
     return new_tree, arguments[0] if kind == "move" else _list_new_groups(operation.tree, new_tree)
 
