@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from kanon.studio.jobs.lanes import Kind, Queue, describe_waiting
@@ -14,43 +15,31 @@ from kanon.studio.jobs.worker import describe_failure
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
+@dataclass(eq=False, repr=False)  # its text would hold the payload
 class Job:
     """A calculation made by :meth:`Jobs.submit`; every thread may read and cancel it."""
 
-    def __init__(
-        self,
-        payload: Frame,
-        deadline: float,
-        queue: Queue[Job],
-        changed: threading.Condition,
-        after: Callable[[], object],
-        late: str,
-        died: str,
-        kind: Kind,
-        visitor: str,
-        lane: int,
-        behind: bool,
-    ) -> None:
-        self.kind, self.visitor, self.lane, self.behind = kind, visitor, lane, behind
-        self.after = after
-        self._death_message = died
-        self._late_message = late or (
-            f"The calculation was stopped: it took longer than {deadline:g} seconds."
-        )
-        self._payload = payload
-        self._deadline = deadline
-        self._queue = queue
-        self._changed = changed  # guards the queue and all jobs, and tells of changes
-        self.state: State = "queued"
-        self._worker: WorkerProcess | None = None
-        self._start_time: float | None = None
-        self._work_start_time: float | None = None  # later, if the worker had to be started
-        self._end_time: float | None = None
-        self._last_progress = (0.0, "", 0.0)  # progress, text, and after how many seconds
-        self._stage = 0.0  # after how many seconds progress began anew, as once all is prepared
-        self.result: object = None
-        self._parts: list[object] = []
-        self.error: str | None = None
+    _payload: Frame
+    _deadline: float
+    _queue: Queue[Job]
+    _changed: threading.Condition  # guards the queue and all jobs, and tells of changes
+    after: Callable[[], object]
+    _late_message: str
+    _death_message: str
+    kind: Kind
+    visitor: str
+    lane: int
+    behind: bool
+    state: State = "queued"
+    result: object = None
+    error: str | None = None
+    _parts: list[object] = field(default_factory=list)
+    _worker: WorkerProcess | None = None
+    _start_time: float | None = None
+    _work_start_time: float | None = None  # later, if the worker had to be started
+    _end_time: float | None = None
+    _last_progress: tuple[float, str, float] = (0.0, "", 0.0)  # and text, after how many seconds
+    _stage: float = 0.0  # after how many seconds progress began anew, as once all is prepared
 
     @property
     def finished(self) -> bool:

@@ -99,6 +99,7 @@ class Jobs:
         payload = pack_frame((function, arguments))
         kind = get_job_kind(function, sum(map(len, payload)))
         shared = (self._queue, self._changed)
+        late = late or f"The calculation was stopped: it took longer than {deadline:g} seconds."
         job = Job(payload, deadline, *shared, after, late, died, kind, visitor, lane, behind)
         with self._changed:
             if self._closed:
