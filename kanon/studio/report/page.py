@@ -83,9 +83,7 @@ def plan_report(work: SessionState) -> Plan:
 
 
 def build_report_request(work: SessionState) -> JobRequest:
-    context, people = get_report_context(work)
-    plan = plan_report(work)
-    return request_report(work, plan, context, people, get_report_people(work))
+    return request_report(work, plan_report(work), *get_report_context(work))
 
 
 def is_report_outdated(work: SessionState) -> bool:
@@ -100,20 +98,19 @@ def is_report_outdated(work: SessionState) -> bool:
 
 
 def get_report_inputs(work: SessionState) -> tuple[str, Context | None, Origin | None]:
-    context, _ = get_report_context(work)
-    return write_canonical_plan(plan_report(work)), context, get_report_people(work)
+    context, _, people_origin = get_report_context(work)
+    return write_canonical_plan(plan_report(work)), context, people_origin
 
 
-def get_report_context(work: SessionState) -> tuple[Context | None, pd.DataFrame | None]:
+def get_report_context(
+    work: SessionState,
+) -> tuple[Context | None, pd.DataFrame | None, Origin | None]:
+    """What the release is checked against; the population with what it was read from."""
     if not work.view(ReportView).in_context:
-        return None, None
-    return work.purpose.context, work.purpose.counted_population
-
-
-def get_report_people(work: SessionState) -> Origin | None:
-    """The fingerprint of the population that the report uses; None without one."""
-    _, people = get_report_context(work)
-    return None if people is None else work.purpose.population_origin
+        return None, None, None
+    people = work.purpose.counted_population
+    origin = None if people is None else work.purpose.population_origin
+    return work.purpose.context, people, origin
 
 
 def find_released_file(work: SessionState, report: Report) -> tuple[str, tuple[str, str]] | None:
