@@ -93,11 +93,11 @@ def _store_comparison(
 ) -> SessionState:
     """Store the finished runs; if some are missing, compare the lines that have all of theirs."""
     numbers, began = {}, work
-    if job.keys:
+    if job.known:
         running = work.running["comparison"]
         parts: Any = running.job.parts
         numbers, began = dict(parts), running.began
-    by_run = [numbers.get(place) for place in range(len(job.keys))]
+    by_run = [numbers.get(place) for place in range(len(job.known))]
     runs = merge_compared_runs(work, lines, job, by_run)
     work = work.replace_sections(replace(work.findings, runs=runs))
     wanted = ""
@@ -289,8 +289,7 @@ class ComparisonJob(NamedTuple):
     runs: list[PlannedRun]
     ks: list[int]
     metrics: list[Metric]
-    keys: list[str]
-    known: list[MeasuredRun]
+    known: dict[str, MeasuredRun]  # of each run what is known before, by its key
     also_at: list[int]
     """The k of slower measures; empty if the board does not show them."""
 
@@ -300,7 +299,7 @@ def plan_comparison_job(
 ) -> ComparisonJob:
     """Prepare the missing runs for :func:`kanon.experiments.sweep.run_sweep`."""
     if not todo:
-        return ComparisonJob([], [], [], [], [], [])
+        return ComparisonJob([], [], [], {}, [])
     # All others too, so that a new guide needs no new run.
     metrics = {metric.name: metric for metric in list_needed_metrics(lines)}
     for name, metric in build_composed_metrics(work.settings.composed).items():
@@ -320,7 +319,7 @@ def plan_comparison_job(
     classes = [prepared_for(run.line.ground).classes for run in todo]
     highest = min(own.highest_k for own in classes)
     n_records = min(own.n_records for own in classes)
-    runs, written, refusals = [], [], {}
+    runs, known, refusals = [], {}, {}
     for run in todo:
         line = run.line
         ground = prepared_for(line.ground)
@@ -343,8 +342,7 @@ def plan_comparison_job(
             get_metric_identity(metric, line.measured_by) for metric in metrics.values()
         )
         later = Points({})  # the numbers
-        written.append(MeasuredRun(later, identities, ground.classes.highest_k, best))
-    keys = [run.key for run in todo]
+        known[run.key] = MeasuredRun(later, identities, ground.classes.highest_k, best)
     if refusals.keys() >= {run.key for run in _list_runs(lines)}:  # no line is left to compare
         raise next(iter(refusals.values()))
     all_ks = sorted({k for run in runs for k in run.ks or ()})
@@ -352,7 +350,7 @@ def plan_comparison_job(
     if needs_single_k_measures(work):  # the papers' k, the one that is looked at, and the last
         looked_at = {*PAPER_K, work.settings.k, all_ks[-1]}
         also_at = sorted({min(k, all_ks[-1]) for k in looked_at})
-    return ComparisonJob(runs, all_ks, list(metrics.values()), keys, written, also_at)
+    return ComparisonJob(runs, all_ks, list(metrics.values()), known, also_at)
 
 
 def merge_compared_runs(
@@ -363,7 +361,7 @@ def merge_compared_runs(
 ) -> Mapping[str, MeasuredRun]:
     new = {
         key: replace(past_run, numbers=numbers)
-        for key, past_run, numbers in zip(job.keys, job.known, curves, strict=True)
+        for (key, past_run), numbers in zip(job.known.items(), curves, strict=True)
         if numbers is not None
     }
     used = [run.key for run in _list_runs(lines)]
