@@ -1,3 +1,3 @@
 """kanon: what k-anonymity costs and what it buys."""
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"

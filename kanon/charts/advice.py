@@ -8,7 +8,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.comparison_measures import format_axis_title
 from kanon.charts.figure import build_figure
@@ -137,6 +136,3 @@ def _compute_y_range(concern: str, y: list[float]) -> dict[str, Any]:
     padding = max(0.1, 0.15 * (max(y) - min(y)))
     low, high = (1.0, math.inf) if concern == "l" else (0.0, 1.0)
     return {"range": [max(low, min(y) - padding), min(high, max(y) + padding)]}
-
-
-advised_chart = keep_old_name(draw_advice, "advised_chart")

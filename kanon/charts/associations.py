@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.style import (
     DIFFERENCES,
@@ -129,6 +128,3 @@ def _scale(colours: str, least: float, most: float, centre: float, below: float)
         "thickness": 10, "outlinewidth": 0, "nticks": 5, "tickfont": {"size": 12, "color": INK},
     }  # fmt: skip
     return {"colorscale": colours, "cmin": least, "cmax": most, "colorbar": bar}
-
-
-association_chart = keep_old_name(draw_associations, "association_chart")

@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure, find_drawn_k, get_k_axis
 from kanon.charts.style import INK, LABEL, draw_upright_line, escape_label, get_metric_colour
 from kanon.measures.along import Curves, Points, build_numbers_table, convert_to_total_variation
@@ -152,7 +151,3 @@ def build_curves_table(curves: Curves | Points) -> pd.DataFrame:
         return build_numbers_table(convert_to_total_variation(curves.numbers))
     columns = convert_to_total_variation(curves.columns())
     return pd.DataFrame({"k_up_to": columns.pop("min_k"), **columns})
-
-
-alteration_curve = keep_old_name(draw_alteration_curve, "alteration_curve")
-curves_table = keep_old_name(build_curves_table, "curves_table")

@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.figure import build_figure, get_k_axis
 from kanon.charts.style import (
@@ -189,7 +188,3 @@ def _build_stairs(alteration: np.ndarray, k: np.ndarray) -> dict[str, Any]:
         "type": "scatter", "mode": "lines",
         "x": np.append(alteration, 100.0), "y": np.append(k, k[-1]),
     }  # fmt: skip
-
-
-decision_chart = keep_old_name(draw_decision, "decision_chart")
-reverse_chart = keep_old_name(draw_greatest_k, "reverse_chart")

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import write_decimals
 from kanon.charts.style import (
     INK,
@@ -200,7 +199,3 @@ def draw_what_if(changes: pd.DataFrame, titles: Mapping[str, str], first: str = 
         rangemode="tozero",
     )
     return figure
-
-
-difference_chart = keep_old_name(draw_difference, "difference_chart")
-what_if_chart = keep_old_name(draw_what_if, "what_if_chart")

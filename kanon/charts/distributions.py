@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import count_noun, write_percent
 from kanon.base.kinds import read_numbers
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
 from kanon.charts.style import (
@@ -217,7 +216,3 @@ def _choose_value_ticks(
         "ticktext": [escape_label(text, longest) for text in texts],
         "tickangle": angle,
     }
-
-
-distribution_large = keep_old_name(draw_large_distribution, "distribution_large")
-distribution_panels = keep_old_name(draw_distribution_panels, "distribution_panels")

@@ -7,7 +7,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import (
     BLUE,
     ROLE_COLOURS,
@@ -178,8 +177,3 @@ def draw_contributions(study: SinglingOut, roles: Mapping[str, Role]) -> go.Figu
         title=f"Most {study.of} that one set singles out only with this column, % of all",
         range=[0, 1.3 * most],
     )
-
-
-class_size_chart = keep_old_name(draw_class_sizes, "class_size_chart")
-contributions_chart = keep_old_name(draw_contributions, "contributions_chart")
-singling_out_chart = keep_old_name(draw_singling_out, "singling_out_chart")

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.lesson_look import draw_lines_between
 from kanon.charts.style import INK, SCALE, STAR, escape_label
@@ -459,8 +458,3 @@ def _format_colour_bar(title: str) -> dict[str, Any]:
         "x": 1.01,
         "len": 0.9,
     }
-
-
-heights_chart = keep_old_name(draw_heights, "heights_chart")
-lattice_chart = keep_old_name(draw_lattice, "lattice_chart")
-neighbourhood_chart = keep_old_name(draw_neighbours, "neighbourhood_chart")

@@ -10,7 +10,6 @@ from plotly.subplots import make_subplots
 
 from kanon.algorithms.catalogue import algorithm_named, short_title
 from kanon.base.formatting import CountedUnit, write_count
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.cards import Card
 from kanon.charts.style import (
@@ -287,7 +286,3 @@ def draw_predictions(
         margin={"l": 64, "r": 24, "t": 76, "b": 52},
     )  # fmt: skip
     return figure
-
-
-agreement_chart = keep_old_name(draw_agreement, "agreement_chart")
-scores_chart = keep_old_name(draw_scores, "scores_chart")

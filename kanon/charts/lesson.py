@@ -9,7 +9,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import count_noun, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.labels import estimate_text_width
 from kanon.charts.lesson_lattice import draw_lattice_so_far
@@ -327,8 +326,3 @@ def draw_running_numbers(lesson: Lesson, step: int | None = None) -> go.Figure:
         data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
         shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
     )  # fmt: skip
-
-
-picture_of = keep_old_name(draw_step, "picture_of")
-regions_chart = keep_old_name(draw_regions, "regions_chart")
-running_chart = keep_old_name(draw_running_numbers, "running_chart")

@@ -13,7 +13,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import count_noun
-from kanon.base.old_names import keep_old_name
 from kanon.charts.figure import build_figure
 from kanon.charts.labels import (
     Anchor,
@@ -397,7 +396,3 @@ def _place_tree_nodes(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float
             down[node] = sum(down[child] for child in below[node]) / len(below[node])
     top = int(tree.level[tree.root])
     return {node: (float(top - tree.level[node]), down[node]) for node in below}
-
-
-merge_chart = keep_old_name(draw_merge, "merge_chart")
-standing_chart = keep_old_name(draw_table_values, "standing_chart")

@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import count_noun
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import (
     DIFFERENCES,
     HEADING,
@@ -307,6 +306,3 @@ def _highlight_cell(figure: go.Figure, row: int, column: int) -> None:
             type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
             line={"color": colour, "width": width}, row="all", col="all",
         )  # fmt: skip
-
-
-matrix_chart = keep_old_name(draw_matrices, "matrix_chart")

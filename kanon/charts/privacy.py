@@ -8,7 +8,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.curves import FEW, draw_chosen_point, get_step_style
 from kanon.charts.figure import build_figure, find_drawn_k, get_k_axis
 from kanon.charts.style import (
@@ -231,7 +230,3 @@ def draw_distribution_bars(
         margin={"l": 10, "r": 24, "t": 92, "b": 48},
         **TITLE_ON_TOP,
     )
-
-
-distribution_chart = keep_old_name(draw_distribution_bars, "distribution_chart")
-level_chart = keep_old_name(draw_level, "level_chart")

@@ -7,7 +7,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.figure import build_figure
 from kanon.charts.style import (
@@ -85,6 +84,3 @@ def draw_query_errors(study: QueryStudy, title: str) -> go.Figure:
         hovermode="closest", showlegend=True, shapes=shapes, annotations=notes,
         legend=LEGEND_ABOVE, margin={"l": 64, "r": 12, "t": 76, "b": 52}, **TITLE_ON_TOP,
     )  # fmt: skip
-
-
-query_chart = keep_old_name(draw_query_errors, "query_chart")

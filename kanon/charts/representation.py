@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from kanon.base.old_names import keep_old_name
 from kanon.base.rounding import round_apart
 from kanon.charts.style import (
     HEADING,
@@ -189,6 +188,3 @@ def _format_entry(value: float) -> str:
     if value in (0.0, 1.0):
         return f"{value:.0f}"
     return f"{min(max(value, 0.01), 0.99):.2f}"
-
-
-representation_chart = keep_old_name(draw_representation, "representation_chart")

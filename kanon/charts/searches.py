@@ -11,7 +11,6 @@ from plotly.subplots import make_subplots
 from kanon.algorithms import datafly, improved_greedy, samarati
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import count_noun, write_count
-from kanon.base.old_names import keep_old_name
 from kanon.cards import Card
 from kanon.charts.comparison_measures import format_axis_title
 from kanon.charts.style import get_axis_number, get_panel_axes, get_text_colour, set_common_look
@@ -336,7 +335,3 @@ def _place_apart(positions: Sequence[float], room: float) -> list[float]:
     for i, place in zip(order, places, strict=True):
         spread[i] = place
     return spread
-
-
-over_columns_chart = keep_old_name(draw_over_columns, "over_columns_chart")
-over_k_chart = keep_old_name(draw_over_k, "over_k_chart")

@@ -5,7 +5,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import join_words
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import LABEL, STRATEGY_COLOURS, STRATEGY_MARKERS, set_common_look
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.ranks import OVERALL
@@ -76,6 +75,3 @@ def draw_mean_ranks(means: pd.DataFrame) -> go.Figure:
         hovermode="closest", margin={"l": 40, "r": 16, "t": 74, "b": 62}, title={"y": 0.97}
     )
     return figure
-
-
-mean_ranks_chart = keep_old_name(draw_mean_ranks, "mean_ranks_chart")

@@ -9,7 +9,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.base.formatting import CountedUnit, join_words, write_count
-from kanon.base.old_names import keep_old_name
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
@@ -250,6 +249,3 @@ def set_log_k_axis(
         tickangle=0,
     )
     return figure
-
-
-escaped = keep_old_name(escape_label, "escaped")

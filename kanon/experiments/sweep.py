@@ -19,7 +19,6 @@ from kanon.algorithms.catalogue import (
 )
 from kanon.algorithms.solution import finish_for_models, run_for_every_k
 from kanon.algorithms.task import Task
-from kanon.base.old_names import keep_old_name
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress, ignore_progress
 from kanon.cards import parts_of
@@ -352,7 +351,3 @@ def _measure_run(
     finished = run_for_every_k(progress, run.algorithm, task, ks, refused)
     measured = {k: convert(recoding) for k, recoding in finished.items()}
     return measure_points(measured, metrics, refused)
-
-
-configurations = keep_old_name(combine_configurations, "configurations")
-solve_sweep = keep_old_name(run_sweep, "solve_sweep")

@@ -5,7 +5,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from kanon.base.old_names import keep_old_name
 from kanon.cards import Card
 from kanon.measures.cells import compute_percent, get_original_cells, scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric
@@ -93,6 +92,3 @@ def compute_mean_alteration(alterations: Mapping[str, T]) -> T:
     """
     names = [name for name in PUBLISHED if name in alterations] or list(alterations)
     return sum(alterations[name] for name in names) / len(names)  # type: ignore[return-value]
-
-
-mean_of = keep_old_name(compute_mean_alteration, "mean_of")

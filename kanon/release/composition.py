@@ -63,7 +63,6 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import count_noun, join_words, write_count, write_number
-from kanon.base.old_names import keep_old_name
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, list_names, quote
 from kanon.privacy.model import Model
@@ -459,6 +458,3 @@ def _split_by_length(rows: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarr
     if len(rows):
         part = np.cumsum(lengths) // _CHUNK_ENTRIES
         yield from np.split(rows, np.flatnonzero(np.diff(part)) + 1)
-
-
-combine = keep_old_name(combine_releases, "combine")

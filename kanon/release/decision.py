@@ -24,7 +24,6 @@ from typing import Any
 import pandas as pd
 
 from kanon.base.formatting import CountedUnit, count_noun, join_words, write_count
-from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quote
@@ -411,8 +410,3 @@ def build_decision_table(decision: Decision) -> pd.DataFrame:
         ],
         columns=["Threshold", "Column", "Unit", "Wanted", "Reached", "Verdict", "Source"],
     )
-
-
-decide = keep_old_name(compare_with_thresholds, "decide")
-decision_table = keep_old_name(build_decision_table, "decision_table")
-levels_reached = keep_old_name(measure_reached_levels, "levels_reached")

@@ -20,7 +20,6 @@ from kanon.algorithms.catalogue import (
 from kanon.algorithms.lattice_size import count_lattice_nodes
 from kanon.algorithms.solution import FINISHED_K, finish_for_models
 from kanon.base.formatting import CountedUnit, count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.parallel import run_side_by_side
 from kanon.base.progress import Progress
 from kanon.charts.curves import draw_alteration_curve
@@ -351,6 +350,3 @@ def _build_section(
     ks = numbers["k"].tolist()
     rows = zip(map(write_count, ks), *columns.values(), strict=True)
     return CurveSection(title, tuple(figures), ("k", *columns), tuple(rows), ks.index(k))
-
-
-alternatives = keep_old_name(collect_alternatives, "alternatives")

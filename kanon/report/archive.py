@@ -17,7 +17,6 @@ from types import ModuleType
 
 from kanon import __version__
 from kanon.base.checked_json import write_json
-from kanon.base.old_names import keep_old_name
 from kanon.privacy.plans import COUNTED_MODELS, RECOUNTS
 from kanon.release import cell_values
 from kanon.report import recipients_check
@@ -125,6 +124,3 @@ def build_archive_file(
             entry.external_attr = 0o644 << 16
             zip_file.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
-
-
-archive = keep_old_name(build_archive_file, "archive")

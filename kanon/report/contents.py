@@ -13,7 +13,6 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import write_count, write_number, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.charts.trees import TreeDrawing, place_tree
 from kanon.errors import PlanError, TableError, join_lines, quote
@@ -487,6 +486,3 @@ def _list_figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str
     for change in report.risks:
         if change.column and change.after is not None and change.level in _RECORDED_LEVELS:
             yield f"{change.level.title} of {quote(change.column)}", write_number(change.after)
-
-
-gather = keep_old_name(collect_report, "gather")

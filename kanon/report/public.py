@@ -16,7 +16,6 @@ import numpy as np
 
 from kanon.base.checked_json import write_json
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.sentences import describe_highest_risk, describe_smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
@@ -209,6 +208,3 @@ def list_nodes_above(tree: Hierarchy, released: np.ndarray) -> list[dict[str, An
         }
         for node in sorted(above - {missing})
     ]
-
-
-public_report = keep_old_name(build_public_report, "public_report")

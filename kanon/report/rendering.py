@@ -13,7 +13,6 @@ from plotly.io import to_json
 
 from kanon import __version__
 from kanon.base.formatting import count_noun, write_count, write_number, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import join_lines
 from kanon.release.remark_kinds import KINDS, sort_by_kind
@@ -154,6 +153,3 @@ def _format_measure(number: float | None) -> str:
     if number is None:
         return "–"
     return write_count(number) if abs(number) >= 10_000 else write_number(number)
-
-
-rendered = keep_old_name(render_report, "rendered")

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.base.old_names import keep_old_name
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.base.rounding import write_decimals
 from kanon.errors import PlanError
@@ -306,6 +305,3 @@ def run_configurations(
         scale_progress(progress, end, 1.0), proposed_runs, ks, ranking.limits, workers
     )
     return comparison, dict(zip(places, losses, strict=True))
-
-
-try_ways = keep_old_name(run_configurations, "try_ways")
