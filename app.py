@@ -31,7 +31,7 @@ def main() -> None:
         return
     page = select_page()
     reconnect.restore_or_start()
-    state.mark_entered()
+    state.mark(state.ENTERED)
     follow_link()
     draw_glossary()
     draw_project_menu()

@@ -23,7 +23,7 @@ from kanon.sources.stored import open_stored
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.lanes import STUDY
 from kanon.studio.session.table_loading import open_sample
-from kanon.studio.session.work import JobRequest, add_run_cancelled_notice
+from kanon.studio.session.work import JobRequest, add_cancel_notice
 from kanon.studio.widgets import controls
 from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 
@@ -211,7 +211,7 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
     monkeypatch.setattr(runner.state, "set_session", lambda work: None)
     monkeypatch.setattr(runner.state, "get_visitor", lambda: "somebody")
     runner.run_request(
-        lambda work: JobRequest("run", len, (), add_run_cancelled_notice, limit=limit, lane="study")
+        lambda work: JobRequest("run", len, (), add_cancel_notice, limit=limit, lane="study")
     )
     assert (given["visitor"], given["lane"]) == ("somebody", STUDY)
     assert given["deadline"] == 60 * minutes

@@ -4,13 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.inputs import check_files, read_records, split_at_commas
+from kanon.cli.inputs import check_files, read_records, split_at_commas, write_csv
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_json, add_plan, add_progress, add_table
 from kanon.errors import PlanError, quote
 from kanon.experiments.advisor.advice import advise
 from kanon.plan import Plan
-from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,16 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> None:
     plan = Plan.load(args.plan)
     check_files(args, plan, args.out)
-    weights, limits = (
-        _parse_numbers("--weights", args.weights),
-        _parse_numbers("--limits", args.limits),
-    )
+    weights = _parse_numbers("--weights", args.weights)
+    limits = _parse_numbers("--limits", args.limits)
     k = None if args.k is None else _parse_k(args.k)
     records, progress = read_records(args, plan), choose_progress(args)
     advice = advise(plan, records, k, weights, limits, args.plan.parent, progress)
     if args.out is not None:
-        table = advice.table().to_csv(index=False, lineterminator="\n")
-        write_whole(table.encode("utf-8"), args.out)
+        write_csv(advice.table(), args.out)
     print(json.dumps(advice.numbers) if args.json else "\n".join(advice.describe_advice()))
 
 

@@ -1,4 +1,4 @@
-"""``combine_releases``: what anyone learns from the releases of several plans together."""
+"""``combine``: what anyone learns from the releases of several plans together."""
 
 import argparse
 import json

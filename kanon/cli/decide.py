@@ -1,4 +1,4 @@
-"""``compare_with_thresholds``: check a release against its purpose."""
+"""``decide``: check a release against its purpose."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""What commands read: plan, table, population, lists of names; and where they may write."""
+"""What commands read: plan, table, population, lists of names; and what they may write."""
 
 import argparse
 import csv
@@ -20,7 +20,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.read_settings import ReadPlan, ReadSettings
 from kanon.sources.tables import Table
-from kanon.sources.writing import check_replaceable
+from kanon.sources.writing import check_replaceable, write_whole
 
 
 def read_plan(args: argparse.Namespace) -> Plan:
@@ -116,6 +116,10 @@ def _split_list(option: str, text: str) -> list[str]:
 def check_once(option: str, columns: Sequence[str], what: str) -> None:
     if len(set(columns)) < len(columns):
         raise PlanError(f"{option} names a column twice; name each {what} once.")
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), path)
 
 
 def check_files(args: argparse.Namespace, plan: Plan, *written: Path | None) -> None:

@@ -1,15 +1,14 @@
-"""``find_greatest_k``: find the greatest k that is possible with a plan's other models."""
+"""``reverse``: find the greatest k that is possible with a plan's other models."""
 
 import argparse
 from pathlib import Path
 
 from kanon.base.formatting import count_noun, write_count, write_percent
-from kanon.cli.inputs import check_files, read_records
+from kanon.cli.inputs import check_files, read_records, write_csv
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_plan, add_progress, add_table
 from kanon.experiments.greatest_k import find_greatest_k
 from kanon.plan import Plan
-from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +24,7 @@ def execute(args: argparse.Namespace) -> None:
     result = find_greatest_k(
         plan, read_records(args, plan), args.plan.parent, choose_progress(args)
     )
-    write_whole(result.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
+    write_csv(result.ways, args.out)
     first = result.curve.iloc[0]
     print(
         f"{count_noun(len(result.ways), 'row')}; the models are first met at "

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import count_noun
-from kanon.cli.inputs import check_files, read_plan, read_records
+from kanon.cli.inputs import check_files, read_plan, read_records, write_csv
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
 from kanon.errors import quote
@@ -53,7 +53,7 @@ def execute(args: argparse.Namespace) -> None:
             stop.add_note(f"The same command continues from {quote(state.name)}.")
         raise
     table = build_results_table(study, run_results)
-    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), args.out)
+    write_csv(table, args.out)
     low, high = study.interval
     print(
         f"{count_noun(len(table), 'row')}: {count_noun(len(COLUMNS), 'column')}, "

@@ -3,17 +3,14 @@
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
 from kanon.base.formatting import count_noun
-from kanon.cli.inputs import check_files, read_plan, read_records, split_at_commas
+from kanon.cli.inputs import check_files, read_plan, read_records, split_at_commas, write_csv
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
 from kanon.errors import PlanError, quote
 from kanon.experiments.areas import build_areas_table
 from kanon.experiments.sweep import measure_sweep
 from kanon.metrics import PUBLISHED
-from kanon.sources.writing import write_whole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +46,9 @@ def execute(args: argparse.Namespace) -> None:
         plan, records, ks, metrics, strategies, folder, progress, algorithms=algorithms
     )
     curves = result.build_table(algorithms is not None)
-    _write_table(curves, args.out)
+    write_csv(curves, args.out)
     if args.areas is not None:
-        _write_table(build_areas_table(result), args.areas)
+        write_csv(build_areas_table(result), args.areas)
     counts = [
         *([] if algorithms is None else [count_noun(len(algorithms), "algorithm")]),
         count_noun(len(metrics), "metric"),
@@ -59,10 +56,6 @@ def execute(args: argparse.Namespace) -> None:
         f"{len(ks)} k",
     ]
     print(f"{count_noun(len(curves), 'row')}: {', '.join(counts)}")
-
-
-def _write_table(table: pd.DataFrame, path: Path) -> None:
-    write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), path)
 
 
 def _parse_whole_number(text: str) -> int:

@@ -398,7 +398,7 @@ def test_cancel_is_quick_and_the_old_result_stays(server, page):
     by.picture(page, "busy")
     began = time.monotonic()
     by.button(page, "Cancel").click()
-    expect(page.get_by_text("The run was cancelled")).to_be_visible(timeout=2000)
+    expect(page.get_by_text("Cancelled; nothing was changed.")).to_be_visible(timeout=2000)
     measure("cancel, s", began)
     server.wait_for_the_end_of_one(workers)
     expect(page.get_by_text(by.OUTDATED)).to_be_visible()

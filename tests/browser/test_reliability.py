@@ -122,7 +122,7 @@ def test_a_user_clicks_while_another_ones_run_takes_the_worker(server, open_wind
                 expect(heading).not_to_have_text(before, timeout=30_000)
                 found[who].append(round(time.monotonic() - began, 3))
     by.button(busy, "Cancel").click()
-    expect(busy.get_by_text("The run was cancelled")).to_be_visible()
+    expect(busy.get_by_text("Cancelled; nothing was changed.")).to_be_visible()
 
 
 def extract(seed):
@@ -173,7 +173,7 @@ def test_somebody_anonymises_and_reports_while_the_advisor_works_for_another(ser
     by.go(advised, "Anonymise")
     found["the advised visitor's release"] = pressed(advised, "Anonymise", by.RESULT)
     by.go(advised, "Report")
-    found["and its report"] = pressed(advised, "Make the report", "Contents: your texts")
+    found["and its report"] = pressed(advised, "Make the report", "To make the same report")
     expect(under_way).to_be_visible()
     advised.locator(".st-key-cancel-advising").get_by_role("button").click()
     expect(under_way).to_have_count(0)

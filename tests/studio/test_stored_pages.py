@@ -332,7 +332,7 @@ def test_opening_and_writing_can_be_cancelled(start, people, folder):
         ui.press(at, "Cancel")
     ui.settled(at)
     assert ui.work(at).table.origin != "place" and ui.problems(at) == []
-    assert ui.infos(at) == ["Opening was cancelled; nothing was changed."]
+    assert ui.infos(at) == ["Cancelled; nothing was changed."]
     anonymised(opened(at, people))
     place = folder / "mine"
     ui.enter(at, destination(at), str(place))

@@ -453,7 +453,7 @@ def compare(page: Page) -> None:
 def make_report(page: Page) -> None:
     expect(button(page, "Make the report")).to_be_enabled(timeout=120_000)
     button(page, "Make the report").click()
-    page.get_by_text("Contents: your texts").wait_for(timeout=120_000)
+    page.get_by_text("To make the same report").wait_for(timeout=120_000)
     idle(page)
 
 

@@ -37,7 +37,7 @@ HIERARCHIES, METRICS_PAGE = "pages/hierarchies.py", "pages/metrics.py"
 APP = ROOT / "app.py"
 DATA, ANONYMISE, COMPARE = "pages/data.py", "pages/anonymise.py", "pages/compare.py"
 WORK = "kanon-work"
-CANCELLED = "The run was cancelled; nothing was changed."
+CANCELLED = "Cancelled; nothing was changed."
 OUTDATED = "Settings have changed since this was made; press Anonymise"
 
 PEOPLE = pd.DataFrame(

@@ -31,6 +31,7 @@ from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.jobs.stored_table import count_preview_rows
 from kanon.studio.session import state
 from kanon.studio.session.findings import AnonymisationResult
+from kanon.studio.session.run_plan import list_further_models
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import (
@@ -61,7 +62,7 @@ from kanon.studio.widgets.numbers import (
 )
 from kanon.studio.widgets.picture import PictureSettings, draw_data_button, show_picture
 from kanon.studio.widgets.remarks import show_release_remarks
-from kanon.studio.widgets.requirements import describe_models, list_further_models
+from kanon.studio.widgets.requirements import describe_models
 from kanon.studio.widgets.result import (
     check_shown_release,
     draw_k_slider,

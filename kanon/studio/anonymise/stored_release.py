@@ -142,7 +142,7 @@ def build_writing_request(
         lane="long",
         begins=partial(_store_target, target),
         after=partial(remove_part, part),
-        cancelled=partial(_end_writing, then),
+        handle_cancel=partial(_end_writing, then),
         handle_failure=add_destination_problem,
     )
 

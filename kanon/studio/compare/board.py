@@ -38,7 +38,7 @@ from kanon.studio.jobs.comparison import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_plan import TreeInputs
+from kanon.studio.session.run_plan import get_tree_inputs
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import (
@@ -323,9 +323,7 @@ def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
     if all(panel.kind != "matrix" for panel in layout.panels):
         return ""
     table = work.table
-    trees = {
-        column: TreeInputs.from_tree(tree, weighted=True) for column, tree in table.trees.items()
-    }
+    trees = get_tree_inputs(table.trees, weighted=True)
     # The records below a node depend on what happens to those with missing values.
     return compute_fingerprint(
         work.settings.composed, table.digest, work.version, table.missing, list(trees), trees

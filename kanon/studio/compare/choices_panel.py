@@ -357,7 +357,7 @@ def show_row_below(work: SessionState, status: ComparisonOutlook) -> None:
         disabled="comparison" in work.running,
         width="content",
     )
-    if work.settings.required:
+    if work.settings.models:
         st.toggle(
             "k only",
             **attach_widget("compare-k-only", work.compare.k_only, set_k_only),

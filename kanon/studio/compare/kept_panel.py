@@ -27,7 +27,6 @@ from kanon.studio.session.named_configurations import (
     apply_configuration,
     check_configuration_title,
     delete_configuration,
-    export_configuration,
     import_configuration,
     rename_configuration,
     restore_configuration,
@@ -193,7 +192,7 @@ def _show_entry(place: int, configuration: SavedConfiguration) -> None:
             ),
         )
         draw_plan_button(
-            export_configuration(configuration),
+            configuration.plan.to_json(),
             f"plan-{format_plan_for_file(configuration.plan)}",
             f"kept-plan-{_get_short_hash(configuration.title)}",
             help="Every setting of this configuration; python -m kanon run repeats the run.",

@@ -119,9 +119,7 @@ def page() -> None:
     with st.container(key="compared-numbers"):
         show_chosen_table(work, status, inputs)
         with st.expander("How it is computed"):
-            result = work.findings.comparison
-            seconds = 0.0 if result is None else result.seconds
-            st.markdown(explain_comparison(inputs.comparison, seconds))
+            st.markdown(explain_comparison(inputs.comparison))
             if status.comparison is not None:
                 draw_comparison_code(work, status.lines, inputs)
 

@@ -98,7 +98,7 @@ def _show_searches_result(searches: Searches, about: str) -> None:
         "long as Datafly and much less time than Samarati. **On this table:**"
     )
     st.markdown("\n".join([f"{claim}\n", *(f"- {line}" for line in describe_claims(searches))]))
-    k_only = " The searches meet k only." if state.get_session().settings.required else ""
+    k_only = " The searches meet k only." if state.get_session().settings.models else ""
     limit = f"up to {count_noun(searches.limit, 'record')}" if searches.limit else "no records"
     st.caption(f"Each search could suppress {limit}.{k_only}")
     if searches.lacking:

@@ -70,14 +70,12 @@ def _use_saved(work: SessionState, line: Line, k: int) -> SessionState:
         raise PlanError("The saved configuration of this line was deleted.")
     used = UsedSettings(f"{title}, k = {write_count(k)}", runs_on_arrival=True)
     # The line met these, whatever its own plan requires.
-    models, of_release = work.settings.models, work.settings.release_models
+    models = work.settings.models
     now, then = build_plan(drop_unmeetable_models(work)), _get_state_of_lines(work)
     saved = get_saved_configuration(work, title).plan
     plan = add_sensitive_columns(saved, now, work.table.sensitive_columns)
     new = apply_configuration(work, title, plan)
-    new = new.replace_sections(
-        replace(new.settings, models=models, release_models=of_release, k=k), used
-    )
+    new = new.replace_sections(replace(new.settings, models=models, k=k), used)
     explained = explain_other_models(work, then)
     return new.add_notice(explained) if explained else new
 

@@ -33,7 +33,6 @@ from kanon.studio.shell.frame import draw_page_head, show_class_count
 from kanon.studio.widgets.numbers import list_table_numbers
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.remarks import show_table_remarks
-from kanon.studio.widgets.result import draw_in_columns
 from kanon.studio.widgets.tables import highlight_roles
 
 
@@ -152,8 +151,9 @@ def show_exposure(work: SessionState, incomplete: int) -> None:
             key = (table.digest, work.version, *settings_key)
             exposed_table = state.get_or_compute("exposed", key, lambda: start_exposure(work))
         numbers = list_table_numbers(exposed_table)
-        # With room for the help beside each.
-        draw_in_columns(numbers, [len(number.label) + 6 for number in numbers])
+        widths = [len(number.label) + 6 for number in numbers]  # and the help beside it
+        for place, number in zip(st.columns(widths), numbers, strict=True):
+            place.metric(number.label, number.value, help=number.help)
         if exposed_table.suppressed:
             st.caption(escape_markdown(describe_suppressed(exposed_table.suppressed)))
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"

@@ -33,8 +33,6 @@ from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
-    add_opening_cancelled_notice,
-    add_reading_cancelled_notice,
 )
 from kanon.studio.widgets.controls import draw_upload_field
 
@@ -203,7 +201,6 @@ def build_opening_request(work: SessionState) -> JobRequest:
         _start_table,
         limit="engine_minutes",
         begins=lambda work: work.replace_sections(replace(work.view(TablePlace), problem="")),
-        cancelled=add_opening_cancelled_notice,
         handle_failure=_show_problem,
     )
 
@@ -229,7 +226,6 @@ def build_reading_request(work: SessionState) -> JobRequest | None:
         (table.address, table.engine, work.table.asked),
         take_over_reread,
         limit="engine_minutes",
-        cancelled=add_reading_cancelled_notice,
     )
 
 

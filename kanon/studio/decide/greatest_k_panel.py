@@ -104,7 +104,7 @@ def require_reached(work: SessionState, model: SensitiveModel, k: int) -> Sessio
     others = [
         other
         for other in work.settings.models
-        if (other.card, other.column) != (model.card, model.column)
+        if (other.card, getattr(other, "column", "")) != (model.card, model.column)
     ]
     notice = (
         f"k = {write_count(k)} and {format_model(model)} are "

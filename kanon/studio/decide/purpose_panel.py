@@ -392,7 +392,9 @@ def require_thresholds(work: SessionState) -> SessionState:
     wanted, k = list_models_of_thresholds(work), compute_least_k(work.purpose.context)
     replaced = {(model.card.name, model.column) for model in wanted}
     others = [
-        model for model in work.settings.models if (model.card.name, model.column) not in replaced
+        model
+        for model in work.settings.models
+        if (model.card.name, getattr(model, "column", "")) not in replaced
     ]
     needed = f"k = {k} is"
     if wanted:

@@ -1,24 +1,20 @@
 """A preview of a built hierarchy, before it is in use."""
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from kanon.algorithms.mdav import describe_content
-from kanon.hierarchy.codes import parse_ranges, write_ranges
-from kanon.hierarchy.files import text_of_file
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggest_choice
 from kanon.studio.session.hierarchy_choices import build_with_builder, set_hierarchy
-from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_state import TableState
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.controls import (
     draw_builder_fields,
-    draw_upload_field,
     get_builder_entries,
 )
 
@@ -82,8 +78,6 @@ def show_preview_head(work: SessionState, column: str, preview: HierarchyChoice)
             )
             st.button("Discard", key="preview-discard", on_click=_drop_preview, args=(column,))
         draw_builder_fields(preview, prefix, _update_preview, column, prefix)
-        if preview.builder == "codes":
-            _show_ranges_upload(work, column)
         st.caption(" ".join([builder.description, *map(escape_markdown, preview.remarks)]))
         if preview.problem:
             st.error(escape_markdown(preview.problem), icon=":material/error:")
@@ -111,44 +105,9 @@ def _update_preview(column: str, prefix: str) -> None:
         )
 
 
-def _show_ranges_upload(work: SessionState, column: str) -> None:
-    # A new key after each upload: otherwise the uploader would return the earlier file again.
-    key = f"{_get_prefix(work, column)}-ranges-file-{work.shared.uploads}"
-    with st.popover("Ranges from a file", icon=":material/upload:", type="tertiary"):
-        draw_upload_field(
-            "CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases",
-            "hierarchies_megabytes",
-            key=key,
-            on_change=_take_ranges,
-            args=(column, key),
-        )
-
-
-def _take_ranges(column: str, key: str) -> None:
-    file, work = state.get_widget_value(key), state.get_session()
-    old = work.table.previews.get(column)
-    if file is None or old is None:
-        return
-
-    def set_ranges() -> SessionState:
-        ranges = write_ranges(parse_ranges(text_of_file(file.getvalue(), file.name)))
-        preview = build_with_builder(work, column, old, old.builder, {"ranges": ranges})
-        previews = {**work.table.previews, column: preview}
-        return work.replace_sections(
-            replace(work.table, previews=previews),
-            replace(work.shared, uploads=work.shared.uploads + 1),
-        )
-
-    state.try_update(set_ranges)
-
-
 def _suggest_hierarchy(column: str) -> None:
-    _show_preview(
-        column,
-        suggest_choice(
-            column, state.get_session().table.complete_records.count_column_values(column)
-        ),
-    )
+    values = state.get_session().table.complete_records.count_column_values(column)
+    _show_preview(column, suggest_choice(column, values))
 
 
 def _set_bound(column: str, name: str, share: str) -> None:
@@ -161,21 +120,17 @@ def _set_bound(column: str, name: str, share: str) -> None:
 
 
 def _show_preview(column: str, preview: HierarchyChoice) -> None:
-    state.update_sections(
-        replace(
-            state.get_session().table,
-            previews={**state.get_session().table.previews, column: preview},
-        )
-    )
+    previews = {**state.get_session().table.previews, column: preview}
+    state.update_fields(TableState, previews=previews)
 
 
 def _take_preview(column: str) -> None:
     preview = state.get_session().table.previews[column]
     _drop_preview(column)
-    state.set_session(set_hierarchy(state.get_session(), column, preview))
+    state.try_step(set_hierarchy, column, preview)
 
 
 def _drop_preview(column: str) -> None:
-    work = state.get_session()
-    previews = {name: other for name, other in work.table.previews.items() if name != column}
-    state.set_session(work.replace_sections(replace(work.table, previews=previews), Message()))
+    previews = dict(state.get_session().table.previews)
+    previews.pop(column, None)
+    state.update_fields(TableState, previews=previews)

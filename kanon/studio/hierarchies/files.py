@@ -2,21 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
 from kanon.base.formatting import choose_plural, count_noun, write_count
 from kanon.base.sentences import write_records
 from kanon.hierarchy import Hierarchy, tables
-from kanon.hierarchy.bundle import build_safe_name, read_bundle, write_bundle
+from kanon.hierarchy.bundle import FileResult, build_safe_name, read_bundle, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
 from kanon.hierarchy.graphs import can_write_graphml, write_graphml, write_node_link
 from kanon.studio.session import state
-from kanon.studio.session.choices import FileReview, HierarchyChoice, build_imported_choice
+from kanon.studio.session.choices import HierarchyChoice, build_imported_choice
 from kanon.studio.session.hierarchy_choices import set_hierarchies
 from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_state import TableState
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets import tree_edits
@@ -66,19 +67,17 @@ def show_files_panel(work: SessionState, column: str, choice: HierarchyChoice) -
             "Add these lines", key="tree-paste", on_click=_take_lines, args=(column, paste_key)
         )
     if choice.tree is not None:
-        tree = choice.tree
-        _show_download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
-        make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _show_download(work, "JSON with weights", "json", {column: tree}, make_json)
-        make_graph = lambda: write_node_link(tree).encode()  # noqa: E731
-        _show_download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
+        tree, own = choice.tree, {column: choice.tree}
+        _show_download(work, "CSV", "csv", own, partial(to_csv, tree))
+        _show_download(work, "JSON with weights", "json", own, partial(to_json, tree, column))
+        graph = "Graph as node-link JSON"
+        _show_download(work, graph, "json", own, partial(write_node_link, tree), "graph")
         if can_write_graphml(tree):
-            make_graphml = lambda: write_graphml(tree).encode()  # noqa: E731
-            _show_download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
+            _show_download(work, "Graph as GraphML", "graphml", own, partial(write_graphml, tree))
     trees = work.table.trees
     if len(trees) > 1:
         label = f"All {count_noun(len(trees), 'hierarchy', 'hierarchies')} as ZIP"
-        _show_download(work, label, "zip", trees, lambda: write_bundle(trees))
+        _show_download(work, label, "zip", trees, partial(write_bundle, trees))
     st.caption("Hierarchies list the values that can occur in the table.")
 
 
@@ -87,9 +86,13 @@ def _show_download(
     label: str,
     ending: str,
     trees: Mapping[str, Hierarchy],
-    make: Callable[[], bytes],
+    write: Callable[[], str | bytes],
     prefix: str = "",
 ) -> None:
+    def make() -> bytes:
+        content = write()
+        return content.encode() if isinstance(content, str) else content
+
     versions = [work.table.get_history(name).version for name in trees]
     stem = "hierarchies" if ending == "zip" else f"hierarchy_{build_safe_name(next(iter(trees)))}"
     stem = f"{prefix}_{stem}" if prefix else stem
@@ -100,18 +103,17 @@ def _show_download(
 def _take_files(key: str) -> None:
     files = [(file.name, file.getvalue()) for file in state.get_widget_value(key) or []]
     if files:
-        state.try_update(lambda: add_imports(state.get_session(), files))
+        state.try_step(add_imports, files)
 
 
 def _take_lines(column: str, key: str) -> None:
     """Use the pasted lines; they stay in the field if something is wrong."""
-    text = state.get_widget_value(key) or ""
+    state.try_step(_set_pasted_tree, column, state.get_widget_value(key) or "")
 
-    def take_lines() -> SessionState:
-        table = tables.read_pasted_tree(text)
-        return tree_edits.set_tree(state.get_session(), column, table.hierarchy, table.notes)
 
-    state.try_update(take_lines)
+def _set_pasted_tree(work: SessionState, column: str, text: str) -> SessionState:
+    table = tables.read_pasted_tree(text)
+    return tree_edits.set_tree(work, column, table.hierarchy, table.notes)
 
 
 def show_review(work: SessionState) -> None:
@@ -132,11 +134,11 @@ def show_review(work: SessionState) -> None:
             list(work.table.roles),
             index=None,
             placeholder="No column",
-            **attach_widget(field, waiting.column, _take_column, place),
+            **attach_widget(field, waiting.column, state.try_step, set_import_column, place),
             label_visibility="collapsed",
         )
         if choice is None:
-            notes = waiting.found.notes if waiting.found is not None else ()
+            notes = waiting.hierarchy_file.notes if waiting.hierarchy_file is not None else ()
             remark.caption(escape_markdown(" ".join(["Not used: choose its column.", *notes])))
         elif choice.plan is None:
             remark.warning(
@@ -156,21 +158,19 @@ def show_review(work: SessionState) -> None:
         st.button(
             "Discard",
             key="import-discard",
-            on_click=lambda: state.update_sections(replace(state.get_session().table, imports=())),
+            on_click=state.update_fields,
+            args=(TableState,),
+            kwargs={"imports": ()},
         )
 
 
 def _take_imports() -> None:
-    state.set_session(take_imports(state.get_session()))
+    state.try_step(take_imports)
     notice = "The hierarchies are now in use. Undo brings back the earlier ones."
     state.update_sections(Message(notice=notice))
 
 
-def _take_column(place: int, value: Any) -> None:
-    state.try_update(lambda: set_import_column(state.get_session(), place, value))
-
-
-def _describe_import(work: SessionState, waiting: FileReview, choice: HierarchyChoice) -> str:
+def _describe_import(work: SessionState, waiting: FileResult, choice: HierarchyChoice) -> str:
     if choice.tree is None:
         return choice.problem or ""
     parts = [f"{tree_edits.describe_tree(choice)}."]
@@ -204,13 +204,7 @@ def add_imports(work: SessionState, files: Sequence[tuple[str, bytes]]) -> Sessi
         if not any(value in bundle[0].hierarchy_file.hierarchy.node_of for value in values):
             only = None  # none of its values occurs in the column
     waiting = [
-        FileReview(
-            file.file,
-            file.hierarchy_file,
-            None if file.problem else file.column or only,
-            file.problem,
-        )
-        for file in bundle
+        replace(file, column=None if file.problem else file.column or only) for file in bundle
     ]
     return work.replace_sections(
         replace(work.table, imports=(*work.table.imports, *waiting)),
@@ -227,17 +221,15 @@ def set_import_column(work: SessionState, place: int, column: str | None) -> Ses
 
 def match_imports(work: SessionState) -> tuple[HierarchyChoice | None, ...]:
     """Each file in the review as the choice for its column; None without a column."""
-    return tuple(
-        build_imported_choice(
-            file.file,
-            file.found,
-            file.column,
-            work.table.complete_records.count_column_values(file.column),
-        )
-        if file.found is not None and file.column is not None and file.column in work.table.roles
-        else None
-        for file in work.table.imports
-    )
+    return tuple(_match_import(work, file) for file in work.table.imports)
+
+
+def _match_import(work: SessionState, file: FileResult) -> HierarchyChoice | None:
+    column, hierarchy = file.column, file.hierarchy_file
+    if hierarchy is None or column is None or column not in work.table.roles:
+        return None
+    values = work.table.complete_records.count_column_values(column)
+    return build_imported_choice(file.file, hierarchy, column, values)
 
 
 def take_imports(work: SessionState) -> SessionState:

@@ -1,9 +1,10 @@
 """How may each value be blurred? Draw a hierarchy, edit it as a table, build it, load it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from kanon.algorithms.mdav import describe_content
@@ -24,13 +25,14 @@ from kanon.studio.hierarchies.files import (
 )
 from kanon.studio.hierarchies.spellings_panel import show_spellings
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import has_outdated_comparison, request_comparison
+from kanon.studio.jobs.comparison import is_what_if_outdated, request_comparison
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redo_hierarchy, undo_hierarchy
-from kanon.studio.session.parts import Message, SharedView
+from kanon.studio.session.parts import Message, RunSettings, SharedView
 from kanon.studio.session.run_plan import build_plan, get_level_bounds
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.table_state import TableState
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, list_usable_metrics
 from kanon.studio.shell.frame import draw_page_head, get_metric_titles
@@ -55,18 +57,15 @@ def show_columns_row(work: SessionState, column: str) -> None:
     st.pills(
         "Column",
         work.table.hierarchy_columns,
-        **attach_widget(f"tree-column-{work.version}", column, take_column),
+        **attach_widget(
+            f"tree-column-{work.version}", column, "column", into=SharedView, keep=True
+        ),
         format_func=lambda name: (
             ("" if work.table.choices[name].plan else ":material/error: ")
             + escape_markdown(trim_title(name))
         ),
         label_visibility="collapsed",
     )
-
-
-def take_column(column: Any) -> None:
-    if column is not None:
-        state.update_sections(replace(state.get_session().shared, column=column))
 
 
 # --- coverage ---------------------------------------------------------------------------------
@@ -95,7 +94,7 @@ def show_coverage(work: SessionState, column: str, choice: HierarchyChoice) -> N
                         "Treat {count} values as their lookalikes",
                     ),
                     key="tree-alike",
-                    on_click=take_step,
+                    on_click=state.try_step,
                     args=(tree_edits.join_look_alikes, column),
                     help="They differ only in their Unicode form, blanks or invisible characters.",
                 )
@@ -127,29 +126,11 @@ def show_coverage(work: SessionState, column: str, choice: HierarchyChoice) -> N
     for note in choice.remarks:
         st.caption(escape_markdown(note))
     if choice.unused_values:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(escape_markdown(describe_unused(choice.unused_values)), width="content")
-            if not tree_edits.list_removable_leaves(choice):
-                return
-            st.button(
-                "Remove them",
-                type="tertiary",
-                key="tree-remove",
-                on_click=take_step,
-                args=(tree_edits.remove_unused_leaves, column),
-            )
+        st.caption(escape_markdown(describe_unused(choice.unused_values)))
 
 
 def add_values(column: str, key: str) -> None:
-    state.try_update(
-        lambda: tree_edits.add_missing_values(
-            state.get_session(), column, state.get_widget_value(key)
-        )
-    )
-
-
-def take_step(step: Callable[[SessionState, str], SessionState], column: str) -> None:
-    state.try_update(lambda: step(state.get_session(), column))
+    state.try_step(tree_edits.add_missing_values, column, state.get_widget_value(key))
 
 
 # --- the drawing and its tables ---------------------------------------------------------------
@@ -189,7 +170,7 @@ def show_step_buttons(work: SessionState, column: str) -> None:
             icon=icon,
             disabled=not steps,
             key=f"tree-{step.__name__}",
-            on_click=take_step,
+            on_click=state.try_step,
             args=(step, column),
         )
 
@@ -255,37 +236,25 @@ def choose_class_form(work: SessionState, column: str, tree: Hierarchy) -> None:
 
 
 def apply_class_form(column: str, form: Any) -> None:
-    table = state.get_session().table
-    written = {name: other for name, other in table.written.items() if name != column}
-    state.update_sections(replace(table, written=written | ({column: form} if form else {})))
+    written = {**state.get_session().table.written, column: form}
+    state.update_fields(TableState, written={name: form for name, form in written.items() if form})
 
 
 def show_weights_note(work: SessionState, choice: HierarchyChoice) -> None:
     others = tree_edits.list_unweighed_columns(work)
     if choice.tree is None or choice.tree.weight is None or not others:
         return
-    start = work.settings.metric if work.settings.metric in list_usable_metrics(work) else "nllm"
     have = "has" if len(others) == 1 else "have"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            "The metric Custom uses your weights once every hierarchy has some; "
-            f"{escape_markdown(list_names(others))} {have} none yet.",
-            width="content",
-        )
-        st.button(
-            f"Copy the weights of {escape_markdown(get_metric_titles(work)[start])}",
-            key="tree-give",
-            type="tertiary",
-            on_click=take_weights,
-            args=(start, others),
-        )
+    st.caption(
+        "The metric Custom uses your weights once every hierarchy has some; "
+        f"{escape_markdown(list_names(others))} {have} none yet: "
+        "choose weights there, and copy them as yours."
+    )
 
 
 def take_weights(metric: str, columns: Sequence[str]) -> None:
     if state.try_update(lambda: tree_edits.set_drawn_weights(state.get_session(), metric, columns)):
-        state.update_sections(
-            replace(state.get_session().shared, shown=tree_edits.DRAWN if metric else "")
-        )
+        state.update_fields(SharedView, shown=tree_edits.DRAWN if metric else "")
 
 
 def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
@@ -299,9 +268,7 @@ def show_tree(work: SessionState, column: str, tree: Hierarchy, choice: Hierarch
     draw_tree_editor(
         tree_edits.build_drawing(work, column, choice),
         key="tree-editor",
-        edited=lambda operation: state.set_session(
-            tree_edits.apply_operation(state.get_session(), operation)
-        ),
+        edited=partial(state.try_step, tree_edits.apply_operation),
     )
 
 
@@ -320,11 +287,11 @@ def choose_level_bounds(work: SessionState, column: str, top: int) -> None:
 
 
 def take_level_bounds(column: str, top: int, chosen: tuple[int, int]) -> None:
-    settings = state.get_session().settings
-    bounds = {name: pair for name, pair in settings.level_bounds.items() if name != column}
+    bounds = dict(state.get_session().settings.level_bounds)
+    bounds.pop(column, None)
     if chosen != (0, top):
         bounds[column] = chosen[0], None if chosen[1] == top else chosen[1]
-    state.update_sections(replace(settings, level_bounds=bounds))
+    state.update_fields(RunSettings, level_bounds=bounds)
 
 
 def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
@@ -339,9 +306,7 @@ def show_levels(work: SessionState, column: str, tree: Hierarchy) -> None:
         f"levels-{column}",
         (work.version, column, work.table.get_history(column).version),
         lambda: build_level_table(tree),
-        lambda edited: take_table(
-            lambda: tree_edits.set_levels_table(state.get_session(), column, edited)
-        ),
+        lambda edited: take_table(tree_edits.set_levels_table, column, edited),
     )
 
 
@@ -354,14 +319,12 @@ def show_edges(work: SessionState, column: str, tree: Hierarchy) -> None:
         f"edges-{column}",
         (work.version, column, work.table.get_history(column).version),
         lambda: tree_edits.build_edge_texts(tree),
-        lambda edited: take_table(
-            lambda: tree_edits.set_edge_table(state.get_session(), column, edited)
-        ),
+        lambda edited: take_table(tree_edits.set_edge_table, column, edited),
     )
 
 
-def take_table(make: Callable[[], SessionState]) -> None:
-    if state.try_update(make):
+def take_table(step: Callable[..., SessionState], column: str, edited: pd.DataFrame) -> None:
+    if state.try_update(lambda: step(state.get_session(), column, edited)):
         notice = "The edited table is now the hierarchy. Undo brings back the earlier one."
         state.update_sections(Message(notice=notice))
 
@@ -401,11 +364,9 @@ def show_what_if(work: SessionState) -> None:
     if not len(changes):
         st.info("The two comparisons have no metric in common; compare again.")
         return
-    if has_outdated_comparison(work):
+    if is_what_if_outdated(work):
         st.caption("Settings have changed since; compare again to see the effect.")
-    about = (
-        f"{work.findings.what_if[0].settings}|{work.findings.what_if[1].settings}|{work.settings.k}"
-    )
+    about = "|".join([*(part.key for part in work.findings.what_if), str(work.settings.k)])
     show_picture(
         draw_what_if(changes, get_criterion_titles(after), work.settings.metric),
         lambda: changes.reset_index(),

@@ -33,8 +33,8 @@ def show_spellings(work: SessionState, column: str) -> None:
                 key="spellings-all",
                 type="primary",
                 icon=":material/join:",
-                on_click=_join_spellings,
-                args=(column, {group.name for group in groups}),
+                on_click=state.try_step,
+                args=(_join_spellings, column, {group.name for group in groups}),
             )
             first = 0
             if len(groups) > _AT_ONCE:
@@ -60,16 +60,12 @@ def show_spellings(work: SessionState, column: str) -> None:
             button.button(
                 "Join",
                 key=f"spellings-{place}",
-                on_click=_join_spellings,
-                args=(column, {group.name}),
+                on_click=state.try_step,
+                args=(_join_spellings, column, {group.name}),
             )
 
 
-def _join_spellings(column: str, names: Collection[str]) -> None:
-    def join() -> SessionState:
-        work = state.get_session()
-        groups = tree_edits.find_proposed_spellings(work, column)
-        wanted = [group for group in groups if group.name in names]
-        return tree_edits.join_tree_spellings(work, column, wanted)
-
-    state.try_update(join)
+def _join_spellings(work: SessionState, column: str, names: Collection[str]) -> SessionState:
+    groups = tree_edits.find_proposed_spellings(work, column)
+    wanted = [group for group in groups if group.name in names]
+    return tree_edits.join_tree_spellings(work, column, wanted)

@@ -42,8 +42,9 @@ _SOON = 0.5
 def run_first_time() -> None:
     """Run the sample at the first start, so that a result is on screen."""
     work = state.get_session()
-    if work.version == 0 and not work.shared.first_run_started:
-        state.update_sections(replace(state.get_session().shared, first_run_started=True))
+    if work.version or work.findings.result is not None:
+        return
+    if state.is_first_time("first-run", work.version):
         runner.run_request(request_anonymisation)
         if (calculation := state.get_session().running.get("run")) is not None:
             calculation.job.wait(_SOON)
@@ -188,7 +189,7 @@ def _build_k_request(
         partial(_store_more_k, doing, result.settings),
         lane="long" if doing == "curve" else "short",
         begins=lambda new: replace(new, message=work.message),  # moving k answers no message
-        cancelled=lambda work: work,
+        handle_cancel=lambda work: work,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -38,16 +38,13 @@ from kanon.studio.jobs.partial_results import run_lines
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.findings import ComparisonResult, MeasuredRun
 from kanon.studio.session.run_plan import (
-    build_plan,
-    drop_unmeetable_models,
-    hash_comparison_inputs,
     list_models,
 )
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
+    add_cancel_notice,
     add_problem,
-    add_run_cancelled_notice,
     list_run_k,
     list_slider_k,
     list_usable_metrics,
@@ -62,16 +59,14 @@ def request_comparison(work: SessionState, what_if: bool = False) -> JobRequest 
     todo = list_missing_runs(
         work, lines, also=work.settings.k, at_some=needs_single_k_measures(work)
     )
-    plan = build_plan(drop_unmeetable_models(work))
-    settings = hash_comparison_inputs(work, plan, [line.guide.name for line in lines])
     job = plan_comparison_job(work, lines, todo)
     before = work.findings.comparison if what_if else None
-    then = partial(_store_comparison, lines, job, settings, before)
+    then = partial(_store_comparison, lines, job, before)
     if not todo:
         return record_start_state(then(work, []), "comparison", work)
     arguments = (job.runs, job.ks, job.metrics, job.also_at)
     return JobRequest(
-        "comparison", run_lines, arguments, then, cancelled=_handle_cancel, noun="comparison"
+        "comparison", run_lines, arguments, then, handle_cancel=_handle_cancel, noun="comparison"
     )
 
 
@@ -81,21 +76,28 @@ def _list_what_if_lines(work: SessionState) -> tuple[PlannedLine, ...]:
     return list_planned_lines(work, ["custom"] if "custom" in list_usable_metrics(work) else [])
 
 
+def is_what_if_outdated(work: SessionState) -> bool:
+    """Whether comparing once more would run something."""
+    try:
+        return bool(list_missing_runs(work, _list_what_if_lines(work)))
+    except KanonError:
+        return True
+
+
 def _store_comparison(
     lines: Sequence[PlannedLine],
     job: ComparisonJob,
-    settings: str,
     before: ComparisonResult | None,
     work: SessionState,
     _: object,
 ) -> SessionState:
     """Store the finished runs; if some are missing, compare the lines that have all of theirs."""
-    seconds, numbers, began = 0.0, {}, work
-    if job.keys:
+    numbers, began = {}, work
+    if job.known:
         running = work.running["comparison"]
         parts: Any = running.job.parts
-        seconds, numbers, began = running.job.seconds, dict(parts), running.began
-    by_run = [numbers.get(place) for place in range(len(job.keys))]
+        numbers, began = dict(parts), running.began
+    by_run = [numbers.get(place) for place in range(len(job.known))]
     runs = merge_compared_runs(work, lines, job, by_run)
     work = work.replace_sections(replace(work.findings, runs=runs))
     wanted = ""
@@ -110,9 +112,7 @@ def _store_comparison(
     comparison = build_comparison(work, lines, began)
     if not comparison.lines:
         return add_problem(work, next(iter(comparison.left_out.values()), ""))
-    compared = ComparisonResult(
-        comparison, settings, seconds, hash_comparison(lines, comparison), wanted
-    )
+    compared = ComparisonResult(comparison, hash_comparison(lines, comparison), wanted)
     both = None if before is None or wanted else (before, compared)
     return work.replace_sections(replace(work.findings, comparison=compared, what_if=both))
 
@@ -125,7 +125,7 @@ def _drop_missing_bands(work: SessionState) -> SessionState:
 
 
 def _handle_cancel(work: SessionState) -> SessionState:
-    return add_run_cancelled_notice(_drop_missing_bands(work))
+    return add_cancel_notice(_drop_missing_bands(work))
 
 
 def _hash_run_keys(lines: Sequence[PlannedLine]) -> str:
@@ -289,8 +289,7 @@ class ComparisonJob(NamedTuple):
     runs: list[PlannedRun]
     ks: list[int]
     metrics: list[Metric]
-    keys: list[str]
-    known: list[MeasuredRun]
+    known: dict[str, MeasuredRun]  # of each run what is known before, by its key
     also_at: list[int]
     """The k of slower measures; empty if the board does not show them."""
 
@@ -300,7 +299,7 @@ def plan_comparison_job(
 ) -> ComparisonJob:
     """Prepare the missing runs for :func:`kanon.experiments.sweep.run_sweep`."""
     if not todo:
-        return ComparisonJob([], [], [], [], [], [])
+        return ComparisonJob([], [], [], {}, [])
     # All others too, so that a new guide needs no new run.
     metrics = {metric.name: metric for metric in list_needed_metrics(lines)}
     for name, metric in build_composed_metrics(work.settings.composed).items():
@@ -320,7 +319,7 @@ def plan_comparison_job(
     classes = [prepared_for(run.line.ground).classes for run in todo]
     highest = min(own.highest_k for own in classes)
     n_records = min(own.n_records for own in classes)
-    runs, written, refusals = [], [], {}
+    runs, known, refusals = [], {}, {}
     for run in todo:
         line = run.line
         ground = prepared_for(line.ground)
@@ -343,8 +342,7 @@ def plan_comparison_job(
             get_metric_identity(metric, line.measured_by) for metric in metrics.values()
         )
         later = Points({})  # the numbers
-        written.append(MeasuredRun(later, identities, ground.classes.highest_k, best))
-    keys = [run.key for run in todo]
+        known[run.key] = MeasuredRun(later, identities, ground.classes.highest_k, best)
     if refusals.keys() >= {run.key for run in _list_runs(lines)}:  # no line is left to compare
         raise next(iter(refusals.values()))
     all_ks = sorted({k for run in runs for k in run.ks or ()})
@@ -352,7 +350,7 @@ def plan_comparison_job(
     if needs_single_k_measures(work):  # the papers' k, the one that is looked at, and the last
         looked_at = {*PAPER_K, work.settings.k, all_ks[-1]}
         also_at = sorted({min(k, all_ks[-1]) for k in looked_at})
-    return ComparisonJob(runs, all_ks, list(metrics.values()), keys, written, also_at)
+    return ComparisonJob(runs, all_ks, list(metrics.values()), known, also_at)
 
 
 def merge_compared_runs(
@@ -363,7 +361,7 @@ def merge_compared_runs(
 ) -> Mapping[str, MeasuredRun]:
     new = {
         key: replace(past_run, numbers=numbers)
-        for key, past_run, numbers in zip(job.keys, job.known, curves, strict=True)
+        for (key, past_run), numbers in zip(job.known.items(), curves, strict=True)
         if numbers is not None
     }
     used = [run.key for run in _list_runs(lines)]
@@ -376,7 +374,7 @@ def merge_compared_runs(
 def _list_runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     runs = []
     for line in lines:
-        inputs, luck = LineInputs.from_line(line), has_random_ties(line.configuration.algorithm)
+        inputs, luck = hash_line_inputs(line), has_random_ties(line.configuration.algorithm)
         for seed in line.seeds:
             runs.append(LineRun(line, seed, compute_fingerprint(inputs, seed if luck else None)))
     return runs
@@ -387,46 +385,30 @@ def has_random_ties(algorithm: str) -> bool:
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
-@dataclass(frozen=True, eq=False)
-class LineInputs:
-    """All that the runs of a line depend on except the tie seed."""
-
-    ground: str  # The fingerprint of what it stands on
-    algorithm: str
-    strategy: str
-    scope: str | None  # None here and below for what is not looked at
-    sensitive: str | None
-    suppression: object
-    outliers: object
-    seed: int | None
-    node: Mapping[str, int] | None
-    options: Mapping[str, Any]
-    models: tuple[Mapping[str, Any], ...]  # What each release meets beside k
-    guide: str | None
-    yardstick: str | None
-    drawn: str | None  # The drawn weights, which measure too
-
-    @classmethod
-    def from_line(cls, line: PlannedLine) -> LineInputs:
-        led, plan = line.configuration, line.plan
-        algorithm, trees = plan.algorithm, line.measured_by
-        all_drawn = all(tree.weight is not None for tree in trees.values())
-        return cls(
-            line.ground.digest,
-            led.algorithm,
-            led.strategy,
-            led.scope if LOOKS_AT[led.strategy] else None,
-            plan.led_by if needs_sensitive(led.strategy) else None,
-            plan.suppression_limit if uses(led.algorithm, "suppression") else None,
-            plan.outliers if uses(led.algorithm, "outliers") else None,
-            algorithm.seed if uses(led.algorithm, "seed") else None,
-            algorithm.node if uses(led.algorithm, "node") else None,
-            algorithm.options,
-            tuple(part.model_dump() for part in list_models(line.ground.plan)),
-            get_metric_identity(line.guide, line.ground.trees) if is_guided(led) else None,
-            None if line.measuring_inputs is None else line.measuring_inputs.digest,
-            get_metric_identity(METRICS["custom"], trees) if all_drawn else None,
-        )
+def hash_line_inputs(line: PlannedLine) -> str:
+    """The fingerprint of all that the runs of a line depend on except the tie seed."""
+    led, plan, trees = line.configuration, line.plan, line.measured_by
+    all_drawn = all(tree.weight is not None for tree in trees.values())
+    values = {
+        "suppression": plan.suppression_limit,
+        "outliers": plan.outliers,
+        "seed": plan.algorithm.seed,
+        "node": plan.algorithm.node,
+    }
+    return compute_fingerprint(
+        line.ground.digest,
+        led.algorithm,
+        led.strategy,
+        led.scope if LOOKS_AT[led.strategy] else None,
+        plan.led_by if needs_sensitive(led.strategy) else None,
+        {name: value for name, value in values.items() if uses(led.algorithm, name)},
+        plan.algorithm.options,
+        list_models(line.ground.plan),
+        get_metric_identity(line.guide, line.ground.trees) if is_guided(led) else None,
+        line.measuring_inputs and line.measuring_inputs.digest,
+        # The drawn weights measure too.
+        get_metric_identity(METRICS["custom"], trees) if all_drawn else None,
+    )
 
 
 def _has_drawn_weights(lines: Sequence[PlannedLine]) -> bool:
@@ -461,18 +443,3 @@ def _list_ks(work: SessionState, line: PlannedLine, highest: int, n_records: int
     if list_models(plan) or plan.person is not None:  # each release is finished for them
         return sorted({*list_run_k(highest, work.settings.k), highest})
     return list_slider_k(highest, work.settings.k)
-
-
-def has_outdated_comparison(work: SessionState) -> bool:
-    compared = work.findings.comparison
-    if compared is None:
-        return False
-    guides = [line.guide.name for line in compared.comparison.lines]
-    try:
-        plan = build_plan(drop_unmeetable_models(work))
-        if hash_comparison_inputs(work, plan, guides) != compared.settings:
-            return True
-    except KanonError:
-        return True
-    state = describe_comparison(work)
-    return bool(state.lacking or state.problem)

@@ -20,19 +20,19 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan
 from kanon.plan_parts import build_composed_metrics
-from kanon.privacy.model import Model, SensitiveModel
+from kanon.privacy.model import Model
 from kanon.privacy.plans import AnyModelPlan
-from kanon.privacy.release_model import ReleaseModel
 from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.studio.session.parts import SavedConfiguration
 from kanon.studio.session.run_plan import (
-    TreeInputs,
     build_plan,
     drop_unmeetable_models,
     get_algorithm_options,
     get_outlier_limit,
     get_suppression_limit,
+    get_tree_inputs,
+    list_further_models,
 )
 from kanon.studio.session.work import (
     SessionState,
@@ -51,21 +51,6 @@ class RunInputs:
     plan: Plan
     trees: Mapping[str, Hierarchy]
     digest: str
-
-
-@dataclass(frozen=True, eq=False)
-class GroundInputs:
-    table: str
-    version: int
-    trees: Mapping[str, TreeInputs]
-    columns: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    coarsened: Mapping[str, object]
-    missing: str | None
-    person: str | None
-    cost: str
-    attribute_weights: tuple[float, ...]
-    level_bounds: Mapping[str, object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +102,21 @@ def list_compared_strategies(work: SessionState) -> list[str]:
 
 def list_compared_models(work: SessionState) -> tuple[Model, ...]:
     """What every line meets beside k: what Anonymise requires and a run can meet."""
-    return () if work.compare.k_only else drop_unmeetable_models(work).settings.required
+    return () if work.compare.k_only else drop_unmeetable_models(work).settings.models
 
 
 def describe_requirement(work: SessionState) -> str:
     """What every line meets or leaves out, in a sentence; empty where only k is required."""
     met = list_compared_models(work)
-    missing = [model for model in work.settings.required if model not in met]
+    missing = [model for model in work.settings.models if model not in met]
     parts = [f"Every line meets {_join_models(met)}" if met else "Lines meet k only"]
     parts += [f"Anonymise also requires {_join_models(missing)}"] if missing else []
-    return f"{'; '.join(parts)}." if work.settings.required else ""
+    return f"{'; '.join(parts)}." if work.settings.models else ""
 
 
 def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> str:
     """What the plan of a saved configuration requires, if its line meets something else."""
-    own = [m for m in saved.plan.models if isinstance(m, SensitiveModel | ReleaseModel)]
+    own = list_further_models(saved.plan)
     if set(own) == set(list_compared_models(work)):
         return ""
     return f"its plan requires {_join_models(own) or 'k only'}; here it meets what all lines meet"
@@ -139,7 +124,7 @@ def describe_own_requirement(work: SessionState, saved: SavedConfiguration) -> s
 
 def explain_other_models(work: SessionState, then: SessionState) -> str:
     """That lines compared with the settings of then met other models than Anonymise requires."""
-    met, required = list_compared_models(then), work.settings.required
+    met, required = list_compared_models(then), work.settings.models
     if set(met) == set(required):
         return ""
     return (
@@ -310,25 +295,22 @@ def _get_run_inputs(
 ) -> RunInputs:
     """What runs share, with the same models required of all lines; curves run over k."""
     own = plan.model_copy(update={"privacy": [*required]}).with_k(2)
-    columns = plan.roles.quasi_identifiers
-    weights = plan.algorithm.attribute_weights
-    inputs = GroundInputs(
+    columns, led = plan.roles.quasi_identifiers, plan.algorithm
+    digest = compute_fingerprint(
         work.table.digest,
         work.version,
-        {column: TreeInputs.from_tree(trees[column]) for column in columns},
-        tuple(columns),
-        tuple(plan.roles.columns(Role.SENSITIVE)),
-        {
-            **{name: plan.columns[name].hierarchy for name in list_distance_columns(own)},
-            **plan.coarsened,
-        },
+        get_tree_inputs({column: trees[column] for column in columns}),
+        columns,
+        plan.roles.columns(Role.SENSITIVE),
+        {name: plan.columns[name].hierarchy for name in list_distance_columns(own)},
+        plan.coarsened,
         plan.read.missing,
         plan.person,
-        plan.algorithm.cost,
-        tuple(weights.get(column, 1.0) for column in columns),
-        {column: bounds.model_dump() for column, bounds in plan.level_bounds.items()},
+        led.cost,
+        [led.attribute_weights.get(column, 1.0) for column in columns],
+        plan.level_bounds,
     )
-    return RunInputs(own, trees, compute_fingerprint(inputs))
+    return RunInputs(own, trees, digest)
 
 
 def get_metric_identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:

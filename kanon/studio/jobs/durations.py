@@ -174,4 +174,4 @@ def _name_others(work: SessionState) -> str:
     table = work.table
     if table.person_for_k is not None and table.highest_k < table.complete_records.n_records:
         return "persons"
-    return "models" if work.settings.required else ""
+    return "models" if work.settings.models else ""

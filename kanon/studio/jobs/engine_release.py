@@ -102,7 +102,7 @@ def request_engine_release(work: SessionState, suggested: str) -> JobRequest | N
         lane="long",
         begins=partial(_set_target, target),
         after=partial(remove_part, part),
-        cancelled=_describe_cancel,
+        handle_cancel=_describe_cancel,
         handle_failure=add_destination_problem,
     )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from kanon.errors import KanonError
 from kanon.studio.jobs.lanes import Kind, Queue, describe_waiting
 from kanon.studio.jobs.processes import Frame, WorkerProcess
 from kanon.studio.jobs.worker import describe_failure
@@ -15,86 +15,52 @@ from kanon.studio.jobs.worker import describe_failure
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 
+@dataclass(eq=False, repr=False)  # its text would hold the payload
 class Job:
     """A calculation made by :meth:`Jobs.submit`; every thread may read and cancel it."""
 
-    def __init__(
-        self,
-        payload: Frame,
-        deadline: float,
-        queue: Queue[Job],
-        changed: threading.Condition,
-        after: Callable[[], object],
-        late: str,
-        died: str,
-        kind: Kind,
-        visitor: str,
-        name: str,
-        lane: int,
-        behind: bool,
-    ) -> None:
-        self.behind = behind
-        self.kind, self.visitor, self.name, self.lane = kind, visitor, name, lane  # lanes.Waiting
-        self.after = after
-        self._death_message = died
-        self._late_message = late or (
-            f"The calculation was stopped: it took longer than {deadline:g} seconds."
-        )
-        self._payload = payload
-        self._deadline = deadline
-        self._queue = queue
-        self._changed = changed  # guards the queue and all jobs, and tells of changes
-        self._state: State = "queued"
-        self._worker: WorkerProcess | None = None
-        self._start_time: float | None = None
-        self._work_start_time: float | None = (
-            None  # when the worker, which may have had to be started, did
-        )
-        self._end_time: float | None = None
-        self._last_progress = (0.0, "", 0.0)  # progress, text, and after how many seconds
-        self._stage = 0.0  # after how many seconds progress began anew, as once all is prepared
-        self._result: object = None
-        self._parts: list[object] = []
-        self._error: str | None = None
-        self._exception: KanonError | None = None
-
-    @property
-    def state(self) -> State:
-        return self._state
+    _payload: Frame
+    _deadline: float
+    _queue: Queue[Job]
+    _changed: threading.Condition  # guards the queue and all jobs, and tells of changes
+    after: Callable[[], object]
+    _late_message: str
+    _death_message: str
+    kind: Kind
+    visitor: str
+    lane: int
+    behind: bool
+    state: State = "queued"
+    result: object = None
+    error: str | None = None
+    _parts: list[object] = field(default_factory=list)
+    _worker: WorkerProcess | None = None
+    _start_time: float | None = None
+    _work_start_time: float | None = None  # later, if the worker had to be started
+    _end_time: float | None = None
+    _last_progress: tuple[float, str, float] = (0.0, "", 0.0)  # and text, after how many seconds
+    _stage: float = 0.0  # after how many seconds progress began anew, as once all is prepared
 
     @property
     def finished(self) -> bool:
-        return self._state not in ("queued", "running")
+        return self.state not in ("queued", "running")
 
     @property
     def progress(self) -> float:
-        return 1.0 if self._state == "done" else self._last_progress[0]
+        return 1.0 if self.state == "done" else self._last_progress[0]
 
     @property
     def text(self) -> str:
         """What is being done; while the job waits, its place in the queue and what runs."""
         with self._changed:
-            if self._state == "queued":
-                place, seconds = self._queue.place(self), self._queue.wait(self)
-                return describe_waiting(place, seconds, *self._queue.list_running_ahead(self))
+            if self.state == "queued":
+                return describe_waiting(self._queue.place(self), self._queue.wait(self))
         return self._last_progress[1]
-
-    @property
-    def result(self) -> object:
-        return self._result
 
     @property
     def parts(self) -> tuple[object, ...]:
         """What ``progress.keep`` has handed over so far; it outlives a cancel."""
         return tuple(self._parts)
-
-    @property
-    def error(self) -> str | None:
-        return self._error
-
-    @property
-    def exception(self) -> KanonError | None:
-        return self._exception
 
     @property
     def seconds(self) -> float:
@@ -114,7 +80,7 @@ class Job:
     def remaining(self) -> float | None:
         """An estimate of the seconds to go, as if progress were even; None if unknown."""
         progress, _, after = self._last_progress
-        if self._state != "running" or progress <= 0 or after == self._stage:
+        if self.state != "running" or progress <= 0 or after == self._stage:
             return None
         return max(0.0, self._stage + (after - self._stage) / progress - self.seconds)
 
@@ -137,28 +103,27 @@ class Job:
         *,
         result: object = None,
         error: str | None = None,
-        exception: KanonError | None = None,
         by: WorkerProcess | None = None,
     ) -> bool:
         """Make the state final; False if it was, so that of two threads only one succeeds."""
         with self._changed:
             if self.finished or (by is not None and by is not self._worker):
                 return False
-            if self._state == "queued":
+            if self.state == "queued":
                 self._queue.waiting.remove(self)
             self._payload = ()
-            self._result, self._error, self._exception = result, error, exception
+            self.result, self.error = result, error
             self._end_time = time.monotonic()
             if state == "cancelled":
                 self._last_progress = (self._last_progress[0], "Cancelled", self._last_progress[2])
-            self._state = state
+            self.state = state
             self._changed.notify_all()
             return True
 
     def take_from_queue(self) -> None:
         self._last_progress = (0.0, "Starting", 0.0)
         self._start_time = time.monotonic()
-        self._state = "running"
+        self.state = "running"
 
     def move(self, lane: int) -> None:
         """Continue in another lane. The caller holds the lock."""
@@ -172,7 +137,7 @@ class Job:
         """Wait again in a lane, as if not begun. The caller holds the lock."""
         self._queue.set_aside(self, lane)
         worker, self._worker = self._worker, None
-        self._state = "queued"
+        self.state = "queued"
         self._last_progress, self._stage = (0.0, "", 0.0), 0.0
         self._start_time = self._work_start_time = None
         self._parts.clear()
@@ -234,9 +199,6 @@ class Job:
                     self._keep(worker, value)
                 elif kind == "done":
                     return self.finish_job("done", result=value, by=worker)
-                elif isinstance(value, KanonError):
-                    sentence = value.sentence
-                    return self.finish_job("failed", error=sentence, exception=value, by=worker)
                 else:
                     return self.finish_job("failed", error=str(value), by=worker)
         except (EOFError, OSError):

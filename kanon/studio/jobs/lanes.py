@@ -12,8 +12,6 @@ from heapq import heapify, heappop, heappush
 from statistics import median_low
 from typing import Generic, Protocol, TypeVar
 
-from kanon.base.formatting import choose_plural
-
 SHORT, LONG, STUDY = range(3)  # the lanes: first answers and small tables; minutes; hours
 BOUNDS = (2.0, 600.0)  # after how many seconds a job of a lane belongs in the next one
 
@@ -34,56 +32,26 @@ def get_job_kind(function: Callable[..., object], n_bytes: int) -> Kind:
     return f"{function.__module__}.{function.__qualname__}", n_bytes.bit_length()
 
 
-def describe_waiting(
-    place: int,
-    seconds: float | None,
-    own: Sequence[tuple[str, float]] = (),
-    others: Sequence[float] = (),
-) -> str:
-    """Tell a visitor the place in the queue, about how long it takes, and what runs meanwhile.
+def describe_waiting(place: int, seconds: float | None) -> str:
+    """Tell a visitor the place in the queue, and about how long it takes.
 
     >>> describe_waiting(1, 0.2)
     'Waiting: place 1 in the queue, about 1 s'
-    >>> print(describe_waiting(1, 9, [("The advisor", 40.0)]))
-    Waiting: place 1 in the queue, about 9 s. Running: The advisor, yours, for 40 s
     """
     if seconds is None:
-        sentence = f"Waiting: place {place} in the queue; the waiting time is not known"
-    else:
-        sentence = f"Waiting: place {place} in the queue, about {_format_time(max(1.0, seconds))}"
-    running = [f"{name}, yours, for {_format_time(at)}" for name, at in own]
-    if others:
-        running.append(
-            choose_plural(
-                len(others),
-                "one calculation of another visitor, for {time}",
-                "{count} calculations of other visitors, the longest for {time}",
-                time=_format_time(max(others)),
-            )
-        )
-    if not running:
-        return sentence
-    return f"{sentence}. Running: {'; '.join(running)}"
-
-
-def _format_time(seconds: float) -> str:
-    if seconds > 90:
-        return f"{math.ceil(seconds / 60)} min"
-    return f"{math.ceil(seconds)} s"
+        return f"Waiting: place {place} in the queue; the waiting time is not known"
+    time = f"{math.ceil(seconds / 60)} min" if seconds > 90 else f"{math.ceil(max(1, seconds))} s"
+    return f"Waiting: place {place} in the queue, about {time}"
 
 
 class QueuedJob(Protocol):
     kind: Kind
     visitor: str
-    name: str  # what its visitor is told that it is
     lane: int  # the first lane it may wait in; the one it runs in, once it does
     behind: bool  # whether nobody asked for it, so that it gives way to all that somebody did
 
     @property
-    def seconds(self) -> float: ...  # for how many it has run
-
-    @property
-    def worked(self) -> float: ...  # for how many a worker has worked on it
+    def worked(self) -> float: ...  # for how many seconds a worker has worked on it
 
     @property
     def remaining(self) -> float | None: ...  # by its own progress; None if unknown
@@ -153,12 +121,6 @@ class Queue(Generic[J]):
             return False  # one at a time, so that a class of visitors does not slow itself down
         mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
         return mine < self._get_visitor_places(lane)
-
-    def list_running_ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
-        """What runs in the job's lane and for how long; named only for the job's own visitor."""
-        there = [other for other in self.running if other.lane == self._choose_lane(job)]
-        own = [(other.name, other.seconds) for other in there if other.visitor == job.visitor]
-        return own, [other.seconds for other in there if other.visitor != job.visitor]
 
     def count_visitors(self) -> int:
         return len({job.visitor for job in (*self.running, *self.waiting)})

@@ -59,28 +59,33 @@ def find_bounds(progress: Progress, wanted: Sequence[BoundTask], closely: bool) 
         )
 
 
+def list_missing_bounds(
+    work: SessionState, wanted: Sequence[BoundTask], closely: bool
+) -> list[BoundTask]:
+    """The bounds that are not known yet, or only by a quick search; each once."""
+    known = work.findings.bounds
+    distinct = {bound.key: bound for bound in wanted}
+    return [
+        bound
+        for key, bound in distinct.items()
+        if key not in known or (closely and not known[key].closely)
+    ]
+
+
 def request_bounds(
     work: SessionState, wanted: Sequence[BoundTask], closely: bool
 ) -> JobRequest | None:
     """Request the bounds that are not known yet; None if all are."""
-    known_bounds = work.findings.bounds
-    todo = {
-        bound.key: bound
-        for bound in wanted
-        if bound.key not in known_bounds or (closely and not known_bounds[bound.key].closely)
-    }
+    todo = list_missing_bounds(work, wanted, closely)
     if not todo:
         return None
     doing = "closer" if closely else "bound"
     return JobRequest(
-        doing, find_bounds, ([*todo.values()], closely), partial(_store_bounds, doing),
+        doing, find_bounds, (todo, closely), partial(_store_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
         # A quick search begins by itself, so the message of the last action stays.
         begins=lambda new: new if closely else replace(new, message=work.message),
-        cancelled=lambda work: work.add_notice(
-            "The search for a lower bound was cancelled; nothing was changed."
-        ),
     )  # fmt: skip
 
 

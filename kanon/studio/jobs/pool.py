@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 
 from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.lanes import BOUNDS, LONG, SHORT, Queue, get_job_kind
@@ -80,7 +79,6 @@ class Jobs:
         late: str = "",
         died: str = "",
         visitor: str = "",
-        name: str = "",
         lane: int = SHORT,
         behind: bool = False,
     ) -> Job:
@@ -90,9 +88,9 @@ class Jobs:
         to outlive a cancel. Arguments are pickled now, a :class:`pickle.PickleBuffer` without a
         copy. ``after`` is called here once a begun job has ended in any way, to remove what a
         killed worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead
-        worker. ``name`` is shown to the job's own visitor only. ``lane`` is the first that it may
-        run in; a job of the first one may be begun twice, so one that writes belongs in another.
-        So may one that runs ``behind`` a page: it waits anew when another one needs its place.
+        worker. ``lane`` is the first that it may run in; a job of the first one may be begun twice,
+        so one that writes belongs in another. So may one that runs ``behind`` a page: it waits anew
+        when another one needs its place.
         """
         if function.__module__ == "__main__":
             raise ValueError("A job's function must live in a module; __main__ has no name here.")
@@ -101,7 +99,8 @@ class Jobs:
         payload = pack_frame((function, arguments))
         kind = get_job_kind(function, sum(map(len, payload)))
         shared = (self._queue, self._changed)
-        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, name, lane, behind)
+        late = late or f"The calculation was stopped: it took longer than {deadline:g} seconds."
+        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, lane, behind)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")
@@ -123,12 +122,7 @@ class Jobs:
     def __enter__(self) -> Jobs:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _run_slot(self, slot: _Slot) -> None:

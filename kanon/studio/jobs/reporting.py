@@ -58,9 +58,9 @@ def build_report(
 def request_report(
     work: SessionState,
     plan: Plan,
-    context: Context | None = None,
-    people: pd.DataFrame | None = None,
-    people_origin: Origin | None = None,
+    context: Context | None,
+    people: pd.DataFrame | None,
+    people_origin: Origin | None,
 ) -> JobRequest:
     arguments = (
         plan.model_dump(mode="json"),
@@ -73,10 +73,7 @@ def request_report(
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
         get_known_bound(work, plan),
     )
-    return JobRequest(
-        "reporting", build_report, arguments, partial(_store_report, people_origin),
-        cancelled=lambda work: work.add_notice("The report was cancelled; nothing was changed."),
-    )  # fmt: skip
+    return JobRequest("reporting", build_report, arguments, partial(_store_report, people_origin))
 
 
 def _store_report(people: Origin | None, work: SessionState, report: Report) -> SessionState:

@@ -23,7 +23,6 @@ from kanon.studio.session.work import (
     RunningJob,
     SessionState,
     add_problem,
-    get_job_title,
 )
 
 
@@ -94,7 +93,6 @@ def _start_request(work: SessionState, request: JobRequest, effort: Effort) -> J
         late=late,
         died=request.death_message,
         visitor=state.get_visitor(),
-        name=get_job_title(request.job_name),
         lane=_LANES[request.lane],
         behind=request.job_name in BEHIND,
     )
@@ -138,7 +136,7 @@ def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
         message = Message(problem=problem, notice=notice)
         return _record_start(new, work, calculation).replace_sections(message)
     if job.state == "cancelled":
-        return request.cancelled(work)
+        return request.handle_cancel(work)
     return _handle_failure(work, request, job.error or "")
 
 

@@ -31,7 +31,6 @@ from kanon.studio.session.table_loading import set_repairs, start_with_table
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
-    add_reading_cancelled_notice,
     count_classes_in_engine,
     needs_class_count,
 )
@@ -129,7 +128,6 @@ def request_repairs(work: SessionState, steps: Sequence[Repair]) -> JobRequest:
         (table, steps, dict(work.table.kinds), tuple(work.table.hierarchy_columns)),
         store_repaired,
         limit="engine_minutes",
-        cancelled=add_reading_cancelled_notice,
         keep_user_items=False,
     )
 

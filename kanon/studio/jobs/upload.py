@@ -19,8 +19,6 @@ from kanon.studio.session.table_loading import open_uploaded_table
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
-    add_opening_cancelled_notice,
-    add_reading_cancelled_notice,
 )
 
 
@@ -69,7 +67,7 @@ def request_upload(work: SessionState, content: bytes, name: str) -> JobRequest 
     arguments = (PickleBuffer(content), name, ReadSettings())
     return JobRequest(
         "uploading", open_upload, arguments, store_table,
-        cancelled=add_opening_cancelled_notice, death_message=describe_out_of_memory(name),
+        death_message=describe_out_of_memory(name),
     )  # fmt: skip
 
 
@@ -87,7 +85,7 @@ def request_rereading(
     arguments = (PickleBuffer(work.table.content), name, read_settings)
     return JobRequest(
         doing, open_upload, arguments, then,
-        cancelled=add_reading_cancelled_notice, death_message=describe_out_of_memory(name), **how,
+        death_message=describe_out_of_memory(name), **how,
     )  # fmt: skip
 
 
@@ -102,7 +100,7 @@ def request_population(work: SessionState, content: bytes, name: str) -> JobRequ
     arguments = (PickleBuffer(content), name, work.table.file.settings.header is not False)
     return JobRequest(
         "people", open_people, arguments, store_population,
-        cancelled=add_opening_cancelled_notice, death_message=describe_out_of_memory(name),
+        death_message=describe_out_of_memory(name),
     )  # fmt: skip
 
 

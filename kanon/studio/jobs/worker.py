@@ -139,10 +139,7 @@ def _answer_job(frame: Frame, send: Callable[[Message], None]) -> Frame:
             result = function(progress, *arguments)
         return pack_frame(("done", result), is_array_or_arrow)
     except KanonError as error:
-        try:
-            return pack_frame(("refused", error))
-        except Exception as second:  # noqa: BLE001  cells that cannot be pickled
-            return pack_frame(("failed", describe_failure(second)))
+        return pack_frame(("failed", error.sentence))
     except BaseException as error:  # noqa: BLE001  also SystemExit: the worker goes on
         return pack_frame(("failed", describe_failure(error)))
     finally:

@@ -255,7 +255,7 @@ def show_exploration(work: SessionState) -> tuple[LatticeInputs, Exploration] | 
         lattice = get_lattice(work, subject)
     except KanonError as error:
         st.warning(escape_markdown(error.sentence), icon=":material/error:")
-        if work.settings.suppression and work.settings.required:
+        if work.settings.suppression and work.settings.models:
             st.button(
                 "Suppress nothing",
                 on_click=lambda: state.update_sections(

@@ -15,7 +15,7 @@ from kanon.studio.learn.state import (
     update_view,
 )
 from kanon.studio.session import state
-from kanon.studio.session.work import JobRequest, SessionState, add_opening_cancelled_notice
+from kanon.studio.session.work import JobRequest, SessionState
 from kanon.teaching.by_hand import build_unchanged_answer
 from kanon.teaching.exercises import (
     MOST_CHANGES,
@@ -44,9 +44,7 @@ def mark_files(
 
 
 def create_exercises_request(_: SessionState, content: bytes) -> JobRequest:
-    return JobRequest(
-        "exercises", open_set, (content,), set_exercises, cancelled=add_opening_cancelled_notice
-    )
+    return JobRequest("exercises", open_set, (content,), set_exercises)
 
 
 def create_marking_request(
@@ -54,7 +52,6 @@ def create_marking_request(
 ) -> JobRequest:
     return JobRequest(
         "marking", mark_files, (exercises, files), set_scores,
-        cancelled=lambda work: work.add_notice("Marking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 

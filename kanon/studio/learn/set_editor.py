@@ -100,7 +100,6 @@ def create_checking_request(_: SessionState, draft: Draft) -> JobRequest:
     return JobRequest(
         "exercises", show_draft_check, (draft,),
         lambda work, checked: update_view(work, "editor", checked=checked),
-        cancelled=lambda work: work.add_notice("Checking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 

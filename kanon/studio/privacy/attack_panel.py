@@ -1,7 +1,6 @@
 """A linkage attack on one person: what an attacker knows, and what it reveals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +96,11 @@ def show_fact_fields(
     st.multiselect(
         "Known",
         list(classes.attributes),
-        **attach_widget(f"privacy-known-{work.version}", columns, set_known_columns, person),
+        **attach_widget(
+            f"privacy-known-{work.version}",
+            columns,
+            lambda value: set_privacy_view(known=tuple(value), person=person),
+        ),
         placeholder="Nothing is known",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -106,7 +109,11 @@ def show_fact_fields(
             st.selectbox(
                 escape_markdown(name),
                 values if person[name] in values else [person[name], *values],
-                **attach_widget(field, person[name], set_fact, person, name),
+                **attach_widget(
+                    field,
+                    person[name],
+                    lambda value, name=name: set_privacy_view(person={**person, name: value}),
+                ),
                 width=190,
             )
         st.button(
@@ -120,15 +127,7 @@ def show_fact_fields(
 
 
 def set_privacy_view(**fields: Any) -> None:
-    state.update_sections(replace(state.get_session().view(PrivacyView), **fields))
-
-
-def set_known_columns(person: Mapping[str, str], value: Any) -> None:
-    set_privacy_view(known=tuple(value), person=person)
-
-
-def set_fact(person: Mapping[str, str], name: str, value: Any) -> None:
-    set_privacy_view(person={**person, name: value})
+    state.update_fields(PrivacyView, **fields)
 
 
 def take_random(classes: EquivalenceClasses, columns: Sequence[str]) -> None:

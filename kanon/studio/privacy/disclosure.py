@@ -1,6 +1,7 @@
 """What a release reveals about a sensitive column: the worst classes, and numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.widgets.numbers import Number, list_worst_numbers
 
 _how = Sections(__file__)
+
+_MOST_TERMS = 4  # of a sum are written out
 
 THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 100)
 """The thresholds for a high risk; each is the risk in a class of that size."""
@@ -228,32 +231,28 @@ def build_population_numbers(
 
 
 # --- how it is computed -----------------------------------------------------------------------
-def explain_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
-    """l, t and the best guess of one class, with at most ``most`` terms written out."""
+def explain_class(released: EquivalenceClasses, column: str, position: int) -> str:
+    """l, t and the best guess of one class, with the first terms written out."""
     sensitive = released.sensitive_named(column)
     of_class = sensitive.only(np.array([position]))
     counts, size, n = of_class.dense()[0], int(of_class.sizes[0]), int(sensitive.total.sum())
     shares, overall = counts / size, sensitive.total / n
     places = [int(place) for place in np.argsort(-counts, kind="stable") if counts[place]]
     class_counts = sorted(of_class.folded.count.tolist(), reverse=True)
-    entropy = " + ".join(
+    entropy = _join_terms(
         f"{write_count(count)}/{write_count(size)} · ln {write_count(count)}/{write_count(size)}"
-        for count in class_counts[:most]
-    ) + (" + …" if len(class_counts) > most else "")
+        for count in class_counts
+    )
     gaps = np.argsort(-np.abs(shares - overall), kind="stable")
     gaps = gaps[np.abs(shares - overall)[gaps] > 0]
-    differences = " + ".join(
-        f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps[:most]
-    ) + (" + …" if len(gaps) > most else "")
-    values = ", ".join(
-        f"{escape_markdown(trim_title(sensitive.values[place], 24))} "
-        f"{write_count(int(counts[place]))}"
-        for place in places[:most]
-    ) + (", …" if len(places) > most else "")
-    l_level, t_level = (
-        float(entropy_l_diversity.each(of_class)[0]),
-        float(t_closeness.each(of_class, "variational")[0]),
+    differences = _join_terms(f"|{shares[place]:.3f} − {overall[place]:.3f}|" for place in gaps)
+    names = (escape_markdown(trim_title(sensitive.values[place], 24)) for place in places)
+    shown = zip(names, places, strict=True)
+    values = _join_terms(
+        (f"{name} {write_count(int(counts[place]))}" for name, place in shown), ", "
     )
+    l_level = float(entropy_l_diversity.each(of_class)[0])
+    t_level = float(t_closeness.each(of_class, "variational")[0])
     l_text, t_text = write_decimals(l_level, 4), write_decimals(t_level, 4)
     sources = "; ".join(
         module.CARD.source for module in (entropy_l_diversity, t_closeness, alpha_k_anonymity)
@@ -270,6 +269,11 @@ def explain_class(released: EquivalenceClasses, column: str, position: int, most
         share=f"{write_count(class_counts[0])}/{write_count(size)}",
         sources=escape_markdown(sources),
     )
+
+
+def _join_terms(terms: Iterable[str], sign: str = " + ") -> str:
+    first = list(islice(terms, _MOST_TERMS + 1))
+    return sign.join([*first[:_MOST_TERMS], *(["…"] if len(first) > _MOST_TERMS else [])])
 
 
 def explain_risk(released: EquivalenceClasses, threshold: float) -> str:

@@ -3,14 +3,14 @@
 import json
 import shlex
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import count_noun, write_number
+from kanon.base.formatting import write_number
 from kanon.errors import KanonError, SettingsError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
@@ -22,10 +22,9 @@ from kanon.report.rendering import render_report, write_measures_csv, write_numb
 from kanon.report.words import FIELD_HELP, Words, select_filled_words
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.reporting import get_table_fingerprint, request_report
-from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
-from kanon.studio.session.parts import TEXT_TITLES, RunSettings
+from kanon.studio.session.parts import TEXT_TITLES, Purpose, StateSection
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -52,6 +51,17 @@ IN_ENGINE = (
     "--engine memory."
 )
 
+
+@dataclass(frozen=True)
+class ReportView(StateSection):
+    public: bool = False  # the form for publication, else the internal one
+    publish: tuple[str, ...] = ()  # the names of the published figures of the table
+    preview: bool = False  # whether the report is shown on the page
+    in_context: bool = False  # whether the release is checked against its purpose (page Decide)
+
+    LABELS: ClassVar[Mapping[str, str]] = {"in_context": "Check the release against its purpose"}
+
+
 FORMS = {False: "Internal", True: "For publication"}
 ABOUT_FORM = {
     False: (
@@ -73,9 +83,7 @@ def plan_report(work: SessionState) -> Plan:
 
 
 def build_report_request(work: SessionState) -> JobRequest:
-    context, people = get_report_context(work)
-    plan = plan_report(work)
-    return request_report(work, plan, context, people, get_report_people(work))
+    return request_report(work, plan_report(work), *get_report_context(work))
 
 
 def is_report_outdated(work: SessionState) -> bool:
@@ -90,20 +98,19 @@ def is_report_outdated(work: SessionState) -> bool:
 
 
 def get_report_inputs(work: SessionState) -> tuple[str, Context | None, Origin | None]:
-    context, _ = get_report_context(work)
-    return write_canonical_plan(plan_report(work)), context, get_report_people(work)
+    context, _, people_origin = get_report_context(work)
+    return write_canonical_plan(plan_report(work)), context, people_origin
 
 
-def get_report_context(work: SessionState) -> tuple[Context | None, pd.DataFrame | None]:
+def get_report_context(
+    work: SessionState,
+) -> tuple[Context | None, pd.DataFrame | None, Origin | None]:
+    """What the release is checked against; the population with what it was read from."""
     if not work.view(ReportView).in_context:
-        return None, None
-    return work.purpose.context, work.purpose.counted_population
-
-
-def get_report_people(work: SessionState) -> Origin | None:
-    """The fingerprint of the population that the report uses; None without one."""
-    _, people = get_report_context(work)
-    return None if people is None else work.purpose.population_origin
+        return None, None, None
+    people = work.purpose.counted_population
+    origin = None if people is None else work.purpose.population_origin
+    return work.purpose.context, people, origin
 
 
 def find_released_file(work: SessionState, report: Report) -> tuple[str, tuple[str, str]] | None:
@@ -124,26 +131,9 @@ def build_form(work: SessionState, report: Report, words: Words) -> Report | Pub
 
 
 def write_words(words: Words) -> str:
-    """The user's texts as the file ``WORDS.json``; empty without any.
-
-    >>> write_words(Words())
-    ''
-    """
+    """The user's texts as the file ``WORDS.json``; empty without any."""
     words_by_name = select_filled_words(words)
     return json.dumps(words_by_name, ensure_ascii=False, indent=1) + "\n" if words_by_name else ""
-
-
-def list_report_contents(report: Report) -> str:
-    attempts = [*report.alternatives.metrics, *report.alternatives.algorithms]
-    others = sum(not attempt.chosen for attempt in attempts)
-    hierarchies = count_noun(len(report.hierarchies), "hierarchy", "hierarchies")
-    curves = count_noun(len(report.curves), "curve")
-    return (
-        f"Contents: your texts; the table, {count_noun(len(report.profile), 'column')}; "
-        f"{hierarchies}, drawn; the plan; the guarantees; risks before and after; "
-        f"{count_noun(len(report.lost), 'measure')} of loss; {curves} around k; "
-        f"{count_noun(others, 'other release')} for comparison; versions and fingerprints."
-    )
 
 
 def export_report(work: SessionState, reported: Report, form: Report | PublicReport) -> bytes:
@@ -177,12 +167,7 @@ def write_command(
 
 
 def take_text(name: str, value: str) -> None:
-    state.update_sections(
-        replace(
-            state.get_session().purpose,
-            texts={**state.get_session().purpose.texts, name: value or ""},
-        )
-    )
+    state.update_fields(Purpose, texts={**state.get_session().purpose.texts, name: value or ""})
 
 
 def show_field(name: str) -> None:
@@ -214,19 +199,6 @@ def show_report_choices(work: SessionState, fresh: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         public = work.view(ReportView).public
         draw_segments("Form", FORMS, "report-public", public, "public", ReportView)
-        most = max(2, work.table.records.n_records)
-        st.number_input(
-            "k, minimum records per class"
-            if work.table.person is None
-            else "k, minimum persons per class",
-            min_value=2,
-            max_value=most,
-            **attach_widget(
-                "report-k", min(work.settings.k, most), "k", into=RunSettings, read=int
-            ),
-            width=240,
-            help="The report describes the release for this k.",
-        )
         st.button(
             "Make the report",
             type="secondary" if fresh else "primary",
@@ -283,12 +255,9 @@ def show_report_verdict(report: Report | PublicReport) -> None:
     st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in report.plain_sentences))
     if report.decision:
         st.markdown(escape_markdown(report.decision.sentence))
-    if isinstance(report, PublicReport):
-        return
-    if report.changes:
+    if isinstance(report, Report) and report.changes:
         with st.expander("Changed since the last report", icon=":material/difference:"):
             st.markdown("\n".join(f"- {escape_markdown(sentence)}" for sentence in report.changes))
-    st.caption(escape_markdown(list_report_contents(report)))
 
 
 def show_report_downloads(

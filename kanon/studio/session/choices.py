@@ -1,6 +1,6 @@
 """The hierarchy that a user chose for a column: typed parameters, and the tree or a problem."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -158,6 +158,9 @@ BUILDERS: Mapping[str, Builder] = {
     "drawn": Builder("Drawn by you", "As you drew it on the Hierarchies page."),
 }
 
+BuilderPlan = SuppressionPlan | IntervalsPlan | MaskPlan | AgesPlan | CodesPlan | DatesPlan
+"""The builders of plans whose parameters a user can type."""
+
 FIELDS = tuple(
     dict.fromkeys(part.name for builder in BUILDERS.values() for part in builder.parameters)
 )
@@ -191,16 +194,6 @@ class HierarchyChoice:
         if self.tree is None or not isinstance(self.plan, CodesPlan):
             return self.notes
         return (*self.notes, *describe_ranges(self.plan, self.tree))
-
-
-@dataclass(frozen=True, eq=False)
-class FileReview:
-    """A hierarchy file that waits for the user's review."""
-
-    file: str  # Its name
-    found: HierarchyFile | None
-    column: str | None  # The column that it is meant for
-    problem: str | None  # Why it cannot be used at all
 
 
 def build_choice(
@@ -299,7 +292,7 @@ def is_first_choice(choice: HierarchyChoice, column: str, kind: ColumnKind | Non
 def suggest_choice(column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy suggested from the values, with the reason as its note."""
     proposal = propose(values.counts, values.chosen)
-    typed = {name: _format_parameter(value) for name, value in proposal.parameters.items()}
+    typed = _format_parameters(proposal.parameters.items())
     choice = build_choice(proposal.builder, typed, column, values)
     return replace(choice, notes=(proposal.reason, *choice.notes))
 
@@ -312,13 +305,21 @@ def get_start_parameters(builder: str, values: ValueCounts) -> dict[str, str]:
         return {"parts": "8, 4, 2"}
     if builder == "frequency":
         return {"least": str(max(5, values.n_records // 100))}
-    parameters = starting_parameters(builder, texts, values.chosen)
-    return {name: _format_parameter(value) for name, value in parameters.items()}
+    return _format_parameters(starting_parameters(builder, texts, values.chosen).items())
+
+
+def write_typed_parameters(plan: BuilderPlan) -> dict[str, str]:
+    """A builder of a plan as a user would type it."""
+    return _format_parameters((name, value) for name, value in plan if name in FIELDS)
+
+
+def _format_parameters(parameters: Iterable[tuple[str, object]]) -> dict[str, str]:
+    return {name: _format_parameter(value) for name, value in parameters}
 
 
 def _format_parameter(value: object) -> str:
     if not isinstance(value, list | tuple):
-        return str(value)
+        return "" if value is None else str(value)
     if value and isinstance(value[0], CodeRange):
         return write_ranges(value)
     return ", ".join(map(str, value))

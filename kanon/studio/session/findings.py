@@ -107,9 +107,7 @@ _MOST_ALTERNATIVES = 4  # And so many that only ran behind the page
 @dataclass(frozen=True, eq=False)
 class ComparisonResult:
     comparison: Comparison
-    settings: str
-    seconds: float
-    key: str = ""
+    key: str
     wanted: str = ""  # What was asked for, if it ended early and has only the finished lines
 
 

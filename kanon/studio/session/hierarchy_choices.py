@@ -1,6 +1,6 @@
 """The hierarchies of a session: choose, build, undo, and rebuild them for other records."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kanon.base.values import ValueCounts
@@ -16,7 +16,7 @@ from kanon.studio.session.choices import (
 )
 from kanon.studio.session.parts import Message
 from kanon.studio.session.samples import ADULT_FOLDER, find_bundled_file
-from kanon.studio.session.table_state import History, Missing, PastChoice
+from kanon.studio.session.table_state import History, Missing, Steps
 from kanon.studio.session.work import SessionState
 
 
@@ -109,26 +109,21 @@ def undo_hierarchy(work: SessionState, column: str) -> SessionState:
     """Undo the last change of a column's hierarchy, and of others by the same press."""
     if not work.table.get_history(column).past:
         raise HierarchyError("There is nothing to undo.")
-    return _step_histories(work, column, lambda history: history.past, History.step_back)
+    return _step_histories(work, column, "past")
 
 
 def redo_hierarchy(work: SessionState, column: str) -> SessionState:
     if not work.table.get_history(column).future:
         raise HierarchyError("There is nothing to redo.")
-    return _step_histories(work, column, lambda history: history.future, History.step_forward)
+    return _step_histories(work, column, "future")
 
 
-def _step_histories(
-    work: SessionState,
-    column: str,
-    steps: Callable[[History], tuple[PastChoice, ...]],
-    step: Callable[[History, HierarchyChoice], tuple[HierarchyChoice, History]],
-) -> SessionState:
-    press = steps(work.table.get_history(column))[-1].press
+def _step_histories(work: SessionState, column: str, steps: Steps) -> SessionState:
+    press = getattr(work.table.get_history(column), steps)[-1].press
     for name, history in work.table.histories.items():
-        if not steps(history) or steps(history)[-1].press is not press:
+        if not any(past.press is press for past in getattr(history, steps)[-1:]):
             continue
-        choice, after = step(history, work.table.choices[name])
+        choice, after = history.step_through(work.table.choices[name], steps)
         # The records may have changed meanwhile: what the tree lacks is counted again.
         values = work.table.complete_records.count_column_values(name)
         work = _set_hierarchy(work, name, build_choice_again(choice, name, values), after)

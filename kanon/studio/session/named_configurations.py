@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from kanon.base.checked_json import read_json
-from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.plans import get_hierarchy_file
 from kanon.plan import Plan, update_plan_version
 from kanon.release.drift import DriftFinding, find_changes
-from kanon.run import PreparedRun, prepare
+from kanon.run import prepare
 from kanon.schema import check_columns
 from kanon.settings import get_settings
 from kanon.sources.memory import MemoryTable
@@ -40,37 +40,33 @@ def rename_configuration(work: SessionState, old: str, title: str) -> SessionSta
         for saved in work.kept.configurations
     )
     yardstick = title if work.kept.measuring_hierarchies == old else work.kept.measuring_hierarchies
-    return work.replace_sections(
-        replace(work.kept, configurations=pinned, measuring_hierarchies=yardstick), Message()
-    )
+    return _change_kept(work, configurations=pinned, measuring_hierarchies=yardstick)
 
 
 def delete_configuration(work: SessionState, title: str) -> SessionState:
     removed = get_saved_configuration(work, title)
     pinned = tuple(saved for saved in work.kept.configurations if saved is not removed)
     yardstick = "" if work.kept.measuring_hierarchies == title else work.kept.measuring_hierarchies
-    kept = replace(
-        work.kept,
+    return _change_kept(
+        work,
         configurations=pinned,
         deleted_configuration=removed,
         measuring_hierarchies=yardstick,
     )
-    return work.replace_sections(kept, Message())
 
 
 def restore_configuration(work: SessionState) -> SessionState:
     """Bring back the configuration that was deleted last."""
-    if work.kept.deleted_configuration is None:
+    deleted = work.kept.deleted_configuration
+    if deleted is None:
         return work
-    check_configuration_title(work.kept.deleted_configuration.title, _get_titles(work))
-    return work.replace_sections(
-        replace(
-            work.kept,
-            configurations=(*work.kept.configurations, work.kept.deleted_configuration),
-            deleted_configuration=None,
-        ),
-        Message(),
-    )
+    check_configuration_title(deleted.title, _get_titles(work))
+    configurations = (*work.kept.configurations, deleted)
+    return _change_kept(work, configurations=configurations, deleted_configuration=None)
+
+
+def _change_kept(work: SessionState, **fields: Any) -> SessionState:
+    return work.replace_sections(replace(work.kept, **fields), Message())
 
 
 def apply_configuration(work: SessionState, title: str, plan: Plan | None = None) -> SessionState:
@@ -87,10 +83,6 @@ def _get_titles(work: SessionState) -> list[str]:
 
 def get_saved_configuration(work: SessionState, title: str) -> SavedConfiguration:
     return next(saved for saved in work.kept.configurations if saved.title == title)
-
-
-def export_configuration(pinned: SavedConfiguration) -> str:
-    return pinned.plan.to_json()
 
 
 def import_configuration(work: SessionState, content: bytes, title: str) -> SessionState:
@@ -116,7 +108,7 @@ def import_configuration(work: SessionState, content: bytes, title: str) -> Sess
     configuration = _check_on_table(SavedConfiguration(title, plan, {}), work)
     if any(finding.kind == "unfit" for finding in configuration.findings):
         # Raises the error of the plan itself, whatever the table.
-        _check_runnable(prepare(plan, work.table.records))
+        prepare(plan, work.table.records).task()
     new_work = _add_configuration(work, title, plan, configuration.trees, configuration.findings)
     if not configuration.fits:
         sentences = [f"{quote(title)} was imported.", _describe_misfits([title]), change]
@@ -192,9 +184,11 @@ def _check_on_table(
         checked = replace(configuration, findings=findings)
         if not checked.fits:
             return checked
-        classes = _check_runnable(prepared or prepare(configuration.plan, work.table.records))
+        prepared = prepared or prepare(configuration.plan, work.table.records)
+        prepared.task()
     except KanonError as error:
         return replace(configuration, findings=(DriftFinding("unfit", "", True, str(error)),))
+    classes = prepared.classes
     return replace(checked, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
 
 
@@ -213,11 +207,6 @@ def _check_classes_load(plan: Plan, table: Table) -> None:
         )
 
 
-def _check_runnable(prepared: PreparedRun) -> EquivalenceClasses:
-    prepared.task()
-    return prepared.classes
-
-
 def _add_configuration(
     work: SessionState,
     title: str,
@@ -225,16 +214,14 @@ def _add_configuration(
     trees: Mapping[str, Hierarchy],
     findings: tuple[DriftFinding, ...] = (),
 ) -> SessionState:
-    title = check_configuration_title(title, [other.title for other in work.kept.configurations])
+    title = check_configuration_title(title, _get_titles(work))
     led = plan.algorithm
     if needs_sensitive(led.strategy):  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
     configuration = SavedConfiguration(
         title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings
     )
-    return work.replace_sections(
-        replace(work.kept, configurations=(*work.kept.configurations, configuration)), Message()
-    )
+    return _change_kept(work, configurations=(*work.kept.configurations, configuration))
 
 
 def check_configuration_title(

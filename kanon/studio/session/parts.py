@@ -18,8 +18,7 @@ from kanon.metrics import PUBLISHED
 from kanon.plan import Plan
 from kanon.plan_parts import MetricPlan
 from kanon.privacy.known_columns import KAmongKnown
-from kanon.privacy.model import Model, SensitiveModel
-from kanon.privacy.release_model import ReleaseModel
+from kanon.privacy.model import Model
 from kanon.release.common_classes import Release
 from kanon.release.context import Context
 from kanon.release.drift import DriftFinding
@@ -63,7 +62,6 @@ class SharedView(StateSection):
     tree_view: Literal["tree", "levels", "edges"] = "tree"
     shown: str = ""  # The weights on the edges: a metric's name, the drawn ones, or none
     uploads: int = 0  # Counts uploads, so that their field is empty again
-    first_run_started: bool = False  # Whether the first run has started by itself
     link: str = ""  # The link that was opened last, so that a reload does not open it again
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
 
@@ -86,7 +84,6 @@ class RunSettings(StateSection):
         "keep_suppressed": "Keep the rows of suppressed records, blanked",
         "row_order": "Keep the table's order of rows",
         "models": "Also require",
-        "release_models": "Also require of the whole release",
         "k": "k",
         "attribute_weights": "How much does losing a column hurt?",
         "level_bounds": "Levels that a release may show",
@@ -109,22 +106,16 @@ class RunSettings(StateSection):
     seed: int = 0
     node: Mapping[str, int] | None = None  # The picked level of each quasi-identifier
     sensitive: str | None = None  # The sensitive column that strategies and numbers look at
-    models: tuple[SensitiveModel, ...] = ()  # What every class has to meet beside k
-    release_models: tuple[ReleaseModel, ...] = ()  # What the release has to meet as a whole
+    models: tuple[Model, ...] = ()  # What every class or the whole release has to meet beside k
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)  # The user's own metrics
     attribute_weights: Mapping[str, float] = field(default_factory=dict)  # 1 where none is set
     # The lowest and the highest released level of a column, where it is bounded; None: the root.
     level_bounds: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
 
     @property
-    def required(self) -> tuple[Model, ...]:
-        """All that is required beside k."""
-        return (*self.models, *self.release_models)
-
-    @property
     def known(self) -> int | None:
         """How many quasi-identifiers k is about; None for all."""
-        return next((m.known for m in self.release_models if isinstance(m, KAmongKnown)), None)
+        return next((m.known for m in self.models if isinstance(m, KAmongKnown)), None)
 
 
 @dataclass(frozen=True, eq=False)

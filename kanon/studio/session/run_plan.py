@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from kanon.algorithms.catalogue import unused_settings, uses
 from kanon.base.fingerprint import compute_fingerprint
@@ -15,34 +13,26 @@ from kanon.base.formatting import choose_plural
 from kanon.base.values import ValueCounts
 from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.codes import write_ranges
 from kanon.hierarchy.files import HierarchyFile
-from kanon.hierarchy.plans import (
-    AgesPlan,
-    CodesPlan,
-    DatesPlan,
-    HierarchyPlan,
-    IntervalsPlan,
-    MaskPlan,
-    SuppressionPlan,
-    build_hierarchy,
-)
+from kanon.hierarchy.plans import HierarchyPlan, build_hierarchy
 from kanon.plan import VERSION, Plan
 from kanon.plan_parts import RecordsPlan
 from kanon.privacy import k_anonymity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.known_columns import KAmongKnown
-from kanon.privacy.model import SensitiveModel
+from kanon.privacy.model import Model, SensitiveModel
 from kanon.privacy.plans import AnyModelPlan
 from kanon.privacy.release_model import PopulationModel, ReleaseModel
 from kanon.run.preparation import list_distance_columns
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.choices import (
+    BuilderPlan,
     HierarchyChoice,
     build_choice,
     build_imported_choice,
     suggest_first_choice,
+    write_typed_parameters,
 )
 from kanon.studio.session.hierarchy_choices import set_hierarchy, update_hierarchies
 from kanon.studio.session.parts import Message, RunSettings
@@ -170,10 +160,11 @@ def build_plan_content(work: SessionState, trees: bool = True) -> dict[str, Any]
         },
         "privacy": [
             {"model": "k-anonymity", "k": work.settings.k, "known": work.settings.known},
-            *(model.describe_for_plan() for model in work.settings.models),
             *(
-                {"model": model.card.name, **vars(model)}
-                for model in work.settings.release_models
+                model.describe_for_plan()
+                if isinstance(model, SensitiveModel)
+                else {"model": model.card.name, **vars(model)}
+                for model in work.settings.models
                 if not isinstance(model, KAmongKnown)
             ),
         ],
@@ -234,42 +225,6 @@ def drop_unmeetable_models(work: SessionState) -> SessionState:
     return work.replace_sections(replace(work.settings, models=models))
 
 
-@dataclass(frozen=True, eq=False)
-class ReleaseInputs:
-    """All that a release depends on except k."""
-
-    table: str  # The digest of the table, and the version of the session's work
-    version: int
-    plan: Mapping[str, Any]  # What a plan says, but for hierarchies and what nobody looks at
-    trees: Mapping[str, TreeInputs]  # Hierarchies count by their trees, however made
-
-
-@dataclass(frozen=True, eq=False)
-class ComparisonInputs:
-    table: str
-    version: int
-    columns: Mapping[str, Any]
-    read: Mapping[str, Any]
-    person: str | None
-    cost: str
-    attribute_weights: Mapping[str, float]
-    tie_seed: int | None
-    models: tuple[Any, ...]  # What lines meet beside k
-    metrics: Mapping[str, Any]  # What is composed by those of its metrics that are
-    trees: Mapping[str, TreeInputs]
-
-
-@dataclass(frozen=True, eq=False)
-class TreeInputs:
-    labels: tuple[str, ...]
-    parent: np.ndarray
-    weight: np.ndarray | None  # None too where nobody counts them
-
-    @classmethod
-    def from_tree(cls, tree: Hierarchy, weighted: bool = False) -> TreeInputs:
-        return cls(tree.labels, tree.parent, tree.weight if weighted else None)
-
-
 def list_models(plan: Plan) -> list[AnyModelPlan]:
     """What a plan requires beside k-anonymity."""
     return [part for part in plan.privacy if part.counted_as != k_anonymity.CARD.name]
@@ -291,50 +246,21 @@ def hash_run_inputs(work: SessionState, plan: Plan) -> str:
     led.update(dict.fromkeys(led.keys() & unused_settings(plan.algorithm.name) - {"metric"}))
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     content["order"] = None  # of the rows of a file
-    trees = _get_tree_inputs(work, [plan.algorithm.metric])
-    content["columns"] = _drop_hierarchies(content, trees)
-    return compute_fingerprint(ReleaseInputs(work.table.digest, work.version, content, trees))
+    trees = get_tree_inputs(work.table.trees, plan.algorithm.metric == "custom")
+    for column in trees:
+        content["columns"][column]["hierarchy"] = None
+    return compute_fingerprint(work.table.digest, work.version, content, trees)
 
 
 def hash_release_inputs(work: SessionState, plan: Plan) -> str:
     return compute_fingerprint(hash_run_inputs(work, plan), plan.k)
 
 
-def hash_comparison_inputs(work: SessionState, plan: Plan, metrics: Iterable[str]) -> str:
-    content = plan.model_dump(mode="json")
-    led, composed = content["algorithm"], content["metrics"]
-    guides = {name: composed.get(name) for name in metrics}
-    trees = _get_tree_inputs(work, guides)
-    return compute_fingerprint(
-        ComparisonInputs(
-            work.table.digest,
-            work.version,
-            _drop_hierarchies(content, trees),
-            content["read"],
-            content["person"],
-            led["cost"],
-            led["attribute_weights"],
-            led["tie_seed"],
-            () if work.compare.k_only else tuple(part.model_dump() for part in list_models(plan)),
-            guides,
-            trees,
-        )
-    )
-
-
-def _get_tree_inputs(work: SessionState, metrics: Iterable[str]) -> dict[str, TreeInputs]:
-    weighted = "custom" in metrics
+def get_tree_inputs(trees: Mapping[str, Hierarchy], weighted: bool = False) -> dict[str, Any]:
+    """What results depend on of hierarchies, however these were made."""
     return {
-        column: TreeInputs.from_tree(tree, weighted) for column, tree in work.table.trees.items()
-    }
-
-
-def _drop_hierarchies(
-    content: Mapping[str, Any], trees: Mapping[str, TreeInputs]
-) -> dict[str, Any]:
-    return {
-        column: {**part, "hierarchy": None} if column in trees else part
-        for column, part in content["columns"].items()
+        column: (tree.labels, tree.parent, tree.weight if weighted else None)
+        for column, tree in trees.items()
     }
 
 
@@ -394,8 +320,7 @@ def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
         attribute_weights=dict(algorithm.attribute_weights),
         level_bounds={name: (part.least, part.most) for name, part in plan.level_bounds.items()},
         k=min(max(2, plan.k), max(2, work.table.records.n_records)),
-        models=tuple(model for model in plan.models if isinstance(model, SensitiveModel)),
-        release_models=_list_release_models(plan),
+        models=_list_usable_models(plan),
         suppression=limit,
         outliers=outliers,
         keep_suppressed=plan.suppressed == "keep",
@@ -403,8 +328,13 @@ def read_plan_settings(work: SessionState, plan: Plan) -> RunSettings:
     )
 
 
-def _list_release_models(plan: Plan) -> tuple[ReleaseModel, ...]:
-    models = tuple(model for model in plan.models if isinstance(model, ReleaseModel))
+def list_further_models(plan: Plan) -> list[Model]:
+    """What a plan requires beside k, and beside persons."""
+    return [model for model in plan.models if isinstance(model, SensitiveModel | ReleaseModel)]
+
+
+def _list_usable_models(plan: Plan) -> tuple[Model, ...]:
+    models = tuple(list_further_models(plan))
     for model in models:
         if isinstance(model, PopulationModel):
             raise PlanError(
@@ -425,30 +355,7 @@ def _choose_hierarchy(
 ) -> HierarchyChoice:
     if part is None:
         return suggest_first_choice(column, values)
-    for kind, (builder, typed) in _TYPED.items():
-        if isinstance(part, kind):
-            return build_choice(builder, typed(part), column, values)
+    if isinstance(part, BuilderPlan):
+        return build_choice(part.build, write_typed_parameters(part), column, values)
     tree = build_hierarchy(column, part, values.texts, Path(), values.chosen)
     return build_imported_choice("the plan", HierarchyFile(tree), column, values)
-
-
-def _describe_intervals(part: Any) -> dict[str, str]:
-    numbers = {name: getattr(part, name, None) for name in ("origin", "lowest", "highest")}
-    typed = {name: "" if number is None else repr(number) for name, number in numbers.items()}
-    return {"widths": ", ".join(map(repr, part.widths)), **typed}
-
-
-def _describe_codes(part: Any) -> dict[str, str]:
-    prefixes = ", ".join(map(str, part.prefixes))
-    typed = {"separators": part.separators, "prefixes": prefixes}
-    return {**typed, "ranges": write_ranges(part.ranges)}
-
-
-_TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
-    SuppressionPlan: ("suppression", lambda part: {}),
-    IntervalsPlan: ("intervals", _describe_intervals),
-    MaskPlan: ("mask", lambda part: {"keep": ", ".join(map(str, part.keep)), "side": part.side}),
-    AgesPlan: ("ages", lambda part: {**_describe_intervals(part), "day": part.day}),
-    CodesPlan: ("codes", _describe_codes),
-    DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
-}

@@ -35,9 +35,11 @@ from kanon.studio.session.work import (
     keep_user_sections,
 )
 
-_WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
-_TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
-_FIRST, _LOST = "kanon-first", "kanon-lost"
+_WORK, _SALT, _MEMORY = "kanon-work", "kanon-salt", "kanon-memory"
+_TOKEN, _FIRST = "kanon-token", "kanon-first"
+ENTERED = "kanon-entered"  # the page was drawn by app.py
+SETTLED = "kanon-settled"  # it was drawn once, so that its tab could name an earlier session
+LOST, DELETED = "kanon-lost", "kanon-forgotten"  # its earlier work is gone; the user deleted all
 _SAID_ON = "said-on"  # remembers the page on which the last message was first read
 
 T = TypeVar("T")
@@ -85,18 +87,24 @@ def _cancel_missing(old: SessionState, new: SessionState) -> SessionState:
     return new.add_notice(" ".join(filter(None, [new.message.notice, sentence])))
 
 
-def mark_entered() -> None:
-    st.session_state[_ENTERED] = True
+def mark(flag: str) -> None:
+    """Set a flag of this tab: :data:`ENTERED`, :data:`SETTLED`, :data:`LOST`, :data:`DELETED`."""
+    st.session_state[flag] = True
 
 
-def is_from_app() -> bool:
-    return _ENTERED in st.session_state
+def is_marked(flag: str) -> bool:
+    return flag in st.session_state
 
 
 def update_sections(*parts: StateSection) -> None:
     """Replace sections of the state and clear the message."""
     if not all(is_same_section(get_session().view(type(part)), part) for part in parts):
         set_session(get_session_without_message().replace_sections(*parts))
+
+
+def update_fields(kind: type[StateSection], **fields: Any) -> None:
+    """Replace fields of one section; for callbacks."""
+    update_sections(replace(get_session().view(kind), **fields))
 
 
 def get_session_without_message() -> SessionState:
@@ -112,6 +120,11 @@ def try_update(make: Callable[[], SessionState], problem_at: str = "", carry: bo
         return False
     set_session(new, carry)
     return True
+
+
+def try_step(step: Callable[..., SessionState], *arguments: Any) -> None:
+    """Replace the state by ``step`` of it; for callbacks."""
+    try_update(lambda: step(get_session(), *arguments))
 
 
 def show_message_at(at: str) -> None:
@@ -198,7 +211,7 @@ def attach_widget(
         if callable(take):
             take(*args, new)
         elif isinstance(into, type):
-            update_sections(replace(get_session().view(into), **{take: new}))
+            update_fields(into, **{take: new})
         elif into is not None:
             into(**{take: new})
 
@@ -218,26 +231,13 @@ def get_visitor() -> str:
     return get_owner() or get_token()
 
 
-def is_tab_known() -> bool:
-    """Whether the page was drawn once, so that its tab could name an earlier session."""
-    return _SETTLED in st.session_state
-
-
-def mark_lost() -> None:
-    st.session_state[_LOST] = True
-
-
-def has_lost_state() -> bool:
-    return _LOST in st.session_state
-
-
 def start_again() -> None:
-    st.session_state.pop(_LOST, None)
+    st.session_state.pop(LOST, None)
     mark_settled()
 
 
 def mark_settled() -> None:
-    st.session_state[_SETTLED] = True
+    mark(SETTLED)
     store_session()
 
 
@@ -282,8 +282,4 @@ def delete_all_data() -> None:
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
         runtime.get_instance().media_file_mgr.clear_session_refs(session)
     st.session_state.clear()
-    st.session_state[_FORGOTTEN] = True
-
-
-def has_deleted_data() -> bool:
-    return _FORGOTTEN in st.session_state
+    mark(DELETED)

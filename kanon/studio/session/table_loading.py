@@ -117,15 +117,7 @@ def _is_allowed_with_markers(step: Repair, markers: tuple[str, ...] | None) -> b
 
 
 def set_repairs(work: SessionState, steps: Iterable[Repair]) -> SessionState:
-    """Repair the table as it was read, by these steps alone; roles and hierarchies stay.
-
-    Raises
-    ------
-    PlanError
-        A step names a column that the table lacks, or its values do not fit the chosen kind.
-    TableError
-        No record is left, or a step cannot be done.
-    """
+    """Repair the table as it was read, by these steps alone; roles and hierarchies stay."""
     old, new_steps = work.table, tuple(steps)
     if new_steps == old.repairs:
         return work

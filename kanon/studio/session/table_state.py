@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from kanon.base.kinds import ColumnKind
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.bundle import FileResult
 from kanon.schema import Role
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.opening import OpenedTable
@@ -17,11 +18,14 @@ from kanon.sources.reading import TableFile
 from kanon.sources.repairs import Repair
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
-from kanon.studio.session.choices import FileReview, HierarchyChoice
+from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.parts import StateSection
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000
 """The most steps to undo, the least, and the most nodes of all their trees together."""
+
+
+Steps = Literal["past", "future"]  # to undo, or to redo
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +51,15 @@ class History:
         past = (*self.past, PastChoice(_strip_choice(old), press))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
 
-    def step_back(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
-        last = self.past[-1]
-        future = (*self.future, PastChoice(_strip_choice(current), last.press))
-        changed = replace(self, past=self.past[:-1], future=future, version=self.version + 1)
-        return last.choice, replace(changed, said="", refused=False, select=())
-
-    def step_forward(self, current: HierarchyChoice) -> tuple[HierarchyChoice, History]:
-        next_ = self.future[-1]
-        past = (*self.past, PastChoice(_strip_choice(current), next_.press))
-        changed = replace(self, past=past, future=self.future[:-1], version=self.version + 1)
-        return next_.choice, replace(changed, said="", refused=False, select=())
+    def step_through(
+        self, current: HierarchyChoice, steps: Steps
+    ) -> tuple[HierarchyChoice, History]:
+        """Take the next choice of the steps; the current one goes to the others."""
+        *rest, last = getattr(self, steps)
+        others = "future" if steps == "past" else "past"
+        kept = (*getattr(self, others), PastChoice(_strip_choice(current), last.press))
+        changed: dict[str, Any] = {steps: tuple(rest), others: kept, "version": self.version + 1}
+        return last.choice, replace(self, **changed, said="", refused=False, select=())
 
 
 def _strip_choice(choice: HierarchyChoice) -> HierarchyChoice:
@@ -92,7 +94,7 @@ class TableState(StateSection):
     choices: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)  # Not in use yet
-    imports: tuple[FileReview, ...] = ()  # Hierarchy files to review
+    imports: tuple[FileResult, ...] = ()  # Hierarchy files to review
     # Of sensitive columns with a hierarchy; 0 for one that only says how far values are apart
     levels: Mapping[str, int] = field(default_factory=dict)
     # What is released for a class, of columns that are or were quasi-identifiers; see a plan's key.

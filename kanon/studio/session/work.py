@@ -101,13 +101,17 @@ class SessionState:
         return [
             model
             for model in self.settings.models
-            if not {*(model.columns or [model.column])} <= {*sensitive}
+            if isinstance(model, SensitiveModel)
+            and not {*(model.columns or [model.column])} <= {*sensitive}
         ]
 
     @property
     def looks_at_several(self) -> bool:
         """Whether a model looks at several sensitive columns at once."""
-        return any(model.looks_at_several for model in self.settings.models)
+        return any(
+            isinstance(model, SensitiveModel) and model.looks_at_several
+            for model in self.settings.models
+        )
 
     @property
     def looked_at(self) -> str | None:
@@ -165,7 +169,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
 
 
 _BY_ITSELF = {
-    *("result", "results", "bounds", "first_run_started", "problem", "notice", "tour", "link"),
+    *("result", "results", "bounds", "problem", "notice", "tour", "link"),
 }
 
 
@@ -243,16 +247,8 @@ class JobHandle(Protocol):
     def cancel(self) -> None: ...
 
 
-def add_run_cancelled_notice(work: SessionState) -> SessionState:
-    return work.add_notice("The run was cancelled; nothing was changed.")
-
-
-def add_opening_cancelled_notice(work: SessionState) -> SessionState:
-    return work.add_notice("Opening was cancelled; nothing was changed.")
-
-
-def add_reading_cancelled_notice(work: SessionState) -> SessionState:
-    return work.add_notice("Reading was cancelled; nothing was changed.")
+def add_cancel_notice(work: SessionState) -> SessionState:
+    return work.add_notice("Cancelled; nothing was changed.")
 
 
 def add_problem(work: SessionState, sentence: str) -> SessionState:
@@ -273,16 +269,10 @@ class JobRequest:
     limit: Limit = "job_minutes"
     seconds: float = 0.0  # Its deadline, if the limit is none of minutes
     lane: Lane = "short"  # A short one may be begun twice, so one that writes is never short
-    begins: Callable[[SessionState], SessionState] = lambda work: (
-        work
-    )  # Changes the state at the start
+    begins: Callable[[SessionState], SessionState] = lambda work: work
     after: Callable[[], object] = lambda: None  # Called on the server, however it ended
-    cancelled: Callable[[SessionState], SessionState] = (
-        add_run_cancelled_notice  # Changes the state after a cancel
-    )
-    handle_failure: Callable[[SessionState, str], SessionState] = (
-        add_problem  # Stores why it failed
-    )
+    handle_cancel: Callable[[SessionState], SessionState] = add_cancel_notice
+    handle_failure: Callable[[SessionState, str], SessionState] = add_problem
     death_message: str = ""  # The message where its worker died
     study_key: str = ""  # The fingerprint under which a study's results are kept
     noun: str = "search"  # What a sentence calls it if it ends early and leaves partial results

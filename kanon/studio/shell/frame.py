@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -47,52 +48,14 @@ class ClassCount(StateSection):
     problem: str = ""  # Why that brought nothing
 
 
-# Less empty space above the question, so that the picture is on the first screen; captions and
-# filled buttons that are readable in both themes; a visible sentence for a file that is too large;
-# running calculations at the foot, where they move nothing; the line at the top stays one line,
-# whose facts are cut before its controls; on a tablet, no facts, and columns that wrap.
-_STYLE = """<style>
-.stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
-.stMain h1 { padding-top: 0.25rem; }
-.st-key-tab { display: none; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-calculations) {
-    order: 1; position: sticky; bottom: 0; z-index: 90;
-    background: light-dark(#FFFFFF, #14181D);
-}
-.st-key-calculations:has(.stProgress) { padding: 0.5rem 0; border-top: 1px solid #8A949E; }
-[data-testid="stCaptionContainer"] { opacity: 0.8; }
-[data-testid="stBaseButton-primary"]:not(:disabled), [data-tag], [data-tag] span {
-    color: light-dark(#FFFFFF, #14181D) !important;
-}
-[data-testid="stFileChip"][aria-invalid="true"]::after {
-    content: "This file is larger than allowed and was not loaded.";
-    color: #B3261E; margin-left: 0.75rem; white-space: nowrap;
-}
-.st-key-frame [data-testid="stCaptionContainer"] p { white-space: nowrap; overflow: hidden;
-    text-overflow: ellipsis; }
-@media (min-width: 641px) {
-    .st-key-frame { flex-wrap: nowrap !important; }
-    .st-key-frame > *, .st-key-frame :is(button, [data-testid="stCaptionContainer"]) {
-        min-width: 0; flex-shrink: 1; }
-    .st-key-frame > :has([data-testid="stCaptionContainer"]) {
-        flex: 1 1 0; max-width: max-content; }
-    .st-key-frame button p { overflow: hidden; text-overflow: ellipsis; }
-}
-@media (max-width: 1024px) {
-    .st-key-frame > :has([data-testid="stCaptionContainer"]) { display: none; }
-    .stMainBlockContainer { padding: 3.9rem 1rem 3rem; }
-    [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
-    [data-testid="stColumn"] { flex: 1 1 11rem; min-width: 11rem; }
-    [data-testid="stColumn"]:has([data-testid="stPlotlyChart"]) { min-width: 22rem; }
-}
-</style>"""
+_STYLE = f"<style>{(Path(__file__).parent / 'frame.css').read_text('utf-8')}</style>"
 
 
 def draw_page_head(
     question: str, as_toast: bool = False, line: bool = True, invite: bool = False
 ) -> SessionState:
     """Draw what every page begins with; ``invite`` is for the page that newcomers see first."""
-    if not state.is_from_app():
+    if not state.is_marked(state.ENTERED):
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
         # app.py, until the navigation was drawn once.
         select_page()
@@ -267,7 +230,7 @@ def _draw_line(work: SessionState) -> None:
         facts.append("k counts persons")
     elif work.table.person is not None:
         facts.append("k cannot count persons yet")
-    if required := work.settings.required:
+    if required := work.settings.models:
         facts.append(f"k and {count_noun(len(required), 'more model')}")
     weights = {
         name: weight
@@ -356,7 +319,7 @@ def request_class_count(work: SessionState) -> JobRequest | None:
         begins=lambda new: (
             replace(new, message=work.message).replace_sections(ClassCount(counted_for))
         ),
-        cancelled=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
+        handle_cancel=partial(_store_count_problem, sentence="Counting the classes was cancelled."),
         handle_failure=_store_count_problem,
     )  # fmt: skip
 
@@ -364,18 +327,11 @@ def request_class_count(work: SessionState) -> JobRequest | None:
 def count_by_itself() -> None:
     """Count the classes once for each choice of quasi-identifiers, if needed."""
     work = state.get_session()
-    counted_for = (
-        describe_class_count_inputs(work)
-        if "counting" in work.running or needs_class_count(work)
-        else ""
-    )
-    if "counting" in work.running and work.view(ClassCount).of != counted_for:
+    wanted = describe_class_count_inputs(work) if needs_class_count(work) else ""
+    if "counting" in work.running and work.view(ClassCount).of != wanted:
         runner.cancel_job("counting")
         runner.collect_jobs()
-    if (
-        needs_class_count(state.get_session())
-        and state.get_session().view(ClassCount).of != counted_for
-    ):
+    if wanted and state.get_session().view(ClassCount).of != wanted:
         runner.run_request(request_class_count)
 
 

@@ -110,7 +110,7 @@ def _open(text: str, parameters: Mapping[str, str]) -> None:
         run_first_time()  # before the message, which it would clear
         _mark_followed(text, Message(problem=f"{error.sentence} Nothing was changed."))
         return
-    state.set_session(new.replace_sections(replace(new.shared, first_run_started=True)))
+    state.set_session(new)
     _mark_followed(text)
     runner.run_request(request_anonymisation)
     if {*_PARTS[-3:]} & {*parameters}:

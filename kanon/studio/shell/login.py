@@ -12,7 +12,7 @@ from importlib.util import find_spec
 import streamlit as st
 
 from kanon.studio.session import state
-from kanon.studio.shell.navigation import set_up_page
+from kanon.studio.shell.navigation import show_only_page
 
 
 def needs_login(environment: Mapping[str, str] = os.environ) -> bool:
@@ -36,9 +36,7 @@ def check_login() -> bool:
         with st.sidebar:
             st.button("Log out", icon=":material/logout:", on_click=_log_out, width="stretch")
         return True
-    set_up_page()
-    # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-    st.navigation([st.Page(_log_in, title="Log in", default=True)], position="hidden").run()
+    show_only_page(_log_in, "Log in")
     return False
 
 

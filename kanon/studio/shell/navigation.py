@@ -1,5 +1,6 @@
 """The pages, in the order of the work."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -27,6 +28,12 @@ _ICON = str(Path(__file__).parent / "icon.png")
 
 def set_up_page() -> None:
     st.set_page_config(page_title="kanon", page_icon=_ICON, layout="wide")
+
+
+def show_only_page(draw: Callable[[], None], title: str) -> None:
+    """Show one page; beside a folder called pages, Streamlit would offer what is in it."""
+    set_up_page()
+    st.navigation([st.Page(draw, title=title, default=True)], position="hidden").run()
 
 
 def select_page() -> StreamlitPage:

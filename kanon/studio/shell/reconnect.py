@@ -19,20 +19,21 @@ def restore_or_start() -> None:
     if not runtime.exists():  # a test: no tab, and nothing that outlives it
         return
     get_connection()  # so that the end of this connection is noticed
-    if state.has_deleted_data():
+    if state.is_marked(state.DELETED):
         _tab(key=_KEY, data={"forgotten": True})
         st.caption("All your data are deleted. Reload the page to start again.")
         st.stop()
     if get_session_store().seconds:
-        waiting = not state.is_tab_known() and get_session_store().has_abandoned_sessions
-        tab_data = {"token": state.get_token(), "settled": state.is_tab_known(), "waiting": waiting}
+        settled = state.is_marked(state.SETTLED)
+        waiting = not settled and get_session_store().has_abandoned_sessions
+        tab_data = {"token": state.get_token(), "settled": settled, "waiting": waiting}
         _tab(key=_KEY, data=tab_data, on_before_change=_receive_token)
         if waiting:
             st.caption("Looking for the earlier work of this tab …")
             st.button("Start again", on_click=state.mark_settled)
             st.stop()
     state.mark_settled()
-    if state.has_lost_state():
+    if state.is_marked(state.LOST):
         _warn_of_loss()
         st.stop()
 
@@ -59,5 +60,5 @@ def _receive_token() -> None:
         and earlier_token
         and not state.restore_session(earlier_token)
     ):
-        state.mark_lost()
+        state.mark(state.LOST)
     state.mark_settled()

@@ -136,17 +136,13 @@ def check_settings() -> bool:
     except SettingsError as error:
         # Most imports are for these; the workers should not wait for them.
         from kanon.studio.session.text import escape_markdown
-        from kanon.studio.shell.navigation import set_up_page
+        from kanon.studio.shell.navigation import show_only_page
 
         sentence = escape_markdown(error.sentence)
 
         def show_problem() -> None:
             st.error(sentence, icon=":material/error:")
 
-        set_up_page()
-        # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-        st.navigation(
-            [st.Page(show_problem, title="Settings", default=True)], position="hidden"
-        ).run()
+        show_only_page(show_problem, "Settings")
         return False
     return True

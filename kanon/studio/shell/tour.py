@@ -1,12 +1,13 @@
 """The guided tour: five steps through the pages, each with what to look at there."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from kanon.studio.session import state
+from kanon.studio.session.parts import SharedView
 
 _text = st.components.v2.component(
     "kanon_tour",
@@ -113,13 +114,7 @@ STEPS = (
     ),
 )
 
-# It stays in sight below the header, whatever is scrolled or drawn again.
-_STYLE = """<style>
-[data-testid="stLayoutWrapper"]:has(> .st-key-tour) {
-    position: sticky; top: 3.75rem; z-index: 90; background: light-dark(#FFFFFF, #14181D);
-}
-.st-key-tour { padding: 0.75rem 1rem; gap: 0.5rem 1rem; }
-</style>"""
+_STYLE = f"<style>{(Path(__file__).parent / 'tour.css').read_text('utf-8')}</style>"
 
 
 def draw_tour_offer() -> None:
@@ -161,10 +156,12 @@ def draw_tour(page: StreamlitPage) -> None:
                 "End the tour",
                 type="primary" if here and at == len(STEPS) else "tertiary",
                 key="tour-end",
-                on_click=lambda: state.update_sections(replace(state.get_session().shared, tour=0)),
+                on_click=state.update_fields,
+                args=(SharedView,),
+                kwargs={"tour": 0},
             )
 
 
 def _show_step(at: int) -> None:
-    state.update_sections(replace(state.get_session().shared, tour=at))
+    state.update_fields(SharedView, tour=at)
     st.switch_page(STEPS[at - 1].page)

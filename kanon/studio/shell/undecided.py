@@ -7,7 +7,6 @@ from kanon.errors import list_names
 from kanon.schema import Role
 from kanon.studio.session import state
 from kanon.studio.session.hierarchy_choices import set_missing_rule, set_roles
-from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState, count_undecided_records, list_undecided_columns
 
@@ -28,14 +27,14 @@ def show_undecided(work: SessionState) -> None:
             st.button(
                 choose_plural(incomplete, "Drop {count} record", "Drop {count} records"),
                 key="undecided-drop-records",
-                on_click=_set_missing,
-                args=("drop-records",),
+                on_click=state.try_step,
+                args=(set_missing_rule, "drop-records"),
             )
             st.button(
                 "Keep them: count missing as a value of its own",
                 key="undecided-as-value",
-                on_click=_set_missing,
-                args=("as-value",),
+                on_click=state.try_step,
+                args=(set_missing_rule, "as-value"),
             )
 
 
@@ -58,25 +57,15 @@ def show_undecided_roles(work: SessionState) -> None:
         st.button(
             choose_plural(len(columns), "Keep it as it is", "Keep them as they are"),
             key="undecided-keep",
-            on_click=_set_roles,
-            args=(Role.INSENSITIVE,),
+            on_click=state.try_step,
+            args=(set_roles, columns, Role.INSENSITIVE),
             help="Insensitive: every value is released unchanged.",
         )
         st.button(
             choose_plural(len(columns), "Leave it out", "Leave them out"),
             key="undecided-leave",
-            on_click=_set_roles,
-            args=(Role.IDENTIFIER,),
+            on_click=state.try_step,
+            args=(set_roles, columns, Role.IDENTIFIER),
             help="The column becomes an identifier: no release includes it.",
         )
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
-
-
-def _set_roles(role: Role) -> None:
-    state.try_update(
-        lambda: set_roles(state.get_session(), list_undecided_columns(state.get_session()), role)
-    )
-
-
-def _set_missing(missing: Missing) -> None:
-    state.try_update(lambda: set_missing_rule(state.get_session(), missing))

@@ -110,9 +110,7 @@ def _draw_parameter(work: SessionState, parameter: Parameter) -> None:
         **attach_widget(
             f"run-{name}-{parameter.name}-{value}",  # a closed popover's field misses new values
             value,
-            lambda value: state.set_session(
-                set_algorithm_option(state.get_session(), name, parameter.name, value)
-            ),
+            *(state.try_step, set_algorithm_option, name, parameter.name),
         ),
         format_func=lambda value: parameter.choices[value],  # options are no Markdown
         help=escape_markdown(parameter.help),

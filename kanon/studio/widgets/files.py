@@ -7,7 +7,7 @@ session and of all that decides the content.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -23,7 +23,7 @@ from kanon.sources.formats import FORMATS
 from kanon.sources.separators import describe_separator
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.studio.session import state
-from kanon.studio.session.parts import StateSection
+from kanon.studio.session.parts import RunSettings, StateSection
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
@@ -156,8 +156,8 @@ def draw_file_button(
             st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
         if not warned_at:
-            buttons = {"on_click": _warn_of_original, "args": (key,), **how}
-            st.button(label, icon=":material/download:", key=f"{key}-ask", **buttons)
+            how = {"on_click": state.update_sections, "args": (OriginalValuesWarning(key),), **how}
+            st.button(label, icon=":material/download:", key=f"{key}-ask", **how)
             return
         if warned_at == key:
             st.warning(
@@ -179,10 +179,6 @@ def has_original_downloads() -> bool:
     return get_settings().original_values_downloads and bool(warned_at)
 
 
-def _warn_of_original(key: str) -> None:
-    state.update_sections(OriginalValuesWarning(key))
-
-
 def draw_neutral_choice(name: str, kind: str = "csv") -> bool:
     if FORMATS[kind].cells != "text":
         return False
@@ -199,18 +195,18 @@ def draw_order_choice(work: SessionState, name: str) -> str:
     order = work.settings.row_order
     st.checkbox(
         "Keep the table's order of rows",
-        **attach_widget(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
+        **attach_widget(
+            f"{name}-order-{work.version}-{order}",
+            order == "table",
+            "row_order",
+            into=RunSettings,
+            read=lambda keep: "table" if keep else "released",
+        ),
         help="Otherwise rows are sorted by what they show, so that their order says nothing. The "
         "table's order can reveal values: if it is sorted by age, every age lies between those of "
         "the rows above and below it.",
     )
     return order
-
-
-def _keep_order(keep: bool) -> None:
-    state.update_sections(
-        replace(state.get_session().settings, row_order="table" if keep else "released")
-    )
 
 
 def draw_form_choice(name: str, kind: str, upload: TextForm) -> TextForm:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 
-from kanon.algorithms.catalogue import serves_every_k
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
@@ -117,61 +116,40 @@ def explain_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) 
     )
 
 
-def explain_comparison(comparison: Comparison, seconds: float = 0.0) -> str:
+def explain_comparison(comparison: Comparison) -> str:
     criteria = "\n".join(
         f"- **{escape_markdown(card.title)}** {card.arrow}: {escape_markdown(card.summary)}"
         for card in comparison.criteria.values()
     )
     led = [line.configuration for line in comparison.lines]
     used = dict.fromkeys(configuration.strategy for configuration in led)
-    looks: list[str] = []
-    if any(LOOKS_AT[name] for name in used):
-        scopes = dict.fromkeys(
-            configuration.scope for configuration in led if LOOKS_AT[configuration.strategy]
-        )
-        looks = [escape_markdown(SCOPES[scope].summary) for scope in scopes]
-        by_values = any(map(needs_sensitive, used))
-        if comparison.sensitive and by_values:
-            looks.insert(0, f"l and t refer to the column {escape_markdown(comparison.sensitive)}.")
-        if "table" in scopes and by_values:
-            looks.append(
-                "At first many classes have l = 1, and no single merge changes that: then "
-                "nearly all partners tie, so S2 and S5 choose as S1 does, and S3 and S6 by cost."
-            )
+    scopes = dict.fromkeys(config.scope for config in led if LOOKS_AT[config.strategy])
+    looks = [escape_markdown(SCOPES[scope].summary) for scope in scopes]
+    if comparison.sensitive and any(map(needs_sensitive, used)):
+        looks.insert(0, f"l and t refer to the column {escape_markdown(comparison.sensitive)}.")
     seeds = {configuration.tie_seed for configuration in led}
-    first = next(iter(seeds))
-    order = "tree order" if first is None else f"tie seed {first}"
-    if len(seeds) > 1:
-        order = "the order of their own plans"
+    order = "the order of their own plans"
+    if len(seeds) == 1:
+        (seed,) = seeds
+        order = "tree order" if seed is None else f"tie seed {seed}"
+    runs = [escape_markdown(comparison.requirement)] if comparison.requirement else []
     alone = [len(comparison.list_ks(line)) for line in comparison.lines if not line.every_k]
-    runs = (
-        (
-            "**One run per line serves every k**: greedy merging for a larger k passes through "
-            "the release of every smaller one."
+    if alone:
+        runs.append(
+            "**Where a release has to be computed for each k**, because an algorithm serves only "
+            f"one k or further models have to hold: {max(alone)} values of k."
         )
-        if comparison.every_k
-        else (
-            "**Where a run of an algorithm serves only one k, each k needs its own run**: "
-            f"{max(alone)} values of k."
+    else:
+        runs.append(
+            "**One run per line serves every k**: greedy merging for a larger k passes through the "
+            "release of every smaller one."
         )
-    )
-    if comparison.requirement:
-        runs = f"{escape_markdown(comparison.requirement)} {runs}"
-    if any(serves_every_k(line.configuration.algorithm) and not line.every_k
-           for line in comparison.lines):  # fmt: skip
-        runs = (
-            f"{runs} Greedy merging runs once; at each of these k it then merges every class that "
-            "breaks a model."
-        )
-    if seconds:
-        took = "The last runs took {seconds} s.".format(seconds=f"{float(f'{seconds:.2g}'):g}")
-        runs = f"{runs} {took}"
     return _how(
         "compared",
         criteria=criteria,
         strategies="\n".join(_format_item(STRATEGIES[name]) for name in used),
         looks=" ".join(looks) + "\n\n" if looks else "",
-        runs=runs,
+        runs=" ".join(runs),
         order=order,
         number=len(TIE_SEEDS),
     )

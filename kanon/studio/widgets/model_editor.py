@@ -10,7 +10,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
 from kanon.privacy.known_columns import KAmongKnown
 from kanon.privacy.model import Model, Range, SensitiveModel, ranges
-from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
@@ -27,6 +26,7 @@ from kanon.studio.widgets.requirements import (
     explain_refusal,
     format_model_option,
     list_addable_cards,
+    list_taken_columns,
     suggest_model,
 )
 
@@ -67,17 +67,12 @@ def get_model_key(work: SessionState, model: Model, part: str) -> str:
 
 def draw_model_editor(work: SessionState) -> None:
     table_class = get_table_class(work)
-    refused = (
-        bool(work.settings.models)
-        and table_class is not None
-        and explain_refusal(_list_fitting(work), table_class) is not None
-    )
     unfit = (
-        refused
+        (table_class is not None and explain_refusal(_list_fitting(work), table_class) is not None)
         or bool(work.unmeetable_models)
-        or any(model in work.settings.required for model, _ in _get_unused_values(work))
+        or any(model in work.settings.models for model, _ in _get_unused_values(work))
     )
-    required = describe_models(work.settings.required) or "nothing"
+    required = describe_models(work.settings.models) or "nothing"
     with (
         st.popover(
             f"Also require: {escape_markdown(required)}", icon=":material/error:" if unfit else None
@@ -85,7 +80,7 @@ def draw_model_editor(work: SessionState) -> None:
         st.container(width=_WIDTH),
     ):
         _draw_adding(work, table_class)
-        if not work.settings.required:
+        if not work.settings.models:
             of = "persons" if work.table.person_for_k else "records"
             st.caption(
                 f"k says how many {of} look alike, not whether they share a sensitive value. Every "
@@ -94,9 +89,6 @@ def draw_model_editor(work: SessionState) -> None:
         for model in work.settings.models:
             with st.container(border=True):
                 _draw_model(work, model, table_class)
-        for release_model in work.settings.release_models:
-            with st.container(border=True):
-                _draw_release_model(work, release_model)
 
 
 def _get_unused_values(work: SessionState) -> dict[tuple[Model, str], float | None]:
@@ -104,12 +96,14 @@ def _get_unused_values(work: SessionState) -> dict[tuple[Model, str], float | No
 
 
 def _list_fitting(work: SessionState) -> list[SensitiveModel]:
-    return [model for model in work.settings.models if model not in work.unmeetable_models]
+    return [
+        model
+        for model in work.settings.models
+        if isinstance(model, SensitiveModel) and model not in work.unmeetable_models
+    ]
 
 
-def _draw_model(
-    work: SessionState, model: SensitiveModel, table_class: EquivalenceClasses | None
-) -> None:
+def _draw_model(work: SessionState, model: Model, table_class: EquivalenceClasses | None) -> None:
     _draw_heading(work, model)
     if model in work.unmeetable_models:
         st.error(
@@ -120,12 +114,24 @@ def _draw_model(
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, allowed in ranges(type(model)).items():
-            if name == "k":  # the one of the slider counts; that of the model is never more
-                continue
-            _draw_parameter_field(work, model, name, allowed)
+            if name != "k":  # the one of the slider counts; that of the model is never more
+                _draw_parameter_field(work, model, name, allowed)
         if isinstance(model, TCloseness):
             _draw_distance(work, model, table_class)
-        _draw_column(work, model)
+        if isinstance(model, SensitiveModel):
+            _draw_column(work, model)
+    _show_unused_entries(work, model)
+    if isinstance(model, SensitiveModel):
+        _draw_attacker_knowledge(work, model)
+        _show_strictest(model, table_class)
+    elif isinstance(model, KAmongKnown):
+        st.caption(
+            "k now holds for any so many quasi-identifiers. Someone who knows more of them may "
+            "find fewer than k records, even a single one."
+        )
+
+
+def _draw_attacker_knowledge(work: SessionState, model: SensitiveModel) -> None:
     if len(work.table.sensitive_columns) > len(model.columns or [""]):
         st.checkbox(
             "Attackers know the other sensitive columns",
@@ -137,7 +143,9 @@ def _draw_model(
             ),
             help="Then the model has to hold among the records of a class that agree in them too.",
         )
-    _show_unused_entries(work, model)
+
+
+def _show_strictest(model: SensitiveModel, table_class: EquivalenceClasses | None) -> None:
     if table_class is None:
         return
     reason = explain_refusal([model], table_class)
@@ -145,20 +153,6 @@ def _draw_model(
         st.caption(escape_markdown(f"{model.symbol}: {describe_strictest(model, table_class)}."))
     else:
         st.error(escape_markdown(reason), icon=":material/error:")
-
-
-def _draw_release_model(work: SessionState, model: ReleaseModel) -> None:
-    _draw_heading(work, model)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name, allowed in ranges(type(model)).items():
-            if name != "k":  # that is the slider's
-                _draw_parameter_field(work, model, name, allowed)
-    _show_unused_entries(work, model)
-    if isinstance(model, KAmongKnown):
-        st.caption(
-            "k now holds for any so many quasi-identifiers. Someone who knows more of them may "
-            "find fewer than k records, even a single one."
-        )
 
 
 def _draw_heading(work: SessionState, model: Model) -> None:
@@ -224,9 +218,7 @@ def _draw_column(work: SessionState, model: SensitiveModel) -> None:
         st.caption(escape_markdown(model.subject))
     if len(work.table.sensitive_columns) < 2 or model.columns is not None:
         return
-    taken_columns = {other.column for other in work.settings.models if other.card == model.card} - {
-        model.column
-    }
+    taken_columns = list_taken_columns(work, model.card.name) - {model.column}
     st.selectbox(
         "Sensitive column",
         [name for name in work.table.sensitive_columns if name not in taken_columns],
@@ -242,7 +234,7 @@ def _draw_adding(work: SessionState, table_class: EquivalenceClasses | None) -> 
         st.caption("Models about a sensitive column are not offered, because there is none yet.")
         st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
     cards = list_addable_cards(work)
-    key = f"model-add-{work.version}-{len(work.settings.required)}"
+    key = f"model-add-{work.version}-{len(work.settings.models)}"
     if cards and table_class is not None:
         st.selectbox(
             "Add a model",
@@ -257,12 +249,8 @@ def _draw_adding(work: SessionState, table_class: EquivalenceClasses | None) -> 
 # --- what the controls do -------------------------------------------------------------------
 def _add_model(table_class: EquivalenceClasses, name: str) -> None:
     work = state.get_session()
-    if name in RELEASE_KINDS:
-        of_release = (*work.settings.release_models, RELEASE_KINDS[name])
-        state.update_sections(replace(work.settings, release_models=of_release))
-        return
-    models = (*work.settings.models, suggest_model(work, name, table_class))
-    state.update_sections(replace(work.settings, models=models))
+    model = RELEASE_KINDS.get(name) or suggest_model(work, name, table_class)
+    state.update_sections(replace(work.settings, models=(*work.settings.models, model)))
 
 
 def _remove_model(model: Model) -> None:
@@ -276,19 +264,8 @@ def _set_attacker_knowledge(model: SensitiveModel, known: bool) -> None:
 
 def _replace_model(model: Model, new: Model | None = None) -> None:
     settings = state.get_session().settings
-
-    def change(models: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(
-            new if other == model else other
-            for other in models
-            if other != model or new is not None
-        )
-
-    state.update_sections(
-        replace(
-            settings, models=change(settings.models), release_models=change(settings.release_models)
-        )
-    )
+    models = (new if other == model else other for other in settings.models)
+    state.update_sections(replace(settings, models=tuple(filter(None, models))))
 
 
 def _apply_value(model: Model, part: str, typed: Any) -> None:

@@ -25,7 +25,7 @@ from kanon.privacy.model import rounded
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, explain_no_bound
 from kanon.run import Run
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.lower_bounds import BoundTask, request_bounds
+from kanon.studio.jobs.lower_bounds import BoundTask, list_missing_bounds, request_bounds
 from kanon.studio.jobs.stored_table import ExposureNumbers
 from kanon.studio.session import state
 from kanon.studio.session.text import escape_markdown, trim_title
@@ -175,8 +175,7 @@ def show_gap(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None
 def find_quick_bounds(wanted: Sequence[BoundTask], most: int = QUICKLY) -> None:
     """Have bounds computed, unasked, that take an effort of at most ``most``."""
     work, keys = state.get_session(), tuple(bound.key for bound in wanted)
-    distinct = {bound.key: bound for bound in wanted}.values()
-    lacking = [bound for bound in distinct if bound.key not in work.findings.bounds]
+    lacking = list_missing_bounds(work, wanted, closely=False)
     if not lacking or "bound" in work.running or sum(bound.effort for bound in lacking) > most:
         return
     if state.is_first_time("bounds-begun", keys):  # once: one that failed would fail again
@@ -188,17 +187,11 @@ def find_quick_bounds(wanted: Sequence[BoundTask], most: int = QUICKLY) -> None:
 
 def draw_bound_button(wanted: Sequence[BoundTask], place: str) -> None:
     work = state.get_session()
-    known_bounds = work.findings.bounds
-    distinct = {bound.key: bound for bound in wanted}.values()
-    lacking = [
-        bound
-        for bound in distinct
-        if bound.key not in known_bounds or not known_bounds[bound.key].closely
-    ]
+    lacking = list_missing_bounds(work, wanted, closely=True)
     if not lacking:
         return
     label = "How close to the least possible?"
-    if all(bound.key in known_bounds for bound in lacking):
+    if not list_missing_bounds(work, lacking, closely=False):
         label = "Search more closely"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(

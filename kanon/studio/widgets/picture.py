@@ -23,13 +23,13 @@ from kanon.experiments.titles import get_configuration, is_guided
 from kanon.metrics import Metric
 from kanon.run import PreparedRun
 from kanon.sources.writing import table_bytes
+from kanon.studio.session.run_plan import list_further_models
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.files import (
     draw_file_button,
     has_original_downloads,
     mark_original_in_name,
 )
-from kanon.studio.widgets.requirements import list_further_models
 
 Guided = tuple[Configuration, Metric]  # a configuration, and the metric that it names
 
@@ -128,7 +128,8 @@ def describe_configurations(lines: Iterable[Guided]) -> str:
     >>> describe_configurations(some)
     'algorithm: GAA; metrics: NCP, LLM; strategy: S1'
     """
-    kinds = ("algorithm", "metric", "strategy", "tie seed")
+    kinds = {"algorithm": "algorithms", "metric": "metrics", "strategy": "strategies"}
+    kinds["tie seed"] = "tie seeds"
     names_by_kind: dict[str, dict[str, None]] = {kind: {} for kind in kinds}
     for configuration, metric in lines:
         names_by_kind["algorithm"][short_title(configuration.algorithm)] = None
@@ -140,27 +141,13 @@ def describe_configurations(lines: Iterable[Guided]) -> str:
         if configuration.tie_seed is not None and uses(configuration.algorithm, "tie_seed"):
             names_by_kind["tie seed"][str(configuration.tie_seed)] = None
     return "; ".join(
-        f"{_name_kind(name, len(names))}: {', '.join(names)}"
-        for name, names in names_by_kind.items()
+        f"{kind if len(names) == 1 else kinds[kind]}: {', '.join(names)}"
+        for kind, names in names_by_kind.items()
         if names
     )
 
 
-def _name_kind(name: str, number: int) -> str:
-    """
-    >>> _name_kind("strategy", 2), _name_kind("strategy", 1)
-    ('strategies', 'strategy')
-    """
-    if number == 1:
-        return name
-    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-
-
 def _count_records(whole: int, dropped: int) -> str:
-    """
-    >>> _count_records(6, 0), _count_records(6, 1)
-    ('6 records', '5 of 6 records')
-    """
     share = f"{write_count(whole - dropped)} of " if dropped else ""
     return f"{share}{count_noun(whole, 'record')}"
 

@@ -11,7 +11,6 @@ from kanon.base.formatting import count_noun
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, Unsatisfiable, quote
-from kanon.plan import Plan
 from kanon.privacy.average_risk import AverageRisk
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.known_columns import KAmongKnown
@@ -189,22 +188,25 @@ def describe_models(models: Sequence[Model]) -> str:
     return " and ".join(map(format_model, models))
 
 
-def list_further_models(plan: Plan) -> list[Model]:
-    """What a plan requires beside k, and beside persons."""
-    return [model for model in plan.models if isinstance(model, SensitiveModel | ReleaseModel)]
-
-
 def list_addable_cards(work: SessionState) -> dict[str, Card]:
     """The models that can still be added: each once, or once per sensitive column."""
-    models = {(model.card.name, model.column) for model in work.settings.models}
-    of_release = {model.card.name for model in work.settings.release_models}
     cards = {
         name: kind.card
         for name, kind in KINDS.items()
-        if any((name, column) not in models for column in work.table.sensitive_columns)
+        if not {*work.table.sensitive_columns} <= list_taken_columns(work, name)
     }
-    others = {name: model.card for name, model in RELEASE_KINDS.items() if name not in of_release}
+    others = {
+        name: model.card
+        for name, model in RELEASE_KINDS.items()
+        if all(other.card.name != name for other in work.settings.models)
+    }
     return cards | others
+
+
+def list_taken_columns(work: SessionState, name: str) -> set[str]:
+    """The sensitive columns that have a model of that name."""
+    models = work.settings.models
+    return {m.column for m in models if isinstance(m, SensitiveModel) and m.card.name == name}
 
 
 def suggest_model(work: SessionState, name: str, whole: EquivalenceClasses) -> SensitiveModel:
@@ -212,7 +214,7 @@ def suggest_model(work: SessionState, name: str, whole: EquivalenceClasses) -> S
 
     It is about the column in focus, or the first one that has no model of that name yet.
     """
-    taken_columns = {model.column for model in work.settings.models if model.card.name == name}
+    taken_columns = list_taken_columns(work, name)
     columns = [work.focus, *work.table.sensitive_columns]
     column = next(other for other in columns if other is not None and other not in taken_columns)
     kind = KINDS[name]

@@ -33,7 +33,8 @@ from kanon.studio.jobs.reporting import get_table_fingerprint
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
 from kanon.studio.session.findings import AnonymisationResult
-from kanon.studio.session.parts import EarlierRelease
+from kanon.studio.session.parts import EarlierRelease, RunSettings
+from kanon.studio.session.run_plan import list_further_models
 from kanon.studio.session.server import get_login_name
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
@@ -41,7 +42,7 @@ from kanon.studio.session.work import SessionState, list_slider_k
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import PictureSettings, show_picture
 from kanon.studio.widgets.progress import draw_duration
-from kanon.studio.widgets.requirements import format_models_for_file, list_further_models
+from kanon.studio.widgets.requirements import format_models_for_file
 
 _NAMED = 5  # changed settings that are named
 
@@ -84,7 +85,8 @@ def draw_undo_use(key: str) -> None:
         icon=":material/undo:",
         type="tertiary",
         help="Brings back the settings of Anonymise from before.",
-        on_click=lambda: state.set_session(undo_use(state.get_session())),
+        on_click=state.try_step,
+        args=(undo_use,),
         key=key,
     )
 
@@ -135,7 +137,7 @@ def draw_k_slider(work: SessionState, result: AnonymisationResult, k: int, key: 
 
 
 def _take_k(k: int) -> None:
-    state.update_sections(replace(state.get_session().settings, k=k))
+    state.update_fields(RunSettings, k=k)
     run_chosen_k()
 
 
@@ -161,8 +163,8 @@ def _describe_shown_k(work: SessionState, chosen: int, k: int) -> str:
     return f"k = {write_count(chosen)} {lack} k = {write_count(k)} is shown."
 
 
-def draw_in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
-    for place, number in zip(st.columns(widths), numbers, strict=False):
+def draw_in_columns(numbers: Sequence[Number]) -> None:
+    for place, number in zip(st.columns(4), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
 
 

@@ -5,6 +5,7 @@ The browser is not trusted: every operation is checked, and done on a copy or no
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,11 @@ class _Operation:
             )
         return name
 
+    def read_part(self, part: str) -> str | list[str]:
+        if part == "nodes":
+            return self.get_nodes()
+        return self.get_name() if part == "name" else self.get_node(part)
+
     def get_node(self, key: str) -> str:
         return self._get_label(self._operation.get(key))
 
@@ -154,28 +160,21 @@ class _Operation:
         return HierarchyError(f"The operation {kind} is incomplete.")
 
 
-def _move_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    nodes = operation.get_nodes()
-    return edit.move(operation.tree, nodes, operation.get_node("to")), nodes
+_EDITS: Mapping[str, tuple[Callable[..., Hierarchy], tuple[str, ...]]] = {
+    "move": (edit.move, ("nodes", "to")),
+    "group": (edit.group, ("nodes", "name")),
+    "rename": (edit.rename, ("node", "name")),
+    "ungroup": (edit.ungroup, ("nodes",)),
+    "insert": (edit.insert_group_above, ("nodes",)),
+}
+"""What changes the groups of a tree, and the parts of the operation that it takes."""
 
 
-def _group_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    new_tree = edit.group(operation.tree, operation.get_nodes(), operation.get_name())
-    return new_tree, _list_new_groups(operation.tree, new_tree)
-
-
-def _rename_node(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    new_tree = edit.rename(operation.tree, operation.get_node("node"), operation.get_name())
-    return new_tree, _list_new_groups(operation.tree, new_tree)
-
-
-def _ungroup_nodes(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    return edit.ungroup(operation.tree, operation.get_nodes()), ()
-
-
-def _insert_groups(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
-    new_tree = edit.insert_group_above(operation.tree, operation.get_nodes())
-    return new_tree, _list_new_groups(operation.tree, new_tree)
+def _edit_groups(operation: _Operation, kind: str) -> tuple[Hierarchy, Sequence[str]]:
+    change, parts = _EDITS[kind]
+    arguments = [operation.read_part(part) for part in parts]
+    new_tree = change(operation.tree, *arguments)
+    return new_tree, arguments[0] if kind == "move" else _list_new_groups(operation.tree, new_tree)
 
 
 def _weigh_edge(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
@@ -196,11 +195,7 @@ def _sort_members(operation: _Operation) -> tuple[Hierarchy, Sequence[str]]:
 
 
 _OPERATIONS: Mapping[str, Callable[[_Operation], tuple[Hierarchy, Sequence[str]]]] = {
-    "move": _move_nodes,
-    "group": _group_nodes,
-    "rename": _rename_node,
-    "ungroup": _ungroup_nodes,
-    "insert": _insert_groups,
+    **{kind: partial(_edit_groups, kind=kind) for kind in _EDITS},
     "weigh": _weigh_edge,
     "sort": _sort_members,
 }
@@ -284,26 +279,6 @@ def join_look_alikes(work: SessionState, column: str) -> SessionState:
         return work
     tree = add_look_alikes(choice.tree, alike, choice.counts)
     return set_tree(work, column, tree)
-
-
-def remove_unused_leaves(work: SessionState, column: str) -> SessionState:
-    """Remove the leaves without records; HierarchyError if no leaf would stay."""
-    choice = work.table.choices[column]
-    spare = list_removable_leaves(choice)
-    if choice.tree is None or not spare:
-        return work
-    return set_tree(work, column, edit.remove_leaves(choice.tree, spare))
-
-
-def list_removable_leaves(choice: HierarchyChoice) -> list[str]:
-    tree, spare = choice.tree, set(choice.unused_values)
-    if tree is None:
-        return []
-    for group in range(tree.n_leaves, tree.n_nodes):
-        below = tree.labels[tree.first[group] : tree.last[group]]
-        if tree.labels[group] in choice.counts and spare.issuperset(below):
-            spare.discard(below[0])
-    return [leaf for leaf in choice.unused_values if leaf in spare]
 
 
 def set_drawn_weights(work: SessionState, metric_name: str, columns: Sequence[str]) -> SessionState:

@@ -135,7 +135,7 @@ def test_models_of_the_release_are_required_and_refused(start):
     for place, name in enumerate(RELEASE_KINDS):
         ui.choose(at, f"model-add-{ui.work(at).version}-{place}", name)
     assert "Also require: 3 models" in ui.popovers(at)
-    average, at_risk, known = ui.work(at).settings.release_models
+    average, at_risk, known = ui.work(at).settings.models
     set_part(at, known, "known", 2)
     set_part(at, at_risk, "most", 0.0)
     set_part(at, average, "most", 0.25)
@@ -149,14 +149,14 @@ def test_models_of_the_release_are_required_and_refused(start):
         assert table.groupby(list(pair), observed=True).size().min() >= 4
     plan = build_plan(ui.work(at))
     assert plan.privacy[0].model_dump() == {"model": "k-anonymity", "k": 4, "known": 2}
-    again = read_plan_settings(ui.work(at), plan).release_models
-    assert {*again} == {*ui.work(at).settings.release_models[:2], KAmongKnown(4, 2)}
+    again = read_plan_settings(ui.work(at), plan).models
+    assert {*again} == {*ui.work(at).settings.models[:2], KAmongKnown(4, 2)}
 
     both = {**plan.model_dump(), "privacy": [{"model": "k-anonymity", "k": 2}, *plan.privacy[:1]]}
     with pytest.raises(PlanError, match="for all quasi-identifiers and for some"):
         read_plan_settings(ui.work(at), Plan.model_validate(both))
 
-    average = ui.work(at).settings.release_models[0]
+    average = ui.work(at).settings.models[0]
     set_part(at, average, "most", 7)
     assert any("7 is not used, because most has to be" in text for text in ui.problems(at))
     set_part(at, average, "most", 0.0001)

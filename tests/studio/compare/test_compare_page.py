@@ -11,7 +11,6 @@ from kanon.experiments.criteria import CRITERIA
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import run
-from kanon.studio.session.named_configurations import export_configuration
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.widgets.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
@@ -190,7 +189,7 @@ def keep(at, name, place=0):
 def test_a_plan_is_exported_and_imported(start):
     at = pick(ui.go(start(), ui.COMPARE), "ncp")
     keep(compared(at), "one")
-    plan = export_configuration(ui.work(at).kept.configurations[0]).encode()
+    plan = ui.work(at).kept.configurations[0].plan.to_json().encode()
     key = f"kept-import-{ui.work(at).version}"
     ui.enter(at, at.file_uploader(key=key), ("again.json", plan, "application/json"))
     assert ui.board_lines(at) == ["NCP", "★ one", "★ again"] and not ui.problems(at)

@@ -104,7 +104,7 @@ def test_an_upload_waits_its_turn_and_can_be_cancelled(start):
         assert [*ui.work(at).running] == ["uploading"]
         assert ui.work(at).table.records is before.table.records
         ui.click(at, at.button(key="cancel-uploading"))
-    assert ui.infos(at) == ["Opening was cancelled; nothing was changed."]
+    assert ui.infos(at) == ["Cancelled; nothing was changed."]
     assert ui.work(at).table.records is before.table.records
     assert at.text_input(key=f"place-{before.version}").value == "typed meanwhile"
     ui.upload(at, "people.csv", ui.as_bytes(ui.PEOPLE, "csv"))

@@ -9,7 +9,7 @@ from support import dashboard as ui
 ICD = ["E11.9", "E11.72", "J45.0", "J45.1", "I10", "I21.0", "K35", "K80.2", "M54.5", "F32.1",
        "U07.1", "E10.9", "J44.1", "Z00"]  # fmt: skip
 DIAGNOSED = pd.concat([ui.PEOPLE, ui.PEOPLE.head(2)]).assign(icd=ICD)
-BLOCKS = b"from;to;name\r\nE10;E14;E10\xe2\x80\x93E14 Diabetes\r\n"
+BLOCKS = "E10;E14;E10–E14 Diabetes"
 
 
 @pytest.fixture
@@ -27,17 +27,16 @@ def parents(at, value):
 
 
 @pytest.mark.nightly
-def test_codes_start_in_the_chapters_and_a_file_of_ranges_takes_their_place(page):
+def test_codes_start_in_the_chapters_and_typed_ranges_take_their_place(page):
     chosen = ui.work(page).table.choices["icd"]
     assert chosen.builder == "codes"
     assert parents(page, "J45.0")[1] == "J00–J99 Diseases of the respiratory system"
     prefix = f"build-{ui.work(page).version}-{ui.work(page).table.quasi_identifiers.index('icd')}"
     ui.choose(page, f"{prefix}-builder-None", "codes")
-    field = f"{prefix}-ranges-file-{ui.work(page).shared.uploads}"
-    ui.enter(page, page.file_uploader(key=field), ("wrong.csv", b"E10;E14;x;y", "text/csv"))
+    field = f"{prefix}-ranges"
+    ui.enter(page, page.text_area(key=field), "E10;E14;x;y")
     assert "Line 1 of the ranges" in ui.problems(page)[0]
-    ui.enter(page, page.file_uploader(key=field), ("blocks.csv", BLOCKS, "text/csv"))
-    assert page.text_area(key=f"{prefix}-ranges").value == "E10;E14;E10–E14 Diabetes"
+    ui.enter(page, page.text_area(key=field), BLOCKS)
     assert any(
         "are outside all ranges and directly under the root" in one for one in ui.captions(page)
     )

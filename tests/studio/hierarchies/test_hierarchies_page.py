@@ -273,8 +273,11 @@ def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
     others = [name for name in ui.work(page).table.trees if name != ui.work(page).looked_at]
     assert any(others[0] in one and "none yet" in one for one in ui.captions(page))
-    ui.press(page, "Copy the weights of NLLM")
-    assert ui.work(page).table.trees[ui.work(page).looked_at].weight[0] == 9, "what was drawn stays"
+    first, columns = ui.work(page).looked_at, f"tree-column-{ui.work(page).version}"
+    ui.enter(page, page.button_group(key=columns), others[0])
+    ui.choose(page, f"tree-shown-{ui.work(page).version}", "nllm")
+    ui.press(page, "Copy as my weights")
+    assert ui.work(page).table.trees[first].weight[0] == 9, "what was drawn stays"
     ui.choose(ui.go(page, ui.ANONYMISE), "run-metric", "custom")
     ui.anonymised(page)
     assert ui.work(page).findings.result.prepared.plan.metric.name == "custom"

@@ -18,7 +18,6 @@ class Fake:
     kind: tuple = NEW
     lane: int = SHORT
     worked: float = 0.0
-    seconds: float = 0.0
     remaining: float | None = None
     behind: bool = False
 
@@ -215,27 +214,3 @@ def test_one_place_is_for_everybody():
     queue = Queue([1, 1, 0])
     (first,) = waits(queue, Fake("a", "a", lane=LONG))
     assert queue.take(LONG) is first
-
-
-def test_who_waits_learns_the_names_of_his_own_alone():
-    queue = Queue([1])
-    waits(queue, Fake("mine", "a", seconds=40.0))
-    running = queue.take(SHORT)
-    again, other = waits(queue, Fake("again", "a"), Fake("other", "b"))
-    assert queue.list_running_ahead(again) == ([("mine", 40.0)], [])
-    assert queue.list_running_ahead(other) == ([], [40.0]) and running.name == "mine"
-
-
-@pytest.mark.parametrize(
-    ("own", "others", "said"),
-    [
-        ([("The report", 40)], [], "The report, yours, for 40 s"),
-        ([], [3.2], "one calculation of another visitor, for 4 s"),
-        ([], [3, 200], "2 calculations of other visitors, the longest for 4 min"),
-    ],
-)
-def test_what_runs_is_told_with_whose_and_how_long(own, others, said):
-    assert (
-        describe_waiting(1, 9, own, others)
-        == f"Waiting: place 1 in the queue, about 9 s. Running: {said}"
-    )

@@ -9,7 +9,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import request_anonymisation
 from kanon.studio.jobs.lanes import SHORT, STUDY
 from kanon.studio.session.session_store import StoredSession
-from kanon.studio.session.work import JobRequest, RunningJob, get_job_title
+from kanon.studio.session.work import JobRequest, RunningJob
 from support import dashboard as ui
 from support import job_functions
 from support.paths import ROOT
@@ -30,8 +30,7 @@ def advising(at, lane=STUDY, visitor="somebody"):
     """The advisor of this session is under way until the block ends, and holds a worker."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(60)
-        port, name = listening.getsockname()[1], get_job_title("advising")
-        how = {"lane": lane, "visitor": visitor, "name": name}
+        port, how = listening.getsockname()[1], {"lane": lane, "visitor": visitor}
         job = runner.get_jobs().submit(job_functions.hold, port, **how)
         request = JobRequest("advising", job_functions.hold, (), lambda work, found: work)
         running = {**ui.work(at).running, "advising": RunningJob(job, request, ui.work(at))}
@@ -65,23 +64,6 @@ def test_every_page_shows_each_calculation_with_its_own_cancel(start):
         ui.click(at, at.button(key="cancel-comparison"))
         assert "cancel-comparison" not in bars(at) and "cancel-run" in bars(at)
         assert not ui.work(at).running["run"].job.finished
-
-
-@pytest.mark.nightly
-def test_who_waits_is_told_what_runs_whose_and_how_long(start):
-    at = start(sample="hospital")
-    with advising(at, lane=SHORT, visitor="another"):
-        ui.press(at, "Anonymise")
-        (said,) = [text for key, text in bars(at).items() if key == "cancel-run"]
-        assert "one calculation of another visitor, for " in said and "advisor" not in said
-    ui.settled(at)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner.state, "get_visitor", lambda: "me")
-        with advising(at, lane=SHORT, visitor="me"):
-            ui.press(at, "Anonymise")
-            (said,) = [text for key, text in bars(at).items() if key == "cancel-run"]
-            assert "Running: The advisor, yours, for " in said and "another" not in said
-    ui.settled(at)
 
 
 def test_the_same_is_not_done_twice_at_a_time(start):

@@ -35,7 +35,6 @@ from kanon.studio.session.hierarchy_choices import (
 from kanon.studio.session.named_configurations import (
     apply_configuration,
     delete_configuration,
-    export_configuration,
     import_configuration,
     move_configurations,
     rename_configuration,
@@ -334,7 +333,7 @@ def test_names_of_what_is_kept(work):
 def test_a_plan_goes_out_and_comes_back(work):
     strategies = with_fields(work, strategies=("s3",), scopes=("class",), k=3)
     there = kept(strategies)
-    text = export_configuration(there.kept.configurations[0])
+    text = there.kept.configurations[0].plan.to_json()
     content = json.loads(text)
     assert content["algorithm"]["strategy"] == "s3" and content["algorithm"]["scope"] == "class"
     assert content["privacy"] == [{"model": "k-anonymity", "k": 3}]
@@ -348,15 +347,15 @@ def test_a_plan_goes_out_and_comes_back(work):
 
 
 def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
-    content = json.loads(export_configuration(kept(work).kept.configurations[0]))
+    content = json.loads(kept(work).kept.configurations[0].plan.to_json())
     assert content["version"] == 2
     back = import_configuration(work, json.dumps({**content, "version": 1}).encode(), "old")
     assert "was imported" in back.message.notice and "nl(leaf) = 0" in back.message.notice
-    assert json.loads(export_configuration(back.kept.configurations[0])) == content
+    assert json.loads(back.kept.configurations[0].plan.to_json()) == content
 
 
 def test_a_plan_is_never_a_way_to_read_files(work):
-    content = json.loads(export_configuration(kept(work).kept.configurations[0]))
+    content = json.loads(kept(work).kept.configurations[0].plan.to_json())
     content["columns"]["age"]["hierarchy"] = "/etc/passwd"
     with pytest.raises(PlanError, match="a separate file"):
         import_configuration(work, json.dumps(content).encode(), "x")
@@ -364,7 +363,7 @@ def test_a_plan_is_never_a_way_to_read_files(work):
 
 def test_an_imported_plan_has_to_fit_table_and_metrics(work):
     mine = add_composed(work, "mine", "levels", "w1")
-    content = json.loads(export_configuration(kept(mine).kept.configurations[0]))
+    content = json.loads(kept(mine).kept.configurations[0].plan.to_json())
     back = import_configuration(work, json.dumps(content).encode(), "x")
     assert list(back.settings.composed) == ["mine"]
     content["metrics"]["mine"]["multiplier"] = "w2"
@@ -376,7 +375,7 @@ def test_an_imported_plan_has_to_fit_table_and_metrics(work):
 
 
 def test_models_of_an_imported_plan_are_said_but_not_met(work):
-    content = json.loads(export_configuration(kept(work).kept.configurations[0]))
+    content = json.loads(kept(work).kept.configurations[0].plan.to_json())
     content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
     back = import_configuration(work, json.dumps(content).encode(), "x")
     assert "distinct-l-diversity" in back.message.notice
@@ -465,10 +464,10 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     assert not mended.table.choices[column].lacking
     build_plan(mended)
     again = import_configuration(
-        table, export_configuration(one.kept.configurations[0]).encode(), "last month"
+        table, one.kept.configurations[0].plan.to_json().encode(), "last month"
     )
     assert not again.kept.configurations[0].fits and "does not fit" in again.message.notice
-    old = json.loads(export_configuration(one.kept.configurations[0])) | {"version": 1}
+    old = json.loads(one.kept.configurations[0].plan.to_json()) | {"version": 1}
     assert (
         "nl(leaf) = 0"
         in import_configuration(table, json.dumps(old).encode(), "old").message.notice

@@ -214,7 +214,6 @@ def test_a_visit_begins_nothing_and_a_choice_does():
     by_itself = {
         "running": run(),
         "made_with": {"run": first},
-        "first_run_started": True,
         "tour": 1,
     }
     assert not has_user_changes(first, with_fields(first, notice="Done.", **by_itself))

@@ -15,6 +15,7 @@ from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.coverage import count_column
 from kanon.studio.hierarchies.files import add_imports, match_imports, take_imports
+from kanon.studio.jobs.comparison import list_run_keys
 from kanon.studio.metrics.composed_metrics import add_composed, remove_composed
 from kanon.studio.session.choices import BUILDERS, build_choice, suggest_choice
 from kanon.studio.session.hierarchy_choices import (
@@ -24,7 +25,7 @@ from kanon.studio.session.hierarchy_choices import (
     set_role,
     undo_hierarchy,
 )
-from kanon.studio.session.run_plan import build_plan, hash_comparison_inputs, hash_run_inputs
+from kanon.studio.session.run_plan import build_plan, hash_run_inputs
 from kanon.studio.session.table_loading import open_sample, open_uploaded_table
 from kanon.studio.session.table_state import LEAST
 from kanon.studio.session.work import list_usable_metrics
@@ -248,16 +249,13 @@ def test_an_incomplete_tree_is_drawn_but_cannot_be_used(work):
     assert undo_hierarchy(mended, "animal").table.choices["animal"].lacking == choice.lacking
 
 
-def test_leaves_without_a_record_are_listed_and_removed(work):
+def test_leaves_without_a_record_are_listed(work):
     more = build.suppression(["Cat", "Lion", "Dog", "Wolf", "Owl", "Yak", "Zebu"])
     work = tree_edits.set_tree(work, "animal", more)
     assert work.table.choices["animal"].unused_values == ["Yak", "Zebu"]
     assert work.table.choices["animal"].plan is not None, "which is fine"
     shown = tree_edits.build_drawing(work, "animal", work.table.choices["animal"])
     assert [shown["labels"][node] for node in shown["empty"]] == ["Yak", "Zebu"]
-    assert (
-        tree_edits.remove_unused_leaves(work, "animal").table.choices["animal"].unused_values == []
-    )
 
 
 def test_records_count_what_stands_at_and_below_a_node(work):
@@ -324,17 +322,13 @@ def test_only_what_a_result_depends_on_makes_it_outdated(work):
         return hash_run_inputs(now, build_plan(now))
 
     def compared(now):
-        return hash_comparison_inputs(now, build_plan(now), ["ncp", "llm"])
+        return set(list_run_keys(with_fields(now, compared=("ncp", "llm"))))
 
     weighed = tree_edits.set_drawn_weights(work, "llm", ["animal", "sex"])
-    assert settings(weighed) == settings(work) and compared(weighed) == compared(work)
+    assert settings(weighed) == settings(work)
     custom = with_fields(weighed, metric="custom")
     heavier = ask(custom, "weigh", shown=tree_edits.DRAWN, node="Cat", weight="99")
     assert settings(heavier) != settings(custom) and settings(custom) != settings(work)
-    assert compared(heavier) == compared(custom)
-    assert hash_comparison_inputs(
-        heavier, build_plan(heavier), ["custom"]
-    ) != hash_comparison_inputs(custom, build_plan(custom), ["custom"])
     composed = add_composed(work, "mine", "levels", "w1")
     assert settings(composed) == settings(work) and compared(composed) == compared(work)
     hurt = with_fields(work, attribute_weights={"sex": 3.0})
@@ -375,17 +369,6 @@ def test_missing_cells_that_count_have_a_leaf_with_their_records():
     work = ask(work, "group", nodes=["Cat", "(missing)"], name="Cat or nothing")
     prepared = prepare(build_plan(work), work.table.records)
     assert prepared.classes.hierarchies[0] == tree(work), "the run uses the tree that is drawn"
-
-
-def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():
-    csv = b"animal\nFelid\nDog\n"
-    work = set_role(open_uploaded_table(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
-    made = build.groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog", "Owl"]}])
-    work = tree_edits.set_tree(work, "animal", made)
-    done = tree_edits.remove_unused_leaves(work, "animal")
-    assert tree(done).labels == ("Cat", "Dog", "Felid", "*")
-    assert done.table.choices["animal"].plan is not None
-    assert tree_edits.list_removable_leaves(done.table.choices["animal"]) == []
 
 
 def test_imports_are_matched_with_the_records_as_they_are_when_used():
