@@ -142,6 +142,10 @@ strategies: $(VENV)/.kanon-dev $(VENV)/.warm
 simulated: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.simulated
 
+# Needs no table; five minutes.
+population: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks.population
+
 algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.algorithms
 

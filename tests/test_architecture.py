@@ -69,7 +69,7 @@ LEVELS = {
 # of what came of them need each other; so do errors, settings and texts.
 ONE_ROOM = {
     **dict.fromkeys(("errors", "settings", "cards", "base"), "ground"),
-    **dict.fromkeys(("plan", "plan_parts", "run", "release", "experiments"), "run"),
+    **dict.fromkeys(("plan", "plan_parts", "run", "release", "evidence", "experiments"), "run"),
     "stored_classes": "recoding",
 }
 SHARED = ("session", "jobs", "widgets", "shell")
