@@ -12,7 +12,7 @@ endif
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
-	benchmarks fidelity strategies simulated algorithms learning reliability clean
+	benchmarks fidelity strategies simulated population algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
 app: $(VENV)/.kanon

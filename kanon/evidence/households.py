@@ -12,9 +12,8 @@ from kanon.evidence.individual_risk import Risks
 def compute_household_risks(risks: Risks, households: Sequence[object], column: str) -> Risks:
     """The risk 1 − Π (1 − r_i) of each household, over the risks r_i of its records.
 
-    Members count as independent, as in sdcMicro, and each record as one member. Risks of records
-    may be 1 / size(C) or :func:`kanon.evidence.individual_risk.estimate_individual_risk`'s. A
-    household's risk lies between the largest of its members' and their sum.
+    Members count as independent, as in sdcMicro. The risks of records are 1 / size(C), or those of
+    :mod:`kanon.evidence.individual_risk`.
 
     Parameters
     ----------

@@ -156,6 +156,8 @@ def _explain_doubt(
         return "Every class of the sample has one record, so the model has no best parameters."
     if value is None:
         return "The numbers of classes of one and of two records do not fit the model."
+    if value > population:
+        return "The estimate is larger than the population."
     if bounds is None:
         return "No population was found that fits a simple random sample like this."
     least, most = bounds
@@ -243,8 +245,7 @@ def _find_range(
 ) -> tuple[float, float] | None:
     """The least and the greatest number of unique records that the sample allows.
 
-    Unknown are the shares of the population's records in classes of each size. Sizes above 60 are
-    taken in steps of a few percent, which a sample could hardly tell apart.
+    Unknown are the shares of the population in classes of each size; above 60 in steps of a few %.
     """
     population = float(sizes @ counts) / fraction
     small = np.arange(1, _SIZES + 1)

@@ -140,6 +140,7 @@ def test_laws_of_estimates(sample, fraction):
             assert estimate.in_both == pytest.approx(estimate.uniques * fraction)
             assert estimate.share == pytest.approx(estimate.in_both / found.records)
         if estimate.unreliable is None:
+            assert estimate.share <= 1 + 1e-9
             assert all(abs(estimate.uniques - end) <= end / 2 for end in (found.least, found.most))
         if fraction == 1:
             assert (estimate.uniques, estimate.unreliable) == (sample.count(1), None)
