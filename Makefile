@@ -12,7 +12,7 @@ endif
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
-	benchmarks fidelity strategies simulated algorithms learning reliability clean
+	benchmarks fidelity strategies simulated population algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
 app: $(VENV)/.kanon
@@ -141,6 +141,10 @@ strategies: $(VENV)/.kanon-dev $(VENV)/.warm
 
 simulated: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.simulated
+
+# Needs no table; five minutes.
+population: $(VENV)/.kanon-dev
+	$(BIN)/python -m benchmarks.population
 
 algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.algorithms
