@@ -60,6 +60,7 @@ def test_bands_that_were_cancelled_leave_the_lines_without_bands(work):
     assert len(lines[0].seeds) == 11
 
 
+@pytest.mark.nightly
 def test_the_page_shows_the_finished_lines_and_makes_the_rest(start, work):
     at = start()
     at.session_state[ui.WORK] = end_early(work, {0})

@@ -84,6 +84,7 @@ def test_who_waits_is_told_what_runs_whose_and_how_long(start):
     ui.settled(at)
 
 
+@pytest.mark.nightly
 def test_the_same_is_not_done_twice_at_a_time(start):
     at = start(sample="hospital")
     with ui.held_worker():
