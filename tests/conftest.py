@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,18 @@ SLOW_FIXTURES = frozenset({"site", "spark", "tried", "wheel", "advised", "port"}
 """Made once for a module: whichever test comes first takes long, so all that need them are slow."""
 
 
+def _leave_to_the_night(items):
+    """Of a test that is ``sampled(n)`` the gate has the first of its cases, and every n-th."""
+    met = Counter()
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled and "nightly" not in item.keywords:
+            test = item.nodeid.partition("[")[0]
+            if met[test] % sampled.args[0]:
+                item.add_marker("nightly")
+            met[test] += 1
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Deselect the heavy tests unless they were asked for by ``-m``; begin with the slow ones."""
@@ -45,6 +58,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.nodeid.partition("[")[0] in SLOW or SLOW_FIXTURES.intersection(item.fixturenames):
             item.add_marker("slow")
+    _leave_to_the_night(items)
     if config.option.markexpr:
         return
     heavy = [item for item in items if "nightly" in item.keywords]

@@ -160,6 +160,7 @@ def test_rows_leave_in_the_order_of_their_released_cells():
     assert_frame_equal(labelled, done.released(order="table").loc[labelled.index])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted({*algorithms()} - {"levels", "mdav"}))
 @examples(60, in_gate=2)
 @given(problems(max_records=8), st.randoms(use_true_random=False))

@@ -1,7 +1,7 @@
 """Three searches of one lattice, over k and over columns, after Babu, Reddy et al. 2013."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from types import ModuleType
@@ -186,8 +186,12 @@ def _count_binary_search(per_height: Sequence[int]) -> int:
     return most
 
 
-def count_comparisons(study: Searches, measure: str, first: str, second: str) -> Tally:
-    ours, theirs = (study.get_values(measure, name).astype(float) for name in (first, second))
+def count_comparisons(
+    study: Searches, measure: str, first: str, second: str | Iterable[str]
+) -> Tally:
+    others = [second] if isinstance(second, str) else list(second)
+    ours = study.get_values(measure, first).astype(float)
+    theirs = np.min([study.get_values(measure, name).astype(float) for name in others], axis=0)
     equal = np.isclose(ours, theirs, rtol=1e-9, atol=0)
     less = int((~equal & (ours < theirs)).sum())
     return Tally(less, int(equal.sum()), len(ours) - less - int(equal.sum()))

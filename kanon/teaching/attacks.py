@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
@@ -246,7 +246,6 @@ def _explain_linkage(scene: AttackResult) -> tuple[bool, str]:
     return True, f"only {name} in the register fits it: the value is {_describe_guess(scene)}"
 
 
-@lru_cache(maxsize=1)
 def _list_fits_of_people(case: Case) -> list[tuple[int, ...]]:
     return [case.fits(target.known) for target in list_targets("linkage", case)]
 

@@ -272,6 +272,7 @@ def wide() -> tuple[dict[str, object], pd.DataFrame]:
     return plan_content(columns, 3, "optimal", suppression_limit={"records": 12}), frame
 
 
+@pytest.mark.nightly
 def test_a_large_lattice_is_walked_and_said_not_to_be_proved(tmp_path, capsys):
     content, frame = wide()
     (tmp_path / "plan.json").write_text(json.dumps(content), "utf-8")

@@ -45,6 +45,7 @@ def test_it_is_never_better_than_the_best_partition(module, case):
     assert plain_clustering.loss_of(slow, found) >= plain_clustering.least_loss(slow)
 
 
+@pytest.mark.sampled(4)
 @examples(30)
 @given(case=plain_clustering.cases(max_records=12), data=st.data())
 def test_other_models_hold_too(module, case, data):

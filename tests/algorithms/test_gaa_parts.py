@@ -277,6 +277,7 @@ def test_every_part_holds_the_records_that_it_is_merged_to(people, parts):
 
 
 # --- Strategies ---------------------------------------------------------------------------------
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("strategy", ["s2", "s3", "s4", "s5", "s6", "s7", "l", "t"])
 def test_a_strategy_of_the_merged_class_alone_is_followed_in_parts(people, strategy):
     """Up to the k of the parts each is the run on its classes; the rest is one on what is left."""

@@ -98,6 +98,7 @@ GRID = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("metric", "loss", "k", "share"), [*SOME, *GRID])
 def test_optimal_searches_agree(adult_path, metric, loss, k, share):
     """By each metric, and by the losses that look at none."""
@@ -121,6 +122,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("algorithm", "k", "share"), [*WALKS, *EVERY])
 def test_a_release_counted_by_rows_alone(adult_path, algorithm, k, share):
     """Every class of the released rows holds k records, and few enough rows are gone."""

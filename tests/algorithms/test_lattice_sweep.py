@@ -173,6 +173,7 @@ def many_classes(seed: int, records: int) -> tuple[Problem, dict]:
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(i, marks=pytest.mark.nightly) for i in (5, 9))])
 def test_the_thorough_effort_on_more_classes(seed):
     """So many that several changes follow each other."""
@@ -300,6 +301,7 @@ def test_larger_efforts_refuse_other_models(effort):
 
 
 # --- Adult --------------------------------------------------------------------------------------
+@pytest.mark.sampled(2)
 @pytest.mark.adult
 @pytest.mark.usefixtures("adult_path")
 @pytest.mark.parametrize("k", [5, 100])

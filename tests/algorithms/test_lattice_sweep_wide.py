@@ -220,6 +220,7 @@ def test_parts_and_few_visits_still_release_everything(monkeypatch):
     assert found.suppressed_records == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [5, 100])
 def test_the_nodes_of_clusters_lose_as_little_as_all_nodes(k):
     task = replace(voters("ncp", k).task(), models=())

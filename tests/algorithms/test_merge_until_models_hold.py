@@ -268,6 +268,7 @@ def people(records: int = 150) -> pd.DataFrame:
     return pd.DataFrame({"age": ages, "ill": ill})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("others", "strategy"), [
     pytest.param(others, name, marks=marks)  # each with two strategies, one of them by night
     for place, others in enumerate(OTHERS)
@@ -310,6 +311,7 @@ def test_models_that_the_table_meets_already_leave_every_k():
         assert np.array_equal(solution.at(k).targets, alone.targets)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("others", "name"),
     [
@@ -360,6 +362,7 @@ def adult_plan(path: Path, sensitive: str, others: list[dict[str, Any]], **algor
     return make_plan(columns, 5, {"name": "gaa", **algorithm}, models=others)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.adult
 @pytest.mark.parametrize("name", ["gaa", "gaa-small"])
 def test_adult_with_five_records_and_two_occupations(adult_path, name):

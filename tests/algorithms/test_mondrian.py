@@ -676,6 +676,7 @@ ON_ADULT = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.adult
 @pytest.mark.parametrize(("records", "k", "models", "dimension", "variant"), ON_ADULT)
 def test_adult_is_cut_as_the_plain_recursion_cuts_it(

@@ -53,6 +53,7 @@ def build_task(table: pd.DataFrame, *models: dict[str, Any], k: int = 5) -> Task
     return prepare(build_plan(*models, k=k), table).task()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_strict_models_do_not_collapse_the_table(seed):
     table = build_table(seed)

@@ -63,6 +63,7 @@ def check_same(task: Task) -> None:
             assert np.array_equal(found.at(k).targets, expected.at(k).targets), k
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.adult
 @pytest.mark.parametrize(("strategy", "scope", "column", "metric"), [
     pytest.param(*case, marks=[] if place % 6 == 0 else pytest.mark.nightly)

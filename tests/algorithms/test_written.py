@@ -148,6 +148,7 @@ def test_classes_of_k_show_what_pandas_computes(case, algorithm):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in algorithms() if name != "levels"])
 def test_every_algorithm_writes_means_and_ranges(name):
     table = pd.concat([PEOPLE, PEOPLE + {"age": 1, "pay": 0.25, "ill": ""}], ignore_index=True)

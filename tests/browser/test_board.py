@@ -149,6 +149,7 @@ def numbered(titles):
     return [f"{numeral} {title}" for numeral, title in zip("①②③④⑤⑥⑦⑧⑨", titles, strict=False)]
 
 
+@pytest.mark.nightly  # in every run: test_compare_page.py, test_presets_page.py
 def test_one_press_draws_a_board_that_can_be_read(compared):
     page = compared
     preset = PRESETS["everything"]

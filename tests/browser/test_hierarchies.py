@@ -208,6 +208,7 @@ def use(page, label):
 
 
 # --- from a flat list to the papers' tree ---------------------------------------------------
+@pytest.mark.nightly  # in every run, without a browser: test_hierarchies_page.py
 def test_education_drawn_with_the_pointer(server, page):
     open_flat_education(page, server)
     whole(page)

@@ -218,6 +218,7 @@ def read_semicolons(path):
 
 
 # --- without a mouse ------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_by_keyboard_only(server, page):
     by.open_start(page, server)
     keys = page.keyboard

@@ -184,6 +184,7 @@ def test_before_anybody_meets_the_trees_show_where_the_values_stand():
     assert sorted(costs.text) == ["1", "1", "3", "4"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", algorithms())
 def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
     """The numbers are those of the step: costs add up, records are all there, nodes are counted."""

@@ -384,6 +384,7 @@ def test_a_click_keeps_the_zoom_in_the_same_picture_alone(listener):
     assert listener(figure)[0].layout.xaxis.range is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ends", [None, [1], [1, "2"], [1, float("nan")], [1, 1e9], {"a": 1}])
 def test_a_zoom_to_nowhere_is_none(listener, ends):
     _, mounted, send = listener(chart_of(MAMMALS))

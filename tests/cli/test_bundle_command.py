@@ -18,6 +18,7 @@ def quick(monkeypatch):
     monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", ["plain", "excel", "table"])
 @pytest.mark.parametrize("more", [(), ("--neutralise-formulas",)])
 def test_the_archive_holds_the_file_that_was_written(kanon, folder, tmp_path_factory, form, more):

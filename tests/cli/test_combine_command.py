@@ -69,6 +69,7 @@ def test_the_numbers_as_json(folder, capsys):
     assert learnt == {"ill": numbers}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("more", [[], ["--engine", "duckdb"]])
 def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
     for name in NAMES:

@@ -347,6 +347,7 @@ def test_a_pipe_is_named_with_the_way_out(kanon, folder, arguments):
     check_failure(kanon(*arguments), 2, ["is a pipe or a device, not a file. Save its output"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize(
     ("lines", "classes", "suppressed"),

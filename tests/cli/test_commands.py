@@ -69,11 +69,13 @@ def test_run_imports_the_algorithm_of_its_plan_alone(folder):
     assert algorithms & found == {"kanon.algorithms.gaa"}
 
 
+@pytest.mark.nightly
 def test_sweep_checks_no_release(folder):
     swept = imported(folder, "sweep", *RUN[1:4], "--k", "2,3", "--out", "curves.csv")
     assert not {"sklearn", "networkx", "plotly", "duckdb"} & swept
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("call", [("run", "--help"), ("measure", *RUN[2:4], "--qi", "age,sex")])
 def test_what_runs_no_kernel_imports_no_numba(folder, call):
     assert "numba" not in imported(folder, *call)

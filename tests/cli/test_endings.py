@@ -153,6 +153,7 @@ def test_a_signal_that_a_library_swallows_is_raised_again(kanon, folder, monkeyp
     assert kanon(*RUN) == (143, "", "Interrupted; nothing was written.\n")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("out", ["released", "released.parquet", "new.duckdb#people"])
 def test_an_engine_that_is_stopped_leaves_nothing(kanon, folder, monkeypatch, raised, out):
     before = files(folder)
@@ -214,6 +215,7 @@ runpy.run_module("kanon", run_name="__main__")
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("moment", "status", "err"),
     [("first", 143, "Interrupted; nothing was written.\n"), ("last", 0, "")],

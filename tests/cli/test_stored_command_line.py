@@ -29,6 +29,7 @@ def people(folder) -> pd.DataFrame:
     return table
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "given",
     [["parts"], ["people.csv", "--engine", "duckdb"], ["data.sqlite#people"], ["data.sqlite"]],
@@ -115,6 +116,7 @@ def test_no_cell_is_kept_with_a_table_that_stays(people, folder):
     assert "Ana" not in repr(table.__getstate__())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("given", [["parts"], ["people.csv"], ["data.sqlite#people"]], ids=" ".join)
 def test_a_further_release_of_a_table_names_combine(kanon, folder, people, given, monkeypatch):
     record = folder / "record"

@@ -167,6 +167,7 @@ def test_the_page_is_about_what_is_here():
         assert [row[:2] for row in rows_below(text, f"\nk = {title}:")] == told, AGAIN
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_the_figures_of_the_page_are_ours(adult_path: Path, monkeypatch):
     """Those of the quick ones at k = 10; all of them nightly."""

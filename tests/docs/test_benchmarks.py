@@ -29,6 +29,7 @@ def test_the_examples_of_the_docstrings(module):
 
 
 # --- engines --------------------------------------------------------------------------------
+@pytest.mark.nightly  # in every run: test_engines.py
 def test_engines_agree_on_a_small_table(tmp_path):
     census, found = tmp_path / "census", {}
     census.mkdir()

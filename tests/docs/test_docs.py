@@ -415,6 +415,7 @@ def test_the_metrics_of_the_page_are_made_as_it_says():
         assert f"| {one.card.title} | {costs[one.intermediate]} | {one.multiplier} |" in text
 
 
+@pytest.mark.nightly
 def test_the_picture_of_the_rooms_is_that_of_the_imports():
     assert rooms.PICTURE.read_text("utf-8") == rooms.picture(), "run make rooms"
 

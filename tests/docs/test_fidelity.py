@@ -223,6 +223,7 @@ def test_the_aims_are_met(ours: Findings) -> None:
     assert ours.areas_off(Reading()) <= AREAS_AIM
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_the_figures_of_the_page_are_ours(ours: Findings) -> None:
     """Those as written, with our hierarchies; all of them nightly."""

@@ -111,6 +111,7 @@ def test_the_page_is_about_the_hierarchies_and_figures_that_are_here():
     assert all(one != other for one, other in pairwise(heads))
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_s1_of_the_page_is_ours(adult_path: Path, monkeypatch):
     """One run, which serves all columns; all of them nightly."""

@@ -538,6 +538,7 @@ def test_every_way_is_a_run_of_its_own_and_the_best_of_them_is_proposed(hospital
         assert again.front[again.order[0]]
 
 
+@pytest.mark.nightly
 def test_row_order_does_not_matter_and_nothing_is_changed(hospital, advised):
     plan, table = hospital
     before, told = table.copy(), plan.to_json()

@@ -349,6 +349,7 @@ def test_progress_rises_to_the_end():
     assert told[-1] == 1.0 and all(0 <= part <= 1 for part in told)
 
 
+@pytest.mark.nightly
 def test_the_census_is_explored_as_a_whole():
     work = open_sample("census")
     task = prepare(build_plan(work), work.table.records).task()

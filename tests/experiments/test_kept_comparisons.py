@@ -63,6 +63,7 @@ def reopened(comparison):
     return parse_comparison(json.loads(text), WHERE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "how",
     [{}, {"algorithm": "datafly"}, {"seeds": (None, 1, 2)}, {"strategies": ("s1", "s2")}],

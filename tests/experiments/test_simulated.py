@@ -195,6 +195,7 @@ def test_every_record_has_a_value(problem, column, seed):
 ODD = [StudyRun(COLUMNS[3 * place], name) for place, name in enumerate(STRATEGIES)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "algorithm",
     [

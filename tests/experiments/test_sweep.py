@@ -106,6 +106,7 @@ def test_the_smallest_class_is_a_whole_number_and_blank_where_no_class_is_left(t
     assert found["min_k"].tolist() == [2, pd.NA]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["gaa", "mondrian", "datafly"])
 @pytest.mark.parametrize("workers", [3, None])
 def test_the_number_of_threads_changes_nothing(table, workers, name):

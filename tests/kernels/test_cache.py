@@ -212,6 +212,7 @@ def test_where_the_package_cannot_be_written_it_is_kept_in_the_users_cache(tmp_p
     assert list((tmp_path / "cache").rglob("*.nbc"))
 
 
+@pytest.mark.nightly
 def test_that_all_is_compiled_is_noted_until_a_kernel_changes(root):
     known = "from kanon.kernels.dispatchers import *; print(is_everything_cached())"
     note = "from kanon.kernels.dispatchers import *; mark_everything_cached()"

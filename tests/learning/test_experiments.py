@@ -155,6 +155,7 @@ def test_of_a_release_without_training_records_nothing_is_learnt():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("trained", ["original", "release"])
 def test_going_on_after_a_cancel_finds_what_one_run_finds(trained):
     ready = prepared()

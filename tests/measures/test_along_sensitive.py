@@ -235,6 +235,7 @@ def levels(released: pd.DataFrame, name: str) -> tuple[float, float]:
     return l_, (shares - whole).abs().sum(axis=1).max()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sensitive", [[], ["ill"], ["ill", "pay"], ["pay", "ill"]])
 @pytest.mark.parametrize("name", ["gaa", "gaa-small"])
 def test_a_sweep_has_a_column_for_each(sensitive, name):

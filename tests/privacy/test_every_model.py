@@ -324,6 +324,7 @@ def test_the_table_has_every_pair():
         assert set(pairs(limit)) == set(product(algorithms(), MODELS)), limit
 
 
+@pytest.mark.nightly  # what the tests below ask for is chosen once
 def test_k_alone_is_met_and_the_models_ask_for_more():
     """Else the tests below would hold whatever an algorithm did with the model."""
     for name, seed in product(algorithms(), SEEDS):
@@ -334,6 +335,7 @@ def test_k_alone_is_met_and_the_models_ask_for_more():
         assert not any(meets(released, model) for model in MODELS), (name, seed)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("algorithm", "model", "limit", "seed"), [*cases()])
 def test_a_release_meets_the_model_or_the_pair_is_refused(algorithm, model, limit, seed):
     mark, table = pairs(limit)[algorithm, model], people(seed)
@@ -353,6 +355,7 @@ def test_a_release_meets_the_model_or_the_pair_is_refused(algorithm, model, limi
     assert told == [], "refused before the run"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", ["some", pytest.param("nothing said", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("algorithm", algorithms())
 def test_k_alone_is_refused_by_mingen_with_suppression_and_by_nobody_else(algorithm, limit):
@@ -380,6 +383,7 @@ CHOICES = [
 """Every choice of every parameter that one algorithm alone has, but for what is chosen anyway."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("limit", "share"),
     [
@@ -407,6 +411,7 @@ def test_every_choice_of_an_algorithm_meets_every_model_that_it_takes(case, limi
         assert model is None or meets(released, model), model
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("algorithm", algorithms())
 def test_without_hierarchies(algorithm):
     """Mondrian and MDAV need none; who does says for which column."""

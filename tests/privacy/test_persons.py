@@ -269,6 +269,7 @@ def visited(algorithm, k=3, **keys):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("algorithm", sorted({*algorithms()} - {"mdav", "optimal-local"}))
 def test_every_algorithm_that_can_count_persons_reaches_k_of_them(algorithm):
     table = visits()

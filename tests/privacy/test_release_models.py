@@ -166,6 +166,7 @@ def test_every_model_of_a_release_is_here():
     assert named == OF_RELEASE
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("algorithm", [*algorithms()])
 def test_a_release_meets_the_model_or_it_is_refused(algorithm, model, folder):
@@ -371,6 +372,7 @@ def test_the_slider_moves_the_k_of_known_columns():
     assert both.with_k(3).models == [*build({"name": "gaa"}, {**K2, "k": 3}, KNOWN).models]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("models", [[KNOWN], [K2, AVERAGE], [K2, KNOWN]])
 def test_one_run_serves_every_k(models):
     plan, table = build({"name": "gaa"}, *models), people()

@@ -80,6 +80,7 @@ def plain_holds(model, table):
     return all(meets(model, {model.column: mix}, {model.column: whole}) for mix in groups.values())
 
 
+@pytest.mark.nightly  # in every run: by hand, and as pycanon measures
 @examples(10)
 @given(tables())
 def test_every_model_is_what_its_definition_says_and_the_checks_agree(table):

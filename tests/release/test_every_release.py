@@ -108,6 +108,7 @@ def without_a_row(released):
     return released.iloc[1:]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [

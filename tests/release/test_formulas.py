@@ -198,6 +198,7 @@ EVIL_PEOPLE = pd.DataFrame(
 )
 
 
+@pytest.mark.nightly  # in every run: the tests above, of files
 def test_the_pages_neutralise_on_request(start, downloads):
     """The release, and the file with a matrix of it."""
     at = start(DATA)

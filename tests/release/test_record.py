@@ -132,6 +132,7 @@ def test_a_folder_is_known_by_its_files(tmp_path):
 
 
 # --- a release and its line --------------------------------------------------------------------
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("engine", "name"),
     [

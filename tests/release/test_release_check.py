@@ -342,6 +342,7 @@ def written(released: pd.DataFrame, kind: str, path: Path) -> Path:
     return file
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["memory", "csv", "parquet"])
 @pytest.mark.parametrize(
     ("column", "cell"),
@@ -408,6 +409,7 @@ def by_arrow(table: pa.Table, path: Path, separator: str) -> None:
         writer.write_table(table)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("write", [by_duckdb, by_arrow])
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
 @pytest.mark.parametrize("age", ["age", "age\r\n(years)", "age\r", 'a"g\te,'])
@@ -439,6 +441,7 @@ def test_a_file_that_is_not_as_written_is_not_given_out(tmp_path, content):
         check_files(path, "csv", plan(K2))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 @pytest.mark.parametrize("role", ["insensitive", "sensitive"])
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ def test_blanks_are_missing_whatever_the_type_of_their_column(dtype):
     assert least_l(by_a_stranger(done.content("csv"), "csv")) == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ""])
 @pytest.mark.parametrize("source", ["csv", "parquet"])
 def test_an_engine_counts_them_as_one_value_too(tmp_path, source, ending):

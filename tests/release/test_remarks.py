@@ -341,6 +341,7 @@ def test_homogeneous_records_are_those_that_pandas_counts(records, random):
 
 
 # --- values that are written in several ways ------------------------------------------------
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -526,6 +527,7 @@ def fails(monkeypatch):
     return partial(monkeypatch.setattr, StoredTable, "frequencies", count)
 
 
+@pytest.mark.sampled(2)
 def test_an_engine_counts_what_memory_counts(in_engine):
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
@@ -552,6 +554,7 @@ def test_an_engine_counts_what_memory_counts(in_engine):
     assert len(said) == len(sort_by_kind(theirs.remarks))
 
 
+@pytest.mark.sampled(2)
 def test_an_engine_says_what_is_written_in_several_ways(in_engine):
     frame = pd.DataFrame({"x": list("aabb"), "ill": ["1.5", "1.50"] * 2})
     table, roles = in_engine(frame), {"ill": NAMES["s"], "x": NAMES["qi"]}

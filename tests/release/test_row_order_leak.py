@@ -379,6 +379,7 @@ def in_engine(request, tmp_path):
     return partial(put_in_engine, engine=request.param, folder=tmp_path)
 
 
+@pytest.mark.sampled(2)
 def test_an_engine_tells_what_memory_tells(in_engine):
     table = sorted_people().assign(entry=range(40))
     table.loc[5, "age"] = None
@@ -390,6 +391,7 @@ def test_an_engine_tells_what_memory_tells(in_engine):
 UNCOUNTED = "how much this reveals was not counted in the engine."
 
 
+@pytest.mark.sampled(2)
 def test_an_engine_does_not_count_what_a_column_restores(in_engine):
     table = in_engine(sorted_people().assign(entry=range(40)))
     plan = plan_of("released", **PEOPLE, entry="insensitive")
@@ -397,6 +399,7 @@ def test_an_engine_does_not_count_what_a_column_restores(in_engine):
     assert f"In the order of the table, 'age' rises: {UNCOUNTED}" in found
 
 
+@pytest.mark.sampled(2)
 def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
     monkeypatch.setattr(inferences, "_MOST_ENGINE_ROWS", 20)
     table = sorted_people().assign(entry=[*range(20), *range(20)])
@@ -410,6 +413,7 @@ def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
     assert "In the order of the first 20 rows of the table, 'surname' rises: anyone" in found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("stays", ["classes", "rows"])
 def test_what_is_too_much_to_come_here_is_not_counted(in_engine, limits, monkeypatch, stays):
     table = in_engine(sorted_people(400))

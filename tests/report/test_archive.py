@@ -116,6 +116,7 @@ def test_a_file_of_another_release_makes_no_archive(content):
         build_archive_file(done, ReleasedFile(content, "csv", PLAIN, done.released()), DAY)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "form"),
     [
@@ -240,6 +241,7 @@ def plan_asking():
     )  # fmt: skip
 
 
+@pytest.mark.nightly  # in every run: test_the_file_keeps_its_form_and_is_checked_in_it
 @examples(60)
 @given(released_tables(), st.sampled_from([*FORMATS]))
 def test_it_agrees_with_kanons_own_check(released, kind):
@@ -262,6 +264,7 @@ def test_it_agrees_with_kanons_own_check(released, kind):
     assert all(holds for *_, holds in found[: -len(own)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "part",
     [

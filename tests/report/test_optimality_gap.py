@@ -89,6 +89,7 @@ def of_group(rows: list[int]) -> float:
     return len(rows) * float(loss(pd.DataFrame([alike])).sum())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_bound_lies_between_its_definition_and_the_best_of_all_releases(k):
     prepared = people_gap(privacy=[{"model": "k-anonymity", "k": k}])[0].prepared

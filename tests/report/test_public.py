@@ -45,6 +45,7 @@ def two_tables():
     return one, other
 
 
+@pytest.mark.nightly  # in every run: test_two_tables_with_one_release_are_published_alike
 def test_tables_of_which_nothing_is_shown_are_published_alike():
     quasi = qi()
     plan = plan_content({"job": quasi, "zip": quasi}, 14)

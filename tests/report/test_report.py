@@ -81,6 +81,7 @@ def test_a_report_has_the_figures_of_a_run(name):
     check_figures(report_of(plan), run(Plan.from_content(plan), PEOPLE))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("changes", PLANS.values(), ids=PLANS)
 def test_any_plan_has_a_report_with_the_figures_of_its_run(changes):
     plan = content(**changes)
@@ -185,6 +186,7 @@ def test_which_plans_may_release_ranges(algorithm, may):
     assert can_show_ranges(Plan.from_content(content(algorithm=algorithm))) is may
 
 
+@pytest.mark.nightly
 def test_alternatives_are_runs_of_their_own():
     plan = content()
     found = report_of(plan).alternatives
@@ -199,6 +201,7 @@ def test_alternatives_are_runs_of_their_own():
         assert (one.alteration, one.min_k) == (own["alteration"]["nllm"], own["min_k"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3, 4))]
 )
@@ -349,6 +352,7 @@ def test_the_first_report_says_so_and_the_same_one_that_nothing_changed():
     assert "Nothing changed since the last report of this project, of 2026-01-31." in page_of(again)
 
 
+@pytest.mark.nightly
 def test_settings_roles_hierarchies_and_numbers_that_changed_are_listed():
     old = content(columns={**content()["columns"], "note": {"role": "sensitive"}})
     new = content(privacy=[{"model": "k-anonymity", "k": 3}, PLANS["another model"]["privacy"][1]])
@@ -378,6 +382,7 @@ def test_settings_roles_hierarchies_and_numbers_that_changed_are_listed():
     assert page_of(report.public).count("last report") == 0
 
 
+@pytest.mark.nightly
 def test_two_models_of_one_name_and_a_metric_of_ones_own_are_told_apart():
     model = {"model": "t-closeness", "t": 0.9, "distance": "variational"}
     mine = {"intermediate": "levels", "multiplier": "none"}

@@ -19,6 +19,7 @@ from support.reports import DAY, PLANS, TWO, attached, check_page, content, sha2
 CSV = "Release: the bytes of its CSV (',', UTF-8)"
 
 
+@pytest.mark.nightly
 def test_fingerprints_are_those_of_the_files(folder):
     assert main(["run", "plan.json", "--table", "people.csv", "--out", "released.csv"]) == 0
     found = attached(written(folder))["sha256"]
@@ -62,6 +63,7 @@ def test_the_command_writes_the_report_of_its_run(folder, capsys):
     assert found == same
 
 
+@pytest.mark.nightly  # in every run: test_public.py
 def test_the_command_writes_the_form_for_publication(folder):
     page = written(folder, "--public", "--progress")
     assert "For publication" in page and "flu" not in page and "people.csv" not in page
@@ -73,6 +75,7 @@ def test_the_command_writes_the_form_for_publication(folder):
     }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "public", "more"), [
     ("released.csv", ("--public",), ("--csv", "excel", "--neutralise-formulas")),
     ("released.tsv", (), ()), ("released.xlsx", (), ()), ("released.parquet", (), ()),
@@ -85,6 +88,7 @@ def test_the_fingerprint_is_that_of_the_file_that_is_named(folder, public, name,
     assert name.rpartition(".")[2].upper() in next(iter(found))
 
 
+@pytest.mark.nightly
 def test_pseudonyms_of_a_file_that_is_named_are_others(folder):
     plan = content(**PLANS["pseudonyms"])
     Path("plan.json").write_text(json.dumps(plan), "utf-8")
@@ -159,6 +163,7 @@ def test_a_wrong_last_report_is_refused_in_a_sentence(folder, capsys, given, par
     assert part in said and said.count("\n") == 1 and "Traceback" not in said
 
 
+@pytest.mark.nightly  # in every run: test_report.py
 def test_the_command_compares_with_the_numbers_of_the_last_report(folder):
     first = written(folder)
     assert "This is the first report" in first

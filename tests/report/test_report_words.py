@@ -246,6 +246,7 @@ def test_the_numbers_are_in_the_page_as_files():
         assert row["column"] == ("'=1+1" if one.column else "")
 
 
+@pytest.mark.nightly
 def test_a_wide_table_shows_its_first_columns():
     table = PEOPLE.assign(**{f"extra {place}": place for place in range(10)}, long="x" * 500)
     report = report_of(table=table)

@@ -102,6 +102,7 @@ def test_adult_is_the_table_of_the_papers(adult_path):
     assert sorted(classes.counts.tolist()) == sorted(Counter(map(tuple, rows)).values())
 
 
+@pytest.mark.nightly  # in every run: browser/test_pages.py, at one k
 @pytest.mark.parametrize("metric", ONE_NOW)
 def test_every_release_on_the_path_is_k_anonymous(adult_path, metric):
     source = prepared_for(adult_path, metric).source
@@ -118,6 +119,7 @@ SEPARATE = [(SEVEN[0], 2), (SEVEN[-1], 100)]
 AT_NIGHT = [pytest.param(m, k, marks=pytest.mark.nightly) for m in SEVEN for k in SOME]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("metric", "k"), [*SEPARATE, *AT_NIGHT])
 def test_a_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
     """The plan's own run for k gives the same table, cell by cell."""
@@ -141,6 +143,7 @@ def test_the_prefix_tree_takes_the_merges_of_the_plain_scan(adult_path, metric):
     assert np.array_equal(found.counts, expected.counts)
 
 
+@pytest.mark.nightly
 def test_the_variant_of_2020_reaches_k_too(adult_path):
     plan = Plan.from_content(content(adult_path, 10, metric="nllm", name="gaa-small"))
     check_release(adult_path, run(plan, frame_of(adult_path)).released(order="table"), 10)

@@ -138,6 +138,7 @@ def spark() -> Iterator[None]:
         yield
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
 @examples(40, in_gate=2)
 @given(st.data())
@@ -180,6 +181,7 @@ def put_shuffled(folder: Path) -> list[Address]:
     return [put(table, folder, "duckdb", name) for table, name in ((PEOPLE, "a"), (other, "b"))]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("ending", "keeps"), [
     pytest.param(ending, keeps, marks=[] if (ending, keeps) in IN_GATE else pytest.mark.nightly)
     for ending in ("", ".parquet", ".csv", ".tsv") for keeps in (False, True)
@@ -194,6 +196,7 @@ def test_the_order_of_the_input_changes_no_byte(tmp_path, ending, keeps):
     assert files[0] == files[1]
 
 
+@pytest.mark.nightly  # in every run: test_every_format_keeps_the_order_of_the_table
 def test_a_table_of_duckdb_is_filled_in_order(tmp_path):
     plan, found = plan_of(PEOPLE.column_names), []
     for number, address in enumerate(put_shuffled(tmp_path)):
@@ -236,6 +239,7 @@ def test_pseudonyms_decide_nothing_and_alone_vary(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_joins_do_not_move_rows_that_keep_the_order_of_the_table(tmp_path):
     """A join passes on a row whose partner has collided with another later than its neighbours."""
     draw = np.random.default_rng(3)
@@ -255,6 +259,7 @@ def test_spark_refuses_to_keep_the_order_of_the_table(spark, tmp_path):
         written(plan, put(PEOPLE, tmp_path, "spark"), "spark", tmp_path / "out")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("engine", "ending"), [
     ("duckdb", ""), ("other", ""), ("duckdb", ".parquet"), ("duckdb", ".duckdb"),
     pytest.param("duckdb", ".csv", marks=pytest.mark.nightly),
@@ -270,6 +275,7 @@ def test_every_format_keeps_the_order_of_the_table(tmp_path, engine, ending):
     assert [visits for (visits,) in rows] == PEOPLE["visits"].to_pylist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("algorithm", "order", "engine"), [
     ({"name": "flash"}, "released", "duckdb"), ({"name": "gaa", "parts": "4"}, "table", "duckdb"),
     ({"name": "flash"}, "table", "other"), ({"name": "gaa", "parts": "4"}, "released", "other"),
@@ -302,6 +308,7 @@ def test_spark_leaves_rows_in_the_order_of_memory(spark, tmp_path, keeps):
     assert as_it_stands(found) == as_it_stands(in_memory(plan, PEOPLE))
 
 
+@pytest.mark.nightly
 def test_what_sorting_needs_beyond_its_memory_is_said(tmp_path, monkeypatch):
     """A database's rows are sorted by DuckDB: within what it may take, and spilled where told."""
     monkeypatch.setenv("KANON_MEMORY", "60MB")

@@ -68,6 +68,7 @@ def test_cells_count_by_their_own_type_and_not_by_the_declared_one(tmp_path):
     assert found == [{"a": "*", "b": name} for name in ("Ana", "Ben", "Chi", "Dan")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("declared", ["", "INTEGER", "TINYINT", "SMALLINT", "BIGINT"])
 def test_whole_numbers_are_never_rounded_or_cut(tmp_path, declared):
     numbers = [300, 70_000, 2**53 + 1, 2**62 + 1, None]
@@ -229,6 +230,7 @@ def test_a_name_of_kanons_own_is_refused(tmp_path, name):
         open_stored(in_parquet(tmp_path / "t.parquet", **{name: ["Ana"], "age": ["34"]}))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["self", "name", "order", "value", "records", 'a "b"', "%s {0}"])
 def test_other_names_mean_nothing(tmp_path, name):
     address = in_parquet(tmp_path / "t.parquet", **{name: ["x", "y"], "age": ["34", "34"]})
@@ -251,6 +253,7 @@ def test_moments_with_a_zone_cannot_be_grouped_by(tmp_path):
         run(plan_with(a=QUASI, b=AS_IT_IS), table)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["BIT", "INTERVAL", "UNION(x INT, y TEXT)", "UHUGEINT"])
 def test_types_without_texts_are_refused(tmp_path, kind):
     address = in_duckdb(tmp_path, f"CREATE TABLE people (a {kind})")
@@ -277,6 +280,7 @@ def listed_in(path: Path) -> set[str]:
     return {str(label) for name in names for one in found[name].chunks for label in one.dictionary}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("suppressed", ["leave-out", "keep"])
 @pytest.mark.parametrize("name", ["out.parquet", "out", "out.duckdb"])
 def test_no_type_of_a_release_lists_values_of_suppressed_records(tmp_path, name, suppressed):
@@ -307,6 +311,7 @@ def test_no_type_of_a_release_lists_values_of_suppressed_records(tmp_path, name,
     assert found == (set() if name == "out.duckdb" else {"34", "35", "baker", "x", "y"} | root)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 def test_a_release_of_nobody_has_columns_alone(tmp_path, name):
     address = in_parquet(tmp_path / "t.parquet", age=["1", "2"], note=["x", "y"])

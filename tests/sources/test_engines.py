@@ -112,6 +112,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("engine", "frame", "roles", "algorithm", "missing", "suppressed"),
     [
@@ -224,6 +225,7 @@ def test_an_engine_that_cannot_make_pseudonyms_says_so(stored, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
 def test_an_excerpt_is_what_the_release_has(stored, engine):
     plan = plan_of(TEXT_ROLES, DATAFLY, "as-value", "leave-out")
@@ -351,6 +353,7 @@ def test_a_connection_to_a_server_that_is_lost_is_said(monkeypatch, tmp_path):
         table.count_column_values("zip")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("address", "part"),
     [
@@ -420,6 +423,7 @@ def put_under_names(names: list[str], path: Path) -> Address:
     return Address(str(path))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", HEADERS)
 @pytest.mark.parametrize(
     ("engine", "file"),
@@ -427,7 +431,7 @@ def put_under_names(names: list[str], path: Path) -> Address:
         *(("duckdb", file) for file in ("t.parquet", "t.csv", "t-parts")),
         *(("memory", file) for file in ("t.parquet", "t.csv", "t.feather", "t.xlsx")),
         *(
-            pytest.param("spark", file, marks=pytest.mark.nightly)  # gate: test_spark_workspace.py
+            pytest.param("spark", file, marks=pytest.mark.nightly)
             for file in ("t.parquet", "t.csv")
         ),
     ],
@@ -476,6 +480,7 @@ VIEWS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
 def test_a_view_with_a_name_twice_is_refused(tmp_path, kind):
     path = tmp_path / f"data.{kind}"
@@ -530,6 +535,7 @@ def test_an_address_shows_no_password():
 
 
 # --- releases -----------------------------------------------------------------------------------
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", ["", ".parquet", ".csv", ".tsv"])
 def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
     plan, table, path = people
@@ -544,6 +550,7 @@ def test_a_release_is_written_as_asked_for(people, tmp_path, ending):
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([path.name, target.name])
 
 
+@pytest.mark.nightly  # in every run: test_release_file.py
 def test_a_release_is_a_new_table_of_a_database(people, tmp_path):
     plan, table, _ = people
     done, target = run(plan, table), Address(str(tmp_path / "data.duckdb"), 'our "release"')
@@ -569,6 +576,7 @@ def test_a_full_folder_is_never_touched(people, tmp_path):
     assert [each.name for each in (tmp_path / "released").iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     ["released.xlsx", "released.feather", "nowhere/released.csv", "x.duckdb", "x.csv#released"],
@@ -749,6 +757,7 @@ def test_a_locked_sqlite_file_says_what_to_do(tmp_path, monkeypatch):
     connection.close()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["TIME", "TIMETZ"])
 def test_times_of_day_say_what_to_do(tmp_path, kind):
     path = tmp_path / "times.duckdb"

@@ -17,6 +17,7 @@ from support import job_functions
 from support.random_tables import examples
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", TARGETS)
 def test_broken_input_is_answered_or_refused_in_a_sentence(name):
     found = feed(name, range(2 * TARGETS[name].share), seed=1)

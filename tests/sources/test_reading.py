@@ -188,6 +188,7 @@ def test_encodings_without_a_mark_are_guessed(encoding, text):
     assert file.found[1] == f"{encoding.upper()} is a guess: check names with accents."
 
 
+@pytest.mark.nightly
 def test_a_letter_outside_the_sample_is_still_decoded():
     data = b"a;b\n" + b"x;y\n" * 100_000 + "é;ü\n".encode("latin-1")
     assert rows(read_table(data, "t.csv"))[-1] == ["é", "ü"]
@@ -266,6 +267,7 @@ def written(table, kind):
     return table.assign(income=table["income"].map("{:g}".format)) if kind == "csv" else table
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_numbers_that_stand_out_are_asked_about_and_others_not(seed):
     rng = np.random.default_rng(seed)
@@ -576,6 +578,7 @@ def test_any_bytes_give_a_table_or_a_sentence(upload):
 
 
 # --- size ---------------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_records_across_blocks_stay_in_order(limits):
     limits(record_megabytes=1)  # a block is as long as a record may be
     chance = random.Random(1)

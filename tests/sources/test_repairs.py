@@ -195,6 +195,7 @@ def test_an_engine_repairs_like_memory(tmp_path_factory, frame, contents):
 
 
 # --- a plan -----------------------------------------------------------------------------------
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
 def test_the_release_is_that_of_a_table_repaired_by_hand(engine, tmp_path):
     plan, by_hand = plan_with(STEPS), MESSY

@@ -207,6 +207,7 @@ def test_a_record_is_no_second_header(first):
 NOTE = ["Source: ward 3", None, None]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("below", "rows"),
     [

@@ -34,6 +34,7 @@ def table(spark, tmp_path) -> SparkTable:
     return kept_table(tmp_path)
 
 
+@pytest.mark.nightly
 def test_what_is_kept_is_what_the_expression_yields(table):
     regions = pd.DataFrame({"zip": list(map(str, range(20))), "region": [n % 3 for n in range(20)]})
     wanted = table.rows.expression.join(ibis.memtable(regions), "zip")
@@ -52,6 +53,7 @@ def test_what_is_kept_is_what_the_expression_yields(table):
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly  # in every run: test_engines.py, of other engines
 def test_a_column_name_twice_is_refused(spark, tmp_path):
     """It would be called name_1, and pass through."""
     names = ["name", "age", "name"]

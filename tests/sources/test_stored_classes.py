@@ -47,6 +47,7 @@ ENGINES = ["duckdb", pytest.param("other", marks=NIGHTLY)]  # SQLite is slow at 
 IN_GATE = {("levels", "duckdb"), ("ola", "duckdb")}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "engine"), [
     pytest.param(name, engine, marks=[] if (name, engine) in IN_GATE else NIGHTLY)
     for name in FULL_DOMAIN for engine in ("duckdb", "other")
@@ -93,6 +94,7 @@ def test_parts_are_merged_to_the_same_classes(stored, tmp_path, engine, k):
     check_same(run(plan, stored(engine)), ours, tmp_path / "out")
 
 
+@pytest.mark.nightly  # in every run: test_records_are_suppressed_as_in_memory
 def test_records_without_a_value_are_dropped_as_in_memory(stored, tmp_path):
     plan = plan_of({"name": "datafly"}, read={"missing": "drop-records"})
     ours = run(plan, PEOPLE)

@@ -92,6 +92,7 @@ def test_it_is_read_as_a_person_reads_it(text, names, expected):
     assert table.astype(object).where(table.notna(), None).to_numpy().tolist() == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["duckdb"])
 @pytest.mark.parametrize("which", [name for name in READ if "R's" not in name])
 def test_an_engine_reads_it_alike(tmp_path, which, engine):
@@ -109,6 +110,7 @@ def test_an_engine_reads_it_alike(tmp_path, which, engine):
     assert head.astype(object).where(head.notna(), None).to_numpy().tolist() == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", UNCLEAR.values(), ids=UNCLEAR)
 def test_a_first_line_that_reads_as_a_record_is_asked_about(text, tmp_path):
     with pytest.raises(UnclearHeader, match=r"seems to be a record: .* --header yes or no"):

@@ -51,6 +51,7 @@ def cells(table: pd.DataFrame) -> list[list[object]]:
     return [[None if pd.isna(value) else value for value in row] for row in plain]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", FORMATS)
 @examples(100)
 @given(rows=TABLES)
@@ -144,6 +145,7 @@ MIXED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
 def test_mixed_columns_keep_their_texts(kind, values):

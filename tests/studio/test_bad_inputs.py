@@ -74,6 +74,7 @@ DECIDED = ("decide", "plan.json", "--table", "people.csv", "--context")
 DECIDE, LEARN = "pages/decide.py", "pages/learn.py"
 PRIVACY, UTILITY = "pages/privacy.py", "pages/utility.py"
 GOOD = changed()
+SAMPLED = pytest.mark.sampled(1 if "KANON_WRITE" in os.environ else 3)
 TABLES = Path(__file__).parents[1]
 """The folder for tables that stay where they are."""
 
@@ -201,6 +202,7 @@ def in_library(given, folder):
             raise AssertionError(f"the library knows no {given}")
 
 
+@SAMPLED
 @along("library", every=True)
 def test_the_library_says_it(section, case, folder, check):
     before = files(folder)
@@ -649,11 +651,13 @@ def said_below_the_page(given, work):
     raise AssertionError(f"{given} was taken")
 
 
+@SAMPLED
 @along("app", every=True, takes=is_handed_on)
 def test_what_the_page_calls_says_it(case, session, check):
     check("app", said_below_the_page(case.given, session.kept))
 
 
+@SAMPLED
 @along("app")
 def test_the_app_says_it_and_loses_nothing(case, session, check):
     session.begin()

@@ -88,6 +88,7 @@ def n_classes():
     return len(people().drop_duplicates(["age", "sex", "zip"]))
 
 
+@pytest.mark.nightly  # in every run: test_stored_pages.py, test_stored_classes.py
 @pytest.mark.parametrize("algorithm", ["gaa", pytest.param("flash", marks=pytest.mark.nightly)])
 def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, downloads, algorithm):
     assert ui.problems(at) == [] and ui.numbers(at)["Classes"] == str(n_classes())

@@ -258,6 +258,7 @@ def test_a_notebook_is_valid_and_has_the_steps_of_the_script(page):
             assert cell.outputs == [] and cell.execution_count is None
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 @pytest.mark.parametrize("k_only", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_the_code_of_a_comparison_makes_its_curves(monkeypatch, tmp_path, k_only):

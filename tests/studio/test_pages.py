@@ -68,6 +68,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
     assert ui.numbers(ui.go(at))["Classes"] == "1"
 
 
+@pytest.mark.nightly  # in every run: test_changed_settings.py
 def test_a_choice_marks_the_result_as_outdated_until_it_is_run(start):
     at = ui.anonymised(start())
     before = ui.numbers(at)
@@ -134,6 +135,7 @@ def test_cancel_keeps_the_old_result(start):
     assert not ui.problems(at) and not ui.warnings(at) and ui.numbers(at) != before
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("ended", ["done", pytest.param("cancelled", marks=pytest.mark.nightly)])
 def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
     """The first upload of a session often meets the end of the sample's own run."""
@@ -150,6 +152,7 @@ def test_a_wrong_file_is_told_of_although_a_run_ends_just_then(start, ended):
 
 
 # --- samples --------------------------------------------------------------------------------
+@pytest.mark.nightly  # in every run: the first start, with the census
 @pytest.mark.parametrize(
     "name",
     [

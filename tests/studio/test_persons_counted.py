@@ -87,6 +87,7 @@ def test_what_data_says(start, table):
     assert any(f"of the {everybody} persons" in line for line in lines)
 
 
+@pytest.mark.nightly  # in every run: privacy/test_persons.py
 def test_what_privacy_says(start, table):
     at = ui.go(ui.anonymised(opened(start, table)), "pages/privacy.py")
     fewest = persons_alike(table, KNOWN).groupby(table["patient"]).min()

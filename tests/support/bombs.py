@@ -15,7 +15,7 @@ import sys
 import time
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -342,13 +342,14 @@ def tried_hierarchy(path: Path) -> str:
     return problems[0] if None not in problems else f"read: {len(found)}"
 
 
-def write_all(folder: Path) -> None:
-    """Write every bomb to a folder."""
+def write_all(folder: Path, asked: Collection[str]) -> None:
+    """Write every bomb that is asked for to a folder."""
     warnings.simplefilter("ignore")  # a name twice in a zip
     for name, files in BOMBS.items():
         (folder / name).mkdir()
         for file, make in files.items():
-            (folder / name / file).write_bytes(make())
+            if file in asked:
+                (folder / name / file).write_bytes(make())
 
 
 def report(folder: Path) -> None:

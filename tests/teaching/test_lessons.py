@@ -142,6 +142,7 @@ def check_arithmetic(
             assert candidate.cost == pytest.approx(total, abs=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", algorithms())
 def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
     module = algorithms()[name]

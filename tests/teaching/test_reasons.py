@@ -505,6 +505,7 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     return problem, ill, task
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted({*algorithms()} - {"optimal-local", "local-suppression"}))
 def test_the_reason_that_is_said_is_the_rule_that_decided(name):
     module = algorithms()[name]

@@ -304,8 +304,12 @@ def show_advice_panel(work: SessionState) -> None:
     with st.expander("How it is computed", icon=":material/calculate:"):
         weights = work.view(AdviceView).weights
         records = write_count(work.table.complete_records.n_records)
-        values = {"utility": weights["utility"], "mixed": weights["l"], "alike": weights["t"]}
-        st.markdown(_how("advised", whole=sum(weights.values()), records=records, **values))
+        st.markdown(
+            _how(
+                "advised", whole=sum(weights.values()), records=records,
+                utility=weights["utility"], mixed=weights["l"], alike=weights["t"],
+            )
+        )  # fmt: skip
         if advice is not None:
             ks = get_advice_ks(work)
             constants = {

@@ -85,6 +85,7 @@ def entropy_l(table, column):
 
 
 # --- strategies -----------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     at = ui.anonymised(start())
     assert {"Algorithm: merging", "Metric: NLLM", "Strategy: cheapest"} <= {*ui.popovers(at)}
@@ -130,6 +131,7 @@ def test_without_a_sensitive_column_what_looks_at_one_is_not_offered(start):
     assert not ui.problems(at) and not [one for one in ui.numbers(at) if one.startswith("Worst")]
 
 
+@pytest.mark.nightly  # in every run: test_release_models.py
 def test_models_of_the_release_are_required_and_refused(start):
     at = start()
     for place, name in enumerate(RELEASE_KINDS):

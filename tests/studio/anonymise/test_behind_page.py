@@ -40,6 +40,7 @@ def known(at):
 
 
 # --- other algorithms -----------------------------------------------------------------------
+@pytest.mark.nightly
 def test_what_loses_clearly_less_is_named_and_used_with_one_press(start):
     at = ui.settle_all(ui.anonymised(start(sample="census", alternatives_seconds=3600)))
     before, first = ui.numbers(at), ui.work(at)
@@ -123,6 +124,7 @@ def test_a_curve_that_needs_a_run_per_k_is_filled_behind_the_page(start):
         assert ui.numbers(at)["Alteration"] == write_percent(alone.alteration)
 
 
+@pytest.mark.nightly
 def test_a_k_without_a_point_is_run_alone_and_another_one_ends_that_run(start):
     at = start()
     ui.choose(at, "run-algorithm", "gaa-small")

@@ -107,6 +107,7 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download,
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("metric", "size"), [("ncp", 2), ("llm", 1)])
 def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, size, download):
     """Both are 2-anonymous; NCP's classes are NLLM's, LLM's are others."""
@@ -144,6 +145,7 @@ def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     assert ui.problems(at) == []
 
 
+@pytest.mark.nightly
 def test_a_table_read_in_another_way_forgets_it_too(hospital, download):
     now = ui.work(download(hospital))
     same = open_sample("hospital", version=0)
@@ -184,6 +186,7 @@ def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
     assert ui.work(start()).kept.earlier_releases == ()
 
 
+@pytest.mark.nightly
 def test_a_release_in_another_order_is_another_release(hospital):
     done = ui.work(hospital).findings.result.release(2)
     plan = done.prepared.plan.model_copy(update={"order": "table"})

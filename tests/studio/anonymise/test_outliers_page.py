@@ -25,6 +25,7 @@ def current_run(at):
     return result.release(result.k_for(ui.work(at).settings.k))
 
 
+@pytest.mark.nightly
 def test_outliers_are_a_field_of_the_details(start):
     at = ui.anonymised(start())
     none = current_run(at)

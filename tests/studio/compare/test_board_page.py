@@ -86,6 +86,7 @@ def test_a_panel_fills_the_screen_and_comes_back(board):
     assert len(told_to_cursor(go(at))["panels"]) == 2, "one that is gone fills nothing"
 
 
+@pytest.mark.nightly  # in every run, the bad file: test_bad_inputs.py
 def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     layout = Layout((Panel("curve", "min_k", lines=("ncp",)), Panel("classes")))
     upload(board, layout.to_json().encode())

@@ -186,6 +186,7 @@ def keep(at, name, place=0):
     return ui.click(at, at.button(key="keep"))
 
 
+@pytest.mark.nightly  # in every run: test_anonymise_page.py, of one run
 def test_a_plan_is_exported_and_imported(start):
     at = pick(ui.go(start(), ui.COMPARE), "ncp")
     keep(compared(at), "one")
@@ -239,6 +240,7 @@ def test_the_page_says_what_lines_meet_and_k_only_changes_it(start, downloads):
     assert not ui.problems(at) and not at.exception
 
 
+@pytest.mark.nightly
 def test_algorithms_are_chosen_in_the_list(start):
     at = ui.go(start(), ui.COMPARE)
     ui.enter(at, at.multiselect(key="compare-algorithms"), ["gaa", "mondrian"])

@@ -119,6 +119,7 @@ def test_they_stay_when_another_table_is_opened(work):
     assert titles(keep_user_sections(kept, open_sample("animals-m23", version=2))) == ["today"]
 
 
+@pytest.mark.nightly  # in every run: experiments/test_kept_comparisons.py
 def test_the_page_keeps_opens_and_puts_beside(start, work):
     at = start()
     at.session_state[ui.WORK] = work

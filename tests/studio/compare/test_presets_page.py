@@ -84,6 +84,7 @@ def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
     assert choose_matrix_column(with_fields(census, column="gone")) == choose_matrix_column(census)
 
 
+@pytest.mark.nightly
 def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatch):
     """The line of what is under way asks a browser that may still hold what was chosen before."""
     at = ui.go(start(), ui.COMPARE)

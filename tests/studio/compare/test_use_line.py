@@ -28,6 +28,7 @@ def line_of(config, kept="", name=""):
     )
 
 
+@pytest.mark.nightly
 def test_a_line_with_its_k_is_used_and_its_run_begins_on_arrival(start):
     at = ui.anonymised(start())
     before = ui.work(at).settings

@@ -53,6 +53,7 @@ def plainly(released):
     return min(some.nunique() for some in classes), max(apart)
 
 
+@pytest.mark.nightly  # in every run: test_coarsening.py
 def test_page_command_and_pandas_say_the_same(data, tmp_path):
     assert data.selectbox(key=field(data, "builder")).value == "", "as it is, until it is asked"
     at = ui.anonymised(by_tens(data))

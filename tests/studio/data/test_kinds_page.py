@@ -87,6 +87,7 @@ def test_ages_need_a_day(people, day):
     assert found.problem.startswith("Write the day for 'Age on the day' like 2026-11-25")
 
 
+@pytest.mark.nightly  # in every run: base/test_kinds.py
 def test_the_page_says_that_it_guessed_and_takes_another_kind(start):
     at = upload(start(DATA), "people.csv", as_bytes(PEOPLE, "csv", sep=";"))
     give_role(at, "born", "quasi-identifier")

@@ -101,6 +101,7 @@ def test_spellings_are_merged_values_replaced_records_dropped_and_undone(messy):
     pd.testing.assert_frame_equal(ui.work(at).table.records.frame, MESSY, check_dtype=False)
 
 
+@pytest.mark.nightly  # in every run: sources/test_repairs.py
 def test_what_cannot_be_done_is_said_on_the_page(messy):
     at = messy
     for action, said in (

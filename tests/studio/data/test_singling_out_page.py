@@ -43,6 +43,7 @@ def make(at, place):
     return ui.click(at, at.button(key=f"singling-make-{ui.work(at).version}-{place}"))
 
 
+@pytest.mark.nightly  # in every run: test_singling_out.py
 def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     at = looked(opened(start))
     assert "**number**" in said(at) and "26 records, 100.0 %" in said(at)

@@ -51,6 +51,7 @@ def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_par
     assert "';'" in ui.problems(at)[0] and ui.work(at).table.file.missing == {"b": 1}
 
 
+@pytest.mark.nightly
 def test_what_is_decided_once_folds_to_a_line(start):
     at = start(sample=None)
     assert "Sample table: load your own" in links(at)

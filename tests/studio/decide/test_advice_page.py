@@ -140,6 +140,7 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     )
 
 
+@pytest.mark.nightly  # in every run: test_advisor.py
 def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
@@ -183,6 +184,7 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
         assert np.exp(-(share * np.log(share)).sum()) >= 3 - 1e-9
 
 
+@pytest.mark.nightly  # in every run: test_advisor.py
 def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at = opened()
     at.number_input(key=f"advice-low-{ui.work(at).version}").set_value(2)

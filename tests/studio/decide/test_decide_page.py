@@ -93,6 +93,7 @@ def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, 
     assert context(at) == Context(release="public"), "it is not carried to another table"
 
 
+@pytest.mark.nightly
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
     rows = ui.work(hospital).table.records.frame[ui.work(hospital).table.quasi_identifiers]
     people = pd.concat([rows] * 5).to_csv(index=False).encode()
@@ -104,6 +105,7 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital)
     assert "No population was given" not in ui.page_text(hospital)
 
 
+@pytest.mark.nightly
 def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hospital):
     at = hospital
     want(at, "k", 2)

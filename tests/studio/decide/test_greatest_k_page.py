@@ -31,6 +31,7 @@ def model(at):
     return get_required_model(ui.work(at), build_table_class(ui.work(at)))
 
 
+@pytest.mark.nightly  # in every run: experiments/test_greatest_k.py
 def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
     at = turned
     part = at.button_group(key="decide-part")

@@ -159,6 +159,7 @@ def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
     assert ui.work(at).findings.simulations is before.findings.simulations and at.table
 
 
+@pytest.mark.nightly
 def test_three_records_are_too_few(opened):
     at = opened(people(3))
     (said,) = ui.problems(at)

@@ -101,6 +101,7 @@ def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn
     assert set(ui.work(at).findings.result.release(10).released()["sex"]) == {"Anybody"}
 
 
+@pytest.mark.nightly
 def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
     at = start(ui.DATA)
     ui.click(at, at.button(key=ui.key_of(at, "zip", "draw")))
@@ -202,6 +203,7 @@ def drop(at, *files):
     )
 
 
+@pytest.mark.nightly
 def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn):
     at = start(ui.DATA)
     apart = "Jose\u0301"
@@ -268,6 +270,7 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     assert ui.work(page).table.trees[ui.work(page).looked_at].weight is None
 
 
+@pytest.mark.nightly
 def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
     ui.choose(page, f"tree-shown-{ui.work(page).version}", "ncp")
     operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")

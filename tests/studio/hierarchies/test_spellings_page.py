@@ -91,6 +91,7 @@ def plain_name(group):
     return group.removesuffix(", any spelling").casefold()
 
 
+@pytest.mark.nightly  # in every run: privacy/test_spellings.py
 def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
     """A hierarchy is chosen on Data, its spellings are joined, and level 1 is released."""
     ill = ["I21.0"] * 5 + ["I210"] * 2 + ["Asthma"] * 3 + ["ASTHMA"] * 2

@@ -15,6 +15,7 @@ def page(start, monkeypatch):
     return ui.enter(at, at.button_group(key=f"tree-column-{ui.work(at).version}"), "age")
 
 
+@pytest.mark.nightly  # in every run: algorithms/test_written.py
 def test_a_mean_and_one_group_above_come_into_the_plan_and_back(page):
     work = ui.work(page)
     place = work.table.hierarchy_columns.index("age")

@@ -114,6 +114,7 @@ def told(at):
     return [caption for caption in ui.captions(at) if caption.startswith("Takes ")]
 
 
+@pytest.mark.nightly
 def test_pages_say_how_long_a_press_takes(start, slow):
     at = start()
     table = ui.work(at).table

@@ -270,6 +270,7 @@ def held(jobs, listener, **how):
     finished(job)
 
 
+@pytest.mark.nightly
 def test_a_short_job_is_done_beside_a_long_one(listener):
     with Jobs([1, 1]) as jobs, held(jobs, listener, lane=LONG) as long:
         short = finished(jobs.submit(job_functions.pid))
@@ -292,6 +293,7 @@ def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
     assert long.result == pid, "it was not begun anew"
 
 
+@pytest.mark.nightly
 def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG) as first:
         ended = []
@@ -315,6 +317,7 @@ def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
         until(lambda: ended == [1])
 
 
+@pytest.mark.nightly  # in every run: test_behind_page.py
 def test_a_job_behind_a_page_gives_way_to_one_of_another_visitor(listener):
     with Jobs([1, 1]) as jobs:
         behind = jobs.submit(

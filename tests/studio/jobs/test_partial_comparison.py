@@ -60,13 +60,14 @@ def test_bands_that_were_cancelled_leave_the_lines_without_bands(work):
     assert len(lines[0].seeds) == 11
 
 
+@pytest.mark.nightly
 def test_the_page_shows_the_finished_lines_and_makes_the_rest(start, work):
     at = start()
     at.session_state[ui.WORK] = end_early(work, {0})
     ui.go(at, ui.COMPARE)
     assert ui.board_lines(at) == titles(ui.work(at).findings.comparison.comparison)
     assert len(ui.board_lines(at)) == 1 and not ui.warnings(at)
-    told = "These lines are finished. 1 of 3 runs is known; 2 are new. Press Compare for the rest."
+    told = "These lines are finished. 2 of 3 runs are new. Press Compare for the rest."
     assert told in ui.infos(at)
     assert not any("opacity: 0.45" in one.proto.body for one in at.get("html"))
     ui.settled(ui.press(at, "Compare"))

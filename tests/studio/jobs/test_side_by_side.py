@@ -66,6 +66,7 @@ def test_every_page_shows_each_calculation_with_its_own_cancel(start):
         assert not ui.work(at).running["run"].job.finished
 
 
+@pytest.mark.nightly
 def test_the_same_is_not_done_twice_at_a_time(start):
     at = start(sample="hospital")
     with ui.held_worker():

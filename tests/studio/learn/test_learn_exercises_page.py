@@ -146,6 +146,7 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     assert "where" in said(at)[0] and "is the least possible" in said(at)[0]
 
 
+@pytest.mark.nightly
 def test_answers_survive_other_pages_questions_tables_and_errors(page):
     at = to(page, "count")
     at.number_input(key=key(at, "number", "count")).set_value(2.0)

@@ -106,6 +106,7 @@ def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
         assert {"lesson-picture", "lesson-running"} <= {x.key for x in at.get("plotly_chart")}
 
 
+@pytest.mark.nightly
 def test_back_and_forth(start):
     at = start(LEARN, "hospital")
     ui.choose(at, "learn-algorithm", "datafly")
@@ -131,6 +132,7 @@ def test_back_and_forth(start):
     assert heading(at) == f"Step 0 of {last}: {headings[0]}", "another lesson begins anew"
 
 
+@pytest.mark.nightly
 def test_steps_that_follow_by_themselves_end_with_the_page_or_the_lesson(start, monkeypatch):
     at = start(LEARN, "hospital")
     ui.press(at, "Play")

@@ -96,6 +96,7 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
         assert settings.startswith(f"{PRESETS['hospital'].title}: 10 records"), "not the census"
 
 
+@pytest.mark.nightly
 def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, monkeypatch):
     at = start(LEARN, "hospital")
     choose(at, "learn-table", "animals-m23")

@@ -115,6 +115,7 @@ def test_a_set_with_each_kind_of_question_is_made_from_nothing(page, downloads):
     assert build_exercise_set(view(again).draft).fingerprint == found.fingerprint
 
 
+@pytest.mark.nightly  # in every run: test_bad_inputs.py
 def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     at = press(with_table(page), "Add a question")
     broken = "*\n  Felid\n    cat\n    lion\n  cat"
@@ -178,6 +179,7 @@ def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     assert len(view(at).draft["questions"]) == 8, "no set that was begun is lost"
 
 
+@pytest.mark.nightly
 def test_records_of_my_own_table_are_marked_as_such(page, downloads, monkeypatch):
     at = press(page, "Make a new set")
     at = typed(at, "text_input", "title", "Mine")

@@ -45,6 +45,7 @@ def upload_people(at, table, name="people.csv"):
     return ui.enter(at, at.file_uploader(key=key), (name, content, "text/csv"))
 
 
+@pytest.mark.nightly
 def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
     """At k = 4 there are [F, Mammal] and [M, Felid], four records each."""
     at = ui.go(ui.anonymised(start(sample="animals-m23")), PRIVACY)
@@ -114,6 +115,7 @@ def test_a_table_without_a_sensitive_column(start):
     assert "best guess" not in said(at, "**Everyone in turn")
 
 
+@pytest.mark.nightly
 def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
     """Nor is anything of it in Streamlit's caches, which are shared by all sessions."""
 

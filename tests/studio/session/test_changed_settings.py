@@ -48,6 +48,7 @@ def test_what_matters_to_the_result_is_named_and_nothing_else(made):
     assert changed(at) == ["Metric"]
 
 
+@pytest.mark.nightly
 def test_roles_and_hierarchies_are_named_with_their_columns(made):
     at = ui.give_role(ui.go(made, ui.DATA), "sex", "insensitive")
     assert changed(ui.go(at, ui.ANONYMISE)) == ["Role of sex"]

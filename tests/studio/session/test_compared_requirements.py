@@ -61,6 +61,7 @@ def require(work, *models):
     return with_fields(work, models=tuple(model(2, column) for model in models))
 
 
+@pytest.mark.nightly  # in every run: test_compare_page.py
 def test_the_ranking_is_that_of_anonymise():
     """The order turns round with l; headline, table and a recount from labels say the same."""
     crashes, lines = make_crashes(), ("gaa", "optimal", "lattice-sweep")
@@ -227,6 +228,7 @@ def test_every_line_keeps_its_own_k(work):
         assert rows[columns].reset_index(drop=True).equals(part[columns])
 
 
+@pytest.mark.nightly
 def test_models_of_several_k_are_met_at_each(work):
     """At every k the board's minimum l and k come from releases that Anonymise makes."""
     asked = require(with_fields(work, algorithms=("gaa", "mondrian", "lattice-sweep")),

@@ -31,6 +31,7 @@ def overview_shown(at):
     return next(one.value for one in at.dataframe if WAY in one.value)
 
 
+@pytest.mark.nightly
 def test_what_changed_in_the_worked_table(start):
     """At k = 4 there are [F, Mammal] and [M, Felid], four records each."""
     at = ui.go(ui.anonymised(start(sample="animals-m23")), UTILITY)
