@@ -13,6 +13,7 @@ from kanon.cli.inputs import check_once, parse_columns, read_records, read_setti
 from kanon.cli.options import add_json, add_missing, add_table
 from kanon.errors import PlanError, quote
 from kanon.measures.privacy import privacy_summary, risk_summary
+from kanon.privacy.known_columns import KAmongKnown
 from kanon.schema import SUPPRESSED
 from kanon.sources.exposure import describe_suppressed, find_suppressed
 from kanon.sources.memory import MemoryTable, build_column_classes
@@ -33,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--combine", action="store_true",
         help="also measure each sensitive column where the others are known, and all together",
+    )  # fmt: skip
+    parser.add_argument(
+        "--known", type=int, metavar="N",
+        help="also give the fewest records that share the values of any N quasi-identifiers",
     )  # fmt: skip
     parser.add_argument("--person", metavar="COLUMN", help="the column that identifies the person")
     parser.add_argument(
@@ -84,6 +89,9 @@ def execute(args: argparse.Namespace) -> None:
         "unique_records": classes.unique_records,
         **privacy_summary(classes),
     }
+    if args.known is not None:
+        model = KAmongKnown(k=2, known=args.known)
+        numbers |= {"known": args.known, "min_k_known": model.compute_level(classes)}
     if args.population:
         if not isinstance(table, MemoryTable):
             raise PlanError("--population needs a table in memory; leave --engine out.")

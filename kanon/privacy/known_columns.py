@@ -66,10 +66,7 @@ class KAmongKnown(ReleaseModel):
 
     def _count_alike(self, classes: EquivalenceClasses) -> Iterator[np.ndarray]:
         """Per set of columns, the records that share each class's values in them. Shape (R,)."""
-        sizes = [
-            max(tree.n_nodes, int(column.max(initial=0)) + 1)
-            for tree, column in zip(classes.hierarchies, classes.nodes.T, strict=True)
-        ]
+        sizes = [int(column.max(initial=0)) + 1 for column in classes.nodes.T]
         known = min(self.known, len(sizes))
         for places in combinations(range(len(sizes)), known):
             columns = list(places)

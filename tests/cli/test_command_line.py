@@ -423,6 +423,16 @@ def test_measure_looks_at_several_sensitive_columns(kanon):
     assert "\nsensitive age delta: ∞\n" in said.out
 
 
+def test_measure_counts_for_someone_who_knows_some_columns(kanon, folder):
+    (folder / "t.csv").write_text("a,b\nx,1\nx,2\ny,1\ny,2\ny,2\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a,b", "--json", "--known")
+    for known, fewest in ((1, 2), (2, 1), (9, 1)):
+        found = json.loads(kanon(*call, str(known)).out)
+        assert set(found) == {*FOUR, "known", "min_k_known"}
+        assert (found["known"], found["min_k_known"]) == (known, fewest)
+    check_failure(kanon(*call, "0"), 2, ["known has to be a whole number of at least 1, not 0"])
+
+
 def test_measure_holds_a_table_against_a_population(kanon, folder):
     (folder / "t.csv").write_text("a,b\nx,1\nx,1\ny,1\n", "utf-8")
     (folder / "p.csv").write_text("b,a\n1,x\n1,x\n1,x\n1,x\n1,y\n2,y\n", "utf-8")
