@@ -2,12 +2,14 @@
 
 import argparse
 import json
+from functools import partial
 
-from kanon.cli.inputs import read_plan, read_records
+from kanon.cli.inputs import parse_share, read_plan, read_records
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_json, add_plan, add_progress, add_seed, add_table
 from kanon.errors import PlanError
 from kanon.evidence.attack import KNOWN, attack
+from kanon.evidence.sample_risk import measure_sample_risk
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
@@ -29,6 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-control", action="store_true",
         help="do not make the release again without a fifth of the people",
     )  # fmt: skip
+    parser.add_argument(
+        "--fraction",
+        type=partial(parse_share, "--fraction"),
+        metavar="5%",
+        help="the share of the population that is in the table: how many people are unique in it",
+    )
+    parser.add_argument(
+        "--weights", metavar="COLUMN", help="the column that says how many people a record is for"
+    )
+    parser.add_argument(
+        "--households", metavar="COLUMN", help="the column that says who lives together"
+    )
     add_json(parser)
     add_seed(parser)
     add_progress(parser)
@@ -46,4 +60,8 @@ def execute(args: argparse.Namespace) -> None:
     evidence = attack(
         release, args.known, people, not args.no_control, progress=choose_progress(args)
     )
-    print(json.dumps(evidence.numbers) if args.json else "\n".join(evidence.sentences))
+    numbers, sentences = evidence.numbers, evidence.sentences
+    if args.fraction is not None or args.weights or args.households:
+        risk = measure_sample_risk(release, args.fraction, args.weights, args.households)
+        numbers, sentences = {**numbers, **risk.numbers}, (*sentences, *risk.sentences)
+    print(json.dumps(numbers) if args.json else "\n".join(sentences))

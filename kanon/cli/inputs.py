@@ -5,6 +5,7 @@ import csv
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -111,6 +112,20 @@ def _split_list(option: str, text: str) -> list[str]:
     except csv.Error:
         raise PlanError(f"{option}: a quote in {quote(text)} is not closed.") from None
     return [part.strip() for part in parts if part.strip()]
+
+
+def parse_share(option: str, text: str) -> float:
+    """A share as a percentage, a number or a fraction: 5%, 0.05 or 1/20."""
+    number, _, parts = text.strip().removesuffix("%").partition("/")
+    advice = "give a percentage such as 5%, a number such as 0.05 or a fraction such as 1/20"
+    try:
+        # As decimals, since 1.1 / 100 is a little more than 0.011.
+        share = float(Decimal(number).scaleb(-2 if "%" in text else 0)) / float(parts or 1)
+    except (ValueError, ArithmeticError):
+        raise PlanError(f"{option}: {quote(text)} is not a share; {advice}.") from None
+    if 0 < share < 1e-15:
+        raise PlanError(f"{option}: {quote(text)} is too small to differ from 0; {advice}.")
+    return share
 
 
 def check_once(option: str, columns: Sequence[str], what: str) -> None:

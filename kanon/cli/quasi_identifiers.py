@@ -2,13 +2,13 @@
 
 import argparse
 import json
-from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
-from kanon.cli.inputs import check_once, parse_columns, read_records
+from kanon.cli.inputs import check_once, parse_columns, parse_share, read_records
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import add_json, add_missing, add_progress, add_table
-from kanon.errors import PlanError, list_names, quote
+from kanon.errors import list_names
 from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.singling_out import singling_out
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="count persons: the column that identifies the person; by default the plan's",
     )  # fmt: skip
     parser.add_argument(
-        "--share", type=_parse_share, default="5%", metavar="5%",
+        "--share", type=partial(parse_share, "--share"), default="5%", metavar="5%",
         help="the share of the records or persons that a set has to single out",
     )  # fmt: skip
     parser.add_argument(
@@ -73,17 +73,3 @@ def execute(args: argparse.Namespace) -> None:
             "Insensitive in the plan, although they are in such sets: "
             f"{list_names(wrong, most=12)}."
         )
-
-
-def _parse_share(text: str) -> float:
-    """A share as a percentage, a number or a fraction: 5%, 0.05 or 1/20."""
-    number, _, parts = text.strip().removesuffix("%").partition("/")
-    advice = "give a percentage such as 5%, a number such as 0.05 or a fraction such as 1/20"
-    try:
-        # As decimals, since 1.1 / 100 is a little more than 0.011.
-        share = float(Decimal(number).scaleb(-2 if "%" in text else 0)) / float(parts or 1)
-    except (ValueError, ArithmeticError):
-        raise PlanError(f"--share: {quote(text)} is not a share; {advice}.") from None
-    if 0 < share < 1e-15:
-        raise PlanError(f"--share: {quote(text)} is too small to differ from 0; {advice}.")
-    return share

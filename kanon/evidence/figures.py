@@ -100,7 +100,7 @@ def find_singled_out(
         The numbers of these persons, rising.
     """
     m, n_columns = known.n_quasi_identifiers, len(known.columns)
-    searched, found = known, [np.zeros(0, dtype=np.int64)]
+    searched, singled_out = known, [np.zeros(0, dtype=np.int64)]
     sets = [*combinations(range(n_columns), size)]
     _, smallest = np.unique(released.nodes, axis=0, return_counts=True)
     if smallest.min(initial=2) > 1:  # quasi-identifiers alone match a whole class
@@ -110,9 +110,9 @@ def find_singled_out(
         if not searched.n_records:
             break
         alone = np.unique(searched.persons[count_matches(searched, released, columns)[0] == 1])
-        found.append(alone)
+        singled_out.append(alone)
         searched = searched.select(np.flatnonzero(~np.isin(searched.persons, alone)))
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(singled_out))
 
 
 def measure_linkability(known: Records, released: Records, columns: list[int]) -> np.ndarray:
