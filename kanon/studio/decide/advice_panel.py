@@ -295,8 +295,7 @@ def show_advice_panel(work: SessionState) -> None:
         _show_advice(work, advice)
     elif advised is not None and "advising" not in work.running:
         if advised.settings == settings:
-            sentence = f"Such a large k has not been tried yet; press {START} again."
-            st.warning(sentence, icon=":material/history:")
+            st.warning(f"This k has not been tried yet; press {START}.", icon=":material/history:")
         else:
             show_outdated_notice(START, list_changed_labels(work, "advising", get_advice_settings))
     else:
@@ -305,10 +304,8 @@ def show_advice_panel(work: SessionState) -> None:
         weights = work.view(AdviceView).weights
         records = write_count(work.table.complete_records.n_records)
         st.markdown(
-            _how(
-                "advised", whole=sum(weights.values()), records=records,
-                utility=weights["utility"], mixed=weights["l"], alike=weights["t"],
-            )
+            _how("advised", whole=sum(weights.values()), records=records,
+                 utility=weights["utility"], mixed=weights["l"], alike=weights["t"])
         )  # fmt: skip
         if advice is not None:
             ks = get_advice_ks(work)
