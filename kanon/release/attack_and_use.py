@@ -56,12 +56,7 @@ def measure_attack_and_use(
 ) -> AttackAndUse:
     """Attack a release and use it, as far as some of these thresholds need it.
 
-    Inference is compared with people who are not in the release.
-
-    Raises
-    ------
-    TableError
-        The rows are in an engine.
+    Inference is compared with people who are not in the release. The table has to be in memory.
     """
     evidence = None
     if run.recoding.n_classes and not {*OF_EVIDENCE}.isdisjoint(names):

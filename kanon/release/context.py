@@ -247,14 +247,7 @@ def replace_threshold(context: Context, name: str, own: ChosenThreshold | None) 
 
 
 def list_recipient_contexts(context: Context) -> dict[Release, Context]:
-    """The context for each kind of recipients; what was set by hand stays with its own alone.
-
-    >>> seven = {"k": {"wanted": 7}}
-    >>> own = Context.from_content({"context": 1, "release": "research", "thresholds": seven})
-    >>> contexts = list_recipient_contexts(own).values()
-    >>> [int(list_thresholds(context)["k"].wanted) for context in contexts]
-    [11, 7, 3]
-    """
+    """The context for each kind of recipients; what was set by hand stays with its own alone."""
     return {
         release: context
         if release == context.release

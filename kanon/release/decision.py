@@ -311,13 +311,7 @@ class Decision:
 
     @property
     def summary(self) -> str:
-        """How many thresholds are met.
-
-        >>> own = Context(release="internal")
-        >>> part = ThresholdResult(list_thresholds(own)["k"], "", 5)
-        >>> Decision(own, ReachedNumbers(9, 1, 1, False, (), {}), (part,)).summary
-        '1 of 1 threshold met'
-        """
+        """How many thresholds are met."""
         met, n_thresholds = sum(part.met for part in self.parts), len(self.parts)
         return f"{met} of {count_noun(n_thresholds, 'threshold')} met"
 

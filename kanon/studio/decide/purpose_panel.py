@@ -1,6 +1,5 @@
 """The part *What is it for?*: purpose, verdict and thresholds."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -204,24 +203,14 @@ def _show_thresholds(work: SessionState, decision: Decision | None) -> None:
         st.caption(escape_markdown(reason), text_alignment="right")
     context = work.purpose.context
     limits = list_thresholds(context)
-    groups = {"What an attacker gains": OF_EVIDENCE, "Usefulness": OF_USEFULNESS}
-    more = {name for names in groups.values() for name in names}
-    _show_group(work, [name for name in limits if name not in more], limits, decision)
-    for title, names in groups.items():
+    more = {"What an attacker gains": OF_EVIDENCE, "Usefulness": OF_USEFULNESS}
+    first = [name for name in limits if name not in (*OF_EVIDENCE, *OF_USEFULNESS)]
+    for title, names in {"": first, **more}.items():
         is_open = any(limits[name].wanted is not None or limits[name].own for name in names)
-        with st.expander(title, icon=":material/rule:", expanded=is_open):
-            _show_group(work, names, limits, decision)
-
-
-def _show_group(
-    work: SessionState,
-    names: Sequence[str],
-    limits: Mapping[str, Threshold],
-    decision: Decision | None,
-) -> None:
-    for name in names:
-        with st.container(border=True):
-            _show_threshold(work, name, limits[name], decision)
+        with st.expander(title, expanded=is_open) if title else st.container():
+            for name in names:
+                with st.container(border=True):
+                    _show_threshold(work, name, limits[name], decision)
 
 
 def _show_threshold(
