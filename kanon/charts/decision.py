@@ -24,6 +24,7 @@ from kanon.charts.style import (
 from kanon.experiments.greatest_k import GREATEST_K_SEARCHES, GreatestK
 from kanon.metrics import Metric
 from kanon.release.decision import Decision, ThresholdResult
+from kanon.release.threshold_cards import OF_USEFULNESS
 
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 
@@ -32,6 +33,13 @@ _SHORT = {
     "mean_risk": "mean risk: 1 in",
     "l": "mixed values",
     "t": "unlike the table",
+    "singling_out": "singled out, %",
+    "linkability": "linked, %",
+    "inference": "guessed, points",
+    "alteration": "information lost, %",
+    "correlation": "associations kept, %",
+    "query_error": "counts off by, %",
+    "classifier": "predictions lost, points",
 }
 
 
@@ -45,21 +53,34 @@ def compute_times_reached(part: ThresholdResult) -> float:
     [2.0, 0.5]
     """
     threshold = part.threshold.wanted
-    assert threshold is not None
+    assert threshold is not None and part.reached is not None
     above, below = part.reached, threshold
     if part.threshold.card.direction == "lower":
         above, below = below, above
-    return above / below if below else math.inf
+    return above / below if below > 0 else math.inf
 
 
 def draw_decision(decision: Decision, title: str) -> go.Figure:
-    """A bar per threshold, from the wanted level to the level reached; to the right is better."""
+    """A bar per threshold, from the wanted level to the level reached; to the right is better.
+
+    Protection is above usefulness, with a heading each where there are both.
+    """
     parts = decision.parts[::-1]  # the first one on top
     names = [_format_threshold_name(part) for part in parts]
-    ends = [min(max(compute_times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
+    ends = [
+        1.0 if part.reached is None
+        else min(max(compute_times_reached(part), 1 / _FURTHEST), _FURTHEST)
+        for part in parts
+    ]  # fmt: skip
+    n_useful = sum(part.threshold.card.name in OF_USEFULNESS for part in parts)
+    lines = names
+    if 0 < n_useful < len(parts):
+        headings = ("<b>Useful</b>", "<b>Protected</b>")
+        lines = [*names[:n_useful], headings[0], *names[n_useful:], headings[1]]
     data: list[dict[str, Any]] = []
     for met, colour, name in ((True, BLUE, "✓ met"), (False, VERMILION, "✗ not met")):
-        rows = [place for place, part in enumerate(parts) if part.met is met]
+        verdict = "met" if met else "not met"
+        rows = [place for place, part in enumerate(parts) if part.verdict == verdict]
         data.append(
             {
                 "type": "bar", "orientation": "h", "name": name,
@@ -75,23 +96,24 @@ def draw_decision(decision: Decision, title: str) -> go.Figure:
     notes = [
         {
             "x": 1, "xref": "paper", "xanchor": "left", "y": name, "showarrow": False,
-            "text": f" {'✓' if part.met else '✗'} {_format_result(part)}",
+            "text": f" {part.mark} {_format_result(part)}",
             "font": LABEL,
         }
         for name, part in zip(names, parts, strict=True)
     ]  # fmt: skip
     longest = 20 + 6.5 * max(map(len, names))  # pixels
+    right = max(112.0, 14 + 6.2 * max(len(_format_result(part)) for part in parts))
     ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8]
     return build_figure(
-        data, title, 110 + 44 * len(parts),
+        data, title, 110 + 44 * len(parts) + 30 * (len(lines) - len(parts)),
         {
             "title": "times the requirement: 1 is just enough (→ better)", "type": "log",
             "range": [math.log10(0.1), math.log10(10)], "tickvals": ticks,
             "ticktext": ["⅛", "¼", "½", "1", "2", "4", "8"],
         },
-        {"categoryorder": "array", "categoryarray": names},
+        {"categoryorder": "array", "categoryarray": lines, "range": [-0.5, len(lines) - 0.5]},
         hovermode="closest", showlegend=False, annotations=notes, barmode="overlay",
-        shapes=[draw_upright_line(1)], margin={"l": longest, "r": 112, "t": 44, "b": 52},
+        shapes=[draw_upright_line(1)], margin={"l": longest, "r": right, "t": 44, "b": 52},
     )  # fmt: skip
 
 

@@ -22,8 +22,10 @@ from kanon.base.checked_json import Strict, load_json, read_json, validate, writ
 from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
-from kanon.privacy.model import Range, SensitiveModel
+from kanon.privacy.model import SensitiveModel
 from kanon.privacy.t_closeness import TCloseness
+from kanon.release.attack_probability import IPC_2025, Controls, Invasion, propose_by_invasion
+from kanon.release.threshold_cards import HIGHEST, THRESHOLD_CARDS, THRESHOLD_RANGES
 
 Release = Literal["public", "research", "internal"]
 Attacker = Literal["prosecutor", "journalist"]
@@ -41,80 +43,6 @@ ATTACKERS: Mapping[Attacker, str] = {
 }
 """What someone who looks for a person knows about the table; the names are El Emam's."""
 
-_UNIT_ONE_IN = "1 in …"
-
-THRESHOLD_CARDS: Mapping[str, Card] = {
-    card.name: card
-    for card in (
-        Card(
-            "k",
-            "Records that look alike (k-anonymity)",
-            "At least this many records, a person's own included, share all quasi-identifiers.",
-            "Sweeney 2002",
-            unit="records",
-            direction="higher",
-            lowest="1: someone's record is unique",
-            highest="the number of records: all look alike",
-        ),
-        Card(
-            "highest_risk",
-            "Highest risk of being found",
-            "Someone who looks for any one person picks the right record at most once in this many "
-            "tries.",
-            "El Emam 2013",
-            unit=_UNIT_ONE_IN,
-            direction="higher",
-            lowest="1: someone is found for certain",
-            highest="the number of records: all look alike",
-        ),
-        Card(
-            "mean_risk",
-            "Mean risk of being found",
-            "Someone who looks for everyone picks the right record at most once in this many tries "
-            "on average.",
-            "El Emam 2013",
-            unit=_UNIT_ONE_IN,
-            direction="higher",
-            lowest="1: everyone is found for certain",
-            highest="the number of records: all look alike",
-        ),
-        Card(
-            "l",
-            "Mix of sensitive values (entropy l-diversity)",
-            "In every class, the sensitive value is at least as hard to guess as if there were "
-            "this many equally frequent values.",
-            "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
-            unit="values",
-            direction="higher",
-            lowest="1: someone's value is certain",
-            highest="the number of values",
-        ),
-        Card(
-            "t",
-            "Distance from the table's mix (t-closeness)",
-            "At most this share of a class would need a different sensitive value to match the "
-            "table's mix.",
-            "Li, Li, Venkatasubramanian 2007",
-            unit="0 to 1",
-            direction="lower",
-            lowest="0: the table's mix",
-            highest="1: nothing in common with the table",
-        ),
-    )
-}
-"""What a context can require, by the keys of a context file; a risk r is written as 1 / r."""
-
-_HIGHEST = 100_000_000
-"""The highest threshold; up to here :func:`least_k` is exact in spite of its tolerance."""
-
-_ALLOWED = {
-    "k": Range(2, _HIGHEST, whole=True),
-    "highest_risk": Range(1, _HIGHEST),
-    "mean_risk": Range(1, _HIGHEST),
-    "l": Range(1, _HIGHEST),
-    "t": Range(0, 1),
-}
-
 _EL_EMAM = (
     "El Emam 2013, Guide to the De-Identification of Personal Health Information, chapter “Cell "
     "Size Precedents”"
@@ -127,10 +55,6 @@ _EMA = (
     "European Medicines Agency, guidance on Policy 0070 (EMA/90915/2016, chapter 3), and Health "
     "Canada, Public Release of Clinical Information (2019): 0.09, which is 1 in 11"
 )
-_IPC = (
-    "Information and Privacy Commissioner of Ontario, De-Identification Guidelines for Structured "
-    "Data (October 2025)"
-)
 _OF_THE_MEAN = "applying it to the mean is kanon's choice"
 _CONVENTION = (
     "This is a convention: no document prescribes it. The Article 29 Working Party (Opinion "
@@ -140,7 +64,8 @@ _POPULATION = (
     "No k is required: everyone in the population who fits the description hides a person (El "
     "Emam, Dankar 2008, JAMIA 15(5)). The risk of being found counts instead"
 )
-_NOTHING_INSIDE = "Nothing is proposed: no document sets a number for use inside an organisation"
+_NOTHING = "Nothing is proposed: no document sets a number"
+_NOTHING_INSIDE = f"{_NOTHING} for use inside an organisation"
 
 UNNAMED_SOURCE = "Set by hand; no source was named"
 """The source of a threshold that was replaced without a reason."""
@@ -151,7 +76,7 @@ _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
         "highest_risk": (11, _EMA),
         "mean_risk": (
             20,
-            f"{_IPC}: 0.05, which is 1 in 20, for a high invasion of privacy; {_OF_THE_MEAN}",
+            f"{IPC_2025}: 0.05, which is 1 in 20, for a high invasion of privacy; {_OF_THE_MEAN}",
         ),
         "l": (2, _CONVENTION),
         "t": (0.3, _CONVENTION),
@@ -161,7 +86,7 @@ _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
         "highest_risk": (5, f"{_EL_EMAM}: 0.2, which is 1 in 5"),
         "mean_risk": (
             11,
-            f"{_IPC}: 0.09, which is 1 in 11, for a low invasion of privacy; {_OF_THE_MEAN}",
+            f"{IPC_2025}: 0.09, which is 1 in 11, for a low invasion of privacy; {_OF_THE_MEAN}",
         ),
         "l": (2, _CONVENTION),
         "t": (0.4, _CONVENTION),
@@ -193,6 +118,13 @@ class Thresholds(Strict):
     mean_risk: ChosenThreshold | None = None
     l: ChosenThreshold | None = None  # noqa: E741
     t: ChosenThreshold | None = None
+    singling_out: ChosenThreshold | None = None
+    linkability: ChosenThreshold | None = None
+    inference: ChosenThreshold | None = None
+    alteration: ChosenThreshold | None = None
+    correlation: ChosenThreshold | None = None
+    query_error: ChosenThreshold | None = None
+    classifier: ChosenThreshold | None = None
 
 
 class Context(Strict):
@@ -208,6 +140,9 @@ class Context(Strict):
     # the whole population (``journalist``)
     attacker: Attacker = "prosecutor"
     known: Annotated[StrictInt, Field(ge=1)] | None = None  # the most quasi-identifiers known
+    # how much it would hurt a person to be recognised; None: not assessed
+    invasion: Invasion | None = None
+    controls: Controls | None = None  # of recipients other than the public
     thresholds: Thresholds = Thresholds()  # the replaced ones
 
     @classmethod
@@ -225,7 +160,12 @@ class Context(Strict):
         if isinstance(content, dict) and "context" not in content:
             raise PlanError('This is not a kanon context: it lacks "context": 1.')
         context = validate(cls, content, "context")
-        for name in _ALLOWED:
+        if context.controls is not None and context.invasion is None:
+            raise PlanError(
+                "The context has the key controls, which counts only with the key invasion; set "
+                "invasion to low, medium or high."
+            )
+        for name in THRESHOLD_CARDS:
             own = getattr(context.thresholds, name)
             if own is not None and own.wanted is not None:
                 check_threshold_number(name, own.wanted, f"Context key thresholds.{name}.wanted")
@@ -243,16 +183,17 @@ class Context(Strict):
     def content(self) -> dict[str, Any]:
         fields = self.model_dump(mode="json")
         chosen = {name: own for name, own in fields.pop("thresholds").items() if own is not None}
-        return {**fields, "thresholds": chosen}
+        absent = [name for name in ("invasion", "controls") if fields[name] is None]
+        return {key: fields[key] for key in fields if key not in absent} | {"thresholds": chosen}
 
 
 def check_threshold_number(name: str, wanted: float, called: str) -> None:
-    _ALLOWED[name].check(called, _convert_whole(float(wanted)))
+    THRESHOLD_RANGES[name].check(called, _convert_whole(float(wanted)))
 
 
 def _convert_whole(number: float) -> float | int:
     """5.0 as 5, which JSON does not tell apart; 1e308 stays as it is."""
-    return int(number) if number.is_integer() and abs(number) <= _HIGHEST else number
+    return int(number) if number.is_integer() and abs(number) <= HIGHEST else number
 
 
 _TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal, as in the release check
@@ -276,9 +217,13 @@ class Threshold:
 
 def list_thresholds(context: Context) -> dict[str, Threshold]:
     """The thresholds of a context, in the order of :data:`THRESHOLD_CARDS`."""
+    proposed = dict(_PROPOSED[context.release])
+    if context.invasion is not None:
+        controls = None if context.release == "public" else context.controls or Controls()
+        proposed |= propose_by_invasion(context.invasion, controls)
     threshold_of_name = {}
     for name, card in THRESHOLD_CARDS.items():
-        wanted, source = _PROPOSED[context.release][name]
+        wanted, source = proposed.get(name, (None, _NOTHING))
         if name == "k" and context.attacker == "journalist":
             wanted, source = None, _POPULATION
         own: ChosenThreshold | None = getattr(context.thresholds, name)
@@ -299,6 +244,16 @@ def replace_threshold(context: Context, name: str, own: ChosenThreshold | None) 
     content = context.content
     content["thresholds"][name] = None if own is None else own.model_dump()
     return Context.from_content(content)
+
+
+def list_recipient_contexts(context: Context) -> dict[Release, Context]:
+    """The context for each kind of recipients; what was set by hand stays with its own alone."""
+    return {
+        release: context
+        if release == context.release
+        else context.model_copy(update={"release": release, "thresholds": Thresholds()})
+        for release in AUDIENCES
+    }
 
 
 def compute_least_k(context: Context) -> int:

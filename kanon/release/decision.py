@@ -27,6 +27,7 @@ from kanon.base.formatting import CountedUnit, count_noun, join_words, write_cou
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quote
+from kanon.evidence.attack import Evidence
 from kanon.measures.linkage import project_classes
 from kanon.plan import VERSION, Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
@@ -35,13 +36,12 @@ from kanon.privacy.population_matches import count_people_below
 from kanon.privacy.reidentification import journalist, prosecutor
 from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, check_release, require_verdicts
 from kanon.release.context import Context, Release, Threshold, list_thresholds
+from kanon.release.threshold_cards import OF_COLUMNS, OF_EVIDENCE, OF_USEFULNESS
 from kanon.run import Run
 from kanon.sources.memory import MemorySource, remove_suppressed_rows
 from kanon.sources.population import count_population
 
 MOST_CHOICES = 1000  # the most choices of known quasi-identifiers that are searched
-
-OF_COLUMNS = ("l", "t")  # the thresholds for each sensitive column
 
 _LevelKey = tuple[str, str]
 
@@ -200,8 +200,9 @@ class ThresholdResult:
 
     threshold: Threshold
     column: str  # the sensitive column that it is about, or ""
-    reached: float  # the level of the worst class
+    reached: float | None  # the level of the worst class; None: not measured
     of: CountedUnit = "records"  # what k counts
+    reason: str = ""  # why it was not measured
 
     @property
     def unit(self) -> str:
@@ -210,8 +211,20 @@ class ThresholdResult:
 
     @property
     def met(self) -> bool:
-        """Whether the level reached satisfies the threshold."""
-        return self.threshold.met(self.reached)
+        """Whether the level reached satisfies the threshold; what was not measured does not."""
+        return self.reached is not None and self.threshold.met(self.reached)
+
+    @property
+    def verdict(self) -> str:
+        """Met, not met or not measured."""
+        if self.reached is None:
+            return "not measured"
+        return "met" if self.met else "not met"
+
+    @property
+    def mark(self) -> str:
+        """The verdict as a sign."""
+        return {"met": "✓", "not met": "✗", "not measured": "?"}[self.verdict]
 
     @property
     def sentence(self) -> str:
@@ -221,6 +234,9 @@ class ThresholdResult:
         at least 5 records look alike (required: 11)
         """
         reached, wanted = self.shown
+        if self.reached is None:
+            about = f", {quote(self.column)}" if self.column else ""
+            return f"{self.threshold.card.title}{about}: {self.reason} (required: {wanted})"
         template = {
             "k": f"at least {{reached}} {self.of} look alike (required: {{wanted}})",
             "highest_risk": "the person who is easiest to find is found once in {reached} tries "
@@ -234,6 +250,20 @@ class ThresholdResult:
             "equally frequent values (required: {wanted})",
             "t": "the mix of {column} in a class differs from the whole table's by up to {reached} "
             "(required: at most {wanted})",
+            "singling_out": f"{{reached}} % of {self.of} are singled out by columns that someone "
+            "knows (required: at most {wanted} %)",
+            "linkability": "two sources link the right record with a chance of {reached} % on "
+            "average (required: at most {wanted} %)",
+            "inference": "the release adds {reached} points to how often {column} is guessed right "
+            "(required: at most {wanted})",
+            "alteration": "{reached} % of all that could be lost is lost (required: at most "
+            "{wanted} %)",
+            "correlation": "{reached} % of the associations between columns are kept (required: at "
+            "least {wanted} %)",
+            "query_error": "half of the counts made on the release are off by up to {reached} % "
+            "(required: at most {wanted} %)",
+            "classifier": "a classifier predicts {reached} points fewer records right than before "
+            "(required: at most {wanted})",
         }[self.threshold.card.name]
         return template.format(reached=reached, wanted=wanted, column=quote(self.column))
 
@@ -242,6 +272,8 @@ class ThresholdResult:
         """What was reached, never rounded to the better side, and what is required."""
         assert self.threshold.wanted is not None
         wanted = f"{self.threshold.wanted:.12g}"
+        if self.reached is None:
+            return "not measured", wanted
         up = self.threshold.card.direction == "lower"
         return rounded(float(self.reached), up=up), wanted
 
@@ -256,7 +288,10 @@ class Decision:
 
     @property
     def holds(self) -> bool:
-        """Whether all thresholds are met; so too where there is none, or nothing is released."""
+        """Whether all thresholds are met; so too where there is none.
+
+        Where nothing is released, only the use of the release is judged.
+        """
         return all(part.met for part in self.parts)
 
     @property
@@ -264,8 +299,8 @@ class Decision:
         """The verdict: what was checked, met, not met, and not considered."""
         first, *last = self.apart
         sentences_of_heading = {
-            heading: [part.sentence for part in self.parts if part.met is met]
-            for heading, met in (("Not met", False), ("Met", True))
+            heading: [part.sentence for part in self.parts if part.verdict == heading.lower()]
+            for heading in ("Not met", "Not measured", "Met")
         }
         listed = [
             f"{heading}: {'; '.join(parts)}."
@@ -275,10 +310,17 @@ class Decision:
         return " ".join([first, *listed, *last])
 
     @property
+    def summary(self) -> str:
+        """How many thresholds are met."""
+        met, n_thresholds = sum(part.met for part in self.parts), len(self.parts)
+        return f"{met} of {count_noun(n_thresholds, 'threshold')} met"
+
+    @property
     def apart(self) -> tuple[str, ...]:
         """The sentences of the verdict around the list of thresholds."""
         if not self.reached.levels:
-            return ("Nothing is released: every record is suppressed, so nothing was checked.",)
+            first = "Nothing is released: every record is suppressed"
+            return (f"{first}." if self.parts else f"{first}, so nothing was checked.",)
         if not self.parts:
             return ("No threshold is set that can be counted here, so nothing was checked.",)
         records = count_noun(self.reached.records, "released record")
@@ -352,20 +394,52 @@ class Decision:
         }
 
 
-def compare_with_thresholds(context: Context, reached: ReachedNumbers) -> Decision:
+def compare_with_thresholds(
+    context: Context,
+    reached: ReachedNumbers,
+    evidence: Evidence | None = None,
+    usefulness: Mapping[str, float | None] | None = None,
+) -> Decision:
     """Compare what a release reached with the thresholds of a context; see this module's example.
 
-    ``reached`` has to be measured for as many known quasi-identifiers as the context says.
+    ``reached`` has to be measured for as many known quasi-identifiers as the context says. A
+    threshold on the attack or on the use of the release is not met where these are not measured.
     """
     required = list_thresholds(context)
+    levels: dict[_LevelKey, float | None] = dict(reached.levels)
+    if reached.levels and evidence is not None:
+        levels |= _list_attack_levels(evidence)
+    if usefulness is not None:
+        levels |= {(name, ""): value for name, value in usefulness.items()}
+    for name in (*(OF_EVIDENCE if reached.levels else ()), *OF_USEFULNESS):
+        for column in reached.sensitive if name in OF_COLUMNS else ("",):
+            levels.setdefault((name, column), None)
+    known = {*(usefulness or ())}
     parts = [
-        ThresholdResult(required[name], column, level, reached.of)
-        for (name, column), level in reached.levels.items()
+        ThresholdResult(
+            required[name], column, level, reached.of, _explain_unmeasured(name in known, level)
+        )
+        for (name, column), level in levels.items()
         if required[name].wanted is not None
     ]
     order = list(required)
     parts.sort(key=lambda part: order.index(part.threshold.card.name))
     return Decision(context, reached, tuple(parts))
+
+
+def _list_attack_levels(evidence: Evidence) -> Iterator[tuple[_LevelKey, float]]:
+    yield ("singling_out", ""), 100 * evidence.singling_out.value
+    yield ("linkability", ""), 100 * evidence.linkability.value
+    for column, figure in evidence.inference.items():
+        without = figure.baseline if figure.control is None else figure.control
+        assert without is not None
+        yield ("inference", column), 100 * (figure.value - without)
+
+
+def _explain_unmeasured(tried: bool, level: float | None) -> str:
+    if level is not None:
+        return ""
+    return "this table has nothing to measure it on" if tried else "not measured yet"
 
 
 def build_decision_table(decision: Decision) -> pd.DataFrame:
@@ -377,7 +451,7 @@ def build_decision_table(decision: Decision) -> pd.DataFrame:
                 part.column,
                 part.unit,
                 *reversed(part.shown),
-                "met" if part.met else "not met",
+                part.verdict,
                 part.threshold.source,
             )
             for part in decision.parts

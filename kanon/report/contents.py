@@ -23,6 +23,7 @@ from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.privacy import k_anonymity
 from kanon.privacy.plans import MODELS
+from kanon.release.attack_and_use import list_measured_thresholds, measure_attack_and_use
 from kanon.release.check import require_verdicts
 from kanon.release.context import Context
 from kanon.release.decision import Decision, compare_with_thresholds, measure_reached_levels
@@ -217,10 +218,13 @@ def collect_report(
     progress(0.4, "checking the release")
     require_verdicts(release_run.verdicts)
     release = build_released_file(release_run, handed_out)  # before what takes long, too
+    names: list[str] = []
     decision = None
     if context is not None:  # before what takes long: a population may not fit, for one
+        reached = measure_reached_levels(release_run, context.known, people)
+        names = list_measured_thresholds([context])
         decision = compare_with_thresholds(
-            context, measure_reached_levels(release_run, context.known, people)
+            context, reached, *measure_attack_and_use(release_run, names)
         )
     progress(0.45, "measuring what was lost")
     losses = list_loss_measures(release_run, measure_loss_ends(prepared))
@@ -266,8 +270,9 @@ def collect_report(
         example=_choose_examples(release_run),
         public=replace(
             build_public_report(release_run, release, date, words),
-            # The file says neither who might be in the table nor whom its records are about.
-            decision=decision if people is None and plan.person is None else None,
+            # The file says neither who might be in the table nor whom its records are about, and
+            # what an attack or its use shows needs the table as well.
+            decision=None if people is not None or plan.person or names else decision,
         ),
         figures=list_publishable_figures(release_run),
         gap=gap,

@@ -92,3 +92,39 @@ def test_a_report_says_it_where_somebody_asked(folder):
     assert "Set by hand: &lt;b&gt;Board&lt;/b&gt;, May" in page, "as it was typed"
     assert page.count("<td>not met</td>") == 1
     assert heading not in report()
+
+
+def test_what_is_required_of_attack_and_use_is_measured(folder, capsys):
+    asked = replace_threshold(ASKED, "inference", ChosenThreshold(wanted=50))
+    ask(folder, replace_threshold(asked, "correlation", ChosenThreshold(wanted=100)))
+    assert main([*CALL, "--json"]) == 0
+    *_, guessed, kept = json.loads(capsys.readouterr().out)["thresholds"]
+    assert (guessed["threshold"], guessed["column"]) == ("inference", "ill")
+    assert guessed["reached"] < 50 and guessed["reached"] != pytest.approx(0), "against a control"
+    assert (kept["threshold"], kept["reached"]) == ("correlation", pytest.approx(100))
+    ask(folder, replace_threshold(ASKED, "query_error", ChosenThreshold(wanted=0)))
+    assert main(CALL) == 0
+    assert "off by up to 0 % (required: at most 0 %)" in capsys.readouterr().out
+
+
+def test_all_recipients_have_a_line_and_ones_own_decide_the_status(folder, capsys):
+    call = [*CALL, "--recipients", "all"]
+    assert main(call) == 0
+    anybody, researchers, colleagues = capsys.readouterr().out.splitlines()
+    assert anybody.startswith("Anybody: 1 of 5 thresholds met: Records that look alike")
+    assert researchers.startswith("Researchers: 3 of 5 thresholds met: ")
+    assert colleagues == "Colleagues only: 3 of 3 thresholds met."
+    ask(folder, Context(release="public"))
+    assert main([*call, "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    holds = {name: verdict["holds"] for name, verdict in found["recipients"].items()}
+    assert holds == {"public": False, "research": False, "internal": True}
+    assert found["recipients"]["public"]["thresholds"] == found["thresholds"]
+
+
+def test_a_report_for_publication_leaves_out_what_needs_the_table(folder):
+    heading = "What this purpose requires of a release"
+    ask(folder, replace_threshold(ASKED, "alteration", ChosenThreshold(wanted=5)))
+    inside = report("--context", "context.json")
+    assert heading in inside and "Information lost (alteration)" in inside
+    assert heading not in report("--context", "context.json", "--public")

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon.errors import PlanError
+from kanon.release.attack_probability import CONTROLS, INVASIONS
 from kanon.release.context import (
     ATTACKERS,
     AUDIENCES,
@@ -19,6 +20,7 @@ from kanon.release.context import (
     list_thresholds,
     replace_threshold,
 )
+from kanon.release.threshold_cards import OF_EVIDENCE, OF_USEFULNESS
 from support.paths import ROOT
 
 DOCS = ROOT / "docs"
@@ -44,7 +46,7 @@ PROPOSED = {
 @pytest.mark.parametrize("release", AUDIENCES)
 def test_the_context_decides_what_is_asked(release, attacker):
     context = Context(release=release, attacker=attacker)
-    assert tuple(wanted(context).values()) == PROPOSED[release, attacker]
+    assert (*wanted(context).values(),) == (*PROPOSED[release, attacker], *[None] * 7)
     assert all(asked.source and not asked.own for asked in list_thresholds(context).values())
 
 
@@ -121,11 +123,13 @@ numbers = {
     "mean_risk": st.floats(1, 1e6),
     "l": st.floats(1, 1e3),
     "t": st.floats(0, 1),
+    **dict.fromkeys([*OF_EVIDENCE, *OF_USEFULNESS], st.floats(0, 100)),
 }
 texts = st.text(st.sampled_from([*'aé“\\"\n\u2028\U0001f600']), max_size=20)
 contexts = st.builds(
-    lambda release, attacker, known, own: Context.from_content(
+    lambda release, attacker, known, own, more: Context.from_content(
         {"context": 1, "release": release, "attacker": attacker, "known": known, "thresholds": own}
+        | more
     ),
     st.sampled_from(list(AUDIENCES)),
     st.sampled_from(list(ATTACKERS)),
@@ -137,6 +141,11 @@ contexts = st.builds(
             for name, allowed in numbers.items()
         },
     ),
+    st.fixed_dictionaries(
+        {"invasion": st.sampled_from(list(INVASIONS))},
+        optional={"controls": st.dictionaries(st.sampled_from(list(CONTROLS)), st.booleans())},
+    )
+    | st.just({}),
 )
 
 
@@ -164,6 +173,7 @@ def test_the_file_of_the_page_can_be_read():
         ({"thresholds": {"k": 5}}, "key thresholds.k:"),
         ({"thresholds": {"k": {"source": "x"}}}, "thresholds.k.wanted"),
         ({"thresholds": {"k": {"wanted": "5"}}}, "key thresholds.k.wanted:"),
+        ({"thresholds": {"alteration": {"wanted": 101}}}, "alteration.wanted .* at most 100"),
         ({"thresholds": {"k": {"wanted": 1}}}, "thresholds.k.wanted has to be .* at least 2"),
         ({"thresholds": {"l": {"wanted": 2, "source": "x" * 501}}}, "thresholds.l.source: .* 500"),
     ],

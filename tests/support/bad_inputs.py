@@ -703,6 +703,7 @@ CONTEXTS = [
     Case("A k beyond all tables", asked("k", 1e308), 'thresholds.k.wanted 2 100 000'),
     Case("A t above 1", asked("t", 1.5), 'thresholds.t.wanted 0 1 1.5'),
     Case("A risk that is no 1 in so many", asked("highest_risk", 0.09), 'thresholds.highest_risk.wanted 1 100 000'),
+    Case("Controls without the harm", context(controls={"contract": True}), 'controls invasion low medium high'),
 ]
 
 OPTION = Never("it is an option of the command line")

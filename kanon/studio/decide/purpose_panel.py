@@ -13,6 +13,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import IN_PERSONS
+from kanon.release.attack_and_use import AttackAndUse
 from kanon.release.context import (
     ATTACKERS,
     AUDIENCES,
@@ -27,14 +28,21 @@ from kanon.release.context import (
     replace_threshold,
 )
 from kanon.release.decision import (
-    OF_COLUMNS,
     Decision,
     ReachedNumbers,
     build_decision_table,
     compare_with_thresholds,
     measure_reached_levels,
 )
+from kanon.release.threshold_cards import OF_COLUMNS, OF_EVIDENCE, OF_USEFULNESS
 from kanon.run import Run
+from kanon.studio.decide.recipients_panel import (
+    get_attack_and_use,
+    list_thresholds_to_measure,
+    show_attack_button,
+    show_recipient_questions,
+    show_recipients_table,
+)
 from kanon.studio.decide.settings_undo import show_undo_button, take_settings
 from kanon.studio.decide.state import DecideView
 from kanon.studio.jobs.anonymisation import has_outdated_result
@@ -101,6 +109,7 @@ def _show_purpose(work: SessionState) -> None:
         help="The most quasi-identifiers of a person that an attacker knows. Nobody can say which "
         "ones, so the most revealing choice counts.",
     )
+    show_recipient_questions(context, _change_context)
 
 
 def _change_context(**fields: object) -> None:
@@ -132,20 +141,24 @@ def _show_verdict(work: SessionState) -> Decision | None:
         except KanonError as error:
             st.error(escape_markdown(error.sentence), icon=":material/error:")
             return None
-        decision = compare_with_thresholds(work.purpose.context, reached)
+        about, context = (result.settings, k), work.purpose.context
+        measured = get_attack_and_use(work, about) or AttackAndUse()
+        decision = compare_with_thresholds(context, reached, *measured)
         text_side, chart_side = st.columns([4, 5], gap="medium")
         with text_side:
             _show_decision(decision)
+            show_attack_button(work, run, about)
         if decision.parts:
             with chart_side:
-                about = f"{result.settings}|{k}|{decision.context.to_json()}"
+                inputs = f"{about}|{context.to_json()}|{any(measured)}"
                 met = sum(part.met for part in decision.parts)
                 title = f"k = {write_count(k)}: {met} of {len(decision.parts)} thresholds met"
                 show_picture(
                     draw_decision(decision, title),
-                    lambda: build_decision_table(decision), "decide-thresholds", about,
+                    lambda: build_decision_table(decision), "decide-thresholds", inputs,
                     PictureSettings.from_run(work, run.prepared, k),
                 )  # fmt: skip
+        show_recipients_table(context, reached, measured)
     return decision
 
 
@@ -166,11 +179,7 @@ def _show_decision(decision: Decision) -> None:
     first, *last = decision.apart
     st.markdown(f"**{escape_markdown(first)}**")
     parts = sorted(decision.parts, key=lambda part: part.met)
-    st.markdown(
-        "\n".join(
-            f"- {'✓' if part.met else '✗'} {escape_markdown(part.sentence)}" for part in parts
-        )
-    )
+    st.markdown("\n".join(f"- {part.mark} {escape_markdown(part.sentence)}" for part in parts))
     for sentence in last:
         st.caption(escape_markdown(sentence))
 
@@ -193,9 +202,15 @@ def _show_thresholds(work: SessionState, decision: Decision | None) -> None:
     if reason is not None:
         st.caption(escape_markdown(reason), text_alignment="right")
     context = work.purpose.context
-    for name, threshold in list_thresholds(context).items():
-        with st.container(border=True):
-            _show_threshold(work, name, threshold, decision)
+    limits = list_thresholds(context)
+    more = {"What an attacker gains": OF_EVIDENCE, "Usefulness": OF_USEFULNESS}
+    first = [name for name in limits if name not in (*OF_EVIDENCE, *OF_USEFULNESS)]
+    for title, names in {"": first, **more}.items():
+        is_open = any(limits[name].wanted is not None or limits[name].own for name in names)
+        with st.expander(title, expanded=is_open) if title else st.container():
+            for name in names:
+                with st.container(border=True):
+                    _show_threshold(work, name, limits[name], decision)
 
 
 def _show_threshold(
@@ -233,7 +248,7 @@ def _list_levels(
     for part in () if decision is None else decision.parts:
         if part.threshold.card.name == name:
             about = escape_markdown(part.column) if part.column else "reached"
-            lines.append(f"{'✓' if part.met else '✗'} {about}: {part.shown[0]}")
+            lines.append(f"{part.mark} {about}: {part.shown[0]}")
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
     if of_table and limit.wanted is not None and limit.wanted > work.table.highest_k:
@@ -354,6 +369,10 @@ def _load_context(key: str) -> None:
 def _explain_thresholds(work: SessionState) -> str:
     context, person = work.purpose.context, work.table.person_for_k
     texts = [_how("thresholds")]
+    if context.invasion is not None:
+        texts.append(_how("invasion"))
+    if list_thresholds_to_measure(context):
+        texts.append(_how("measured"))
     texts.append(
         _how("risks")
         if person is None

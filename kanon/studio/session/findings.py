@@ -22,6 +22,7 @@ from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel
 from kanon.recoding import Trace
+from kanon.release.attack_and_use import AttackAndUse
 from kanon.release.composition import CombinedReleases
 from kanon.release.remark_kinds import Remark
 from kanon.report.contents import Report
@@ -160,6 +161,13 @@ class LowerBoundResult:
 
 
 @dataclass(frozen=True, eq=False)
+class AttackAndUseResult:
+    measured: AttackAndUse
+    about: tuple[str, int]  # The settings and the k of the release
+    names: frozenset[str]  # The thresholds for which it was measured
+
+
+@dataclass(frozen=True, eq=False)
 class SessionResults(StateSection):
     """All results for a table, replaced whole with it."""
 
@@ -173,6 +181,7 @@ class SessionResults(StateSection):
     what_if: tuple[ComparisonResult, ComparisonResult] | None = None  # Before and after an edit
     together: tuple[str, CombinedReleases] | None = None  # With a fingerprint of the releases
     lattice: LatticeResult | None = None
+    attack_and_use: AttackAndUseResult | None = None
     report: Report | None = None
     report_population: Origin | None = None  # The population that the report counted, if any
     # By a fingerprint of all that each depends on; a cancelled study leaves what it found.
