@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,13 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
+from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import write_count, write_number, write_percent
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Card
 from kanon.charts.trees import TreeDrawing, place_tree
 from kanon.errors import PlanError, TableError, join_lines, quote
+from kanon.evidence.attack import Evidence
 from kanon.measures.overview import MeasureValue
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.metrics import METRICS
@@ -45,6 +47,7 @@ from kanon.report.explanations import (
     describe_released_columns,
     list_guarantees,
 )
+from kanon.report.intruder_test import NO_ATTEMPTS, IntruderTest
 from kanon.report.loss import list_loss_measures, measure_loss_ends
 from kanon.report.optimality_gap import (
     OptimalityGap,
@@ -165,6 +168,15 @@ class Report:
     # what the last report of the same project said, and what changed since
     last: ReportRecord | None = None
     changes: tuple[str, ...] = ()
+    # what an attacker gains, and the day that was measured
+    evidence: Evidence | None = None
+    attacked_on: str = ""
+    intruder_test: IntruderTest = NO_ATTEMPTS
+
+    @property
+    def release_fingerprint(self) -> str:
+        """That of the table and the plan: attempts of the motivated intruder test have it."""
+        return compute_fingerprint(self.hashes[0][1], self.hashes[1][1])
 
     @property
     def title(self) -> str:
@@ -186,6 +198,8 @@ def collect_report(
     bound: LowerBound | None = None,
     closely: bool = False,
     handed_out: Path | None = None,
+    measure_evidence: Callable[[Run, Progress], Evidence] | None = None,
+    intruder_test: IntruderTest = NO_ATTEMPTS,
     progress: Progress = ignore_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather everything that its report says.
@@ -222,6 +236,9 @@ def collect_report(
         decision = compare_with_thresholds(
             context, measure_reached_levels(release_run, context.known, people)
         )
+    evidence = None
+    if measure_evidence is not None:
+        evidence = measure_evidence(release_run, scale_progress(progress, 0.4, 0.45))
     progress(0.45, "measuring what was lost")
     losses = list_loss_measures(release_run, measure_loss_ends(prepared))
     other_releases = collect_alternatives(release_run, scale_progress(progress, 0.6, 0.95))
@@ -273,6 +290,9 @@ def collect_report(
         gap=gap,
         closely=closely,
         decision=decision,
+        evidence=evidence,
+        attacked_on="" if evidence is None else date.isoformat(),
+        intruder_test=intruder_test,
     )
     if last is not None:
         report = replace(

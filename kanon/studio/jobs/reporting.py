@@ -18,6 +18,7 @@ from kanon.report.origin import Origin, get_content_origin, get_table_origin
 from kanon.sources.tables import Table
 from kanon.studio.jobs.lower_bounds import get_known_bound
 from kanon.studio.session.findings import LowerBoundResult
+from kanon.studio.session.run_plan import hash_release_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
 
@@ -73,8 +74,13 @@ def request_report(
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
         get_known_bound(work, plan),
     )
-    return JobRequest("reporting", build_report, arguments, partial(_store_report, people_origin))
+    store_report = partial(_store_report, people_origin, hash_release_inputs(work, plan))
+    return JobRequest("reporting", build_report, arguments, store_report)
 
 
-def _store_report(people: Origin | None, work: SessionState, report: Report) -> SessionState:
-    return work.replace_sections(replace(work.findings, report=report, report_population=people))
+def _store_report(
+    people: Origin | None, release: str, work: SessionState, report: Report
+) -> SessionState:
+    return work.replace_sections(
+        replace(work.findings, report=report, report_population=people, report_release=release)
+    )

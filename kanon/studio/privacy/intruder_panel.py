@@ -1,0 +1,112 @@
+"""The motivated intruder test: who tried to find people in the release, and what came of it."""
+
+import datetime
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from kanon.base.checked_json import validate
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.base.formatting import write_count
+from kanon.report.intruder_test import Attempt, IntruderTest
+from kanon.report.origin import compute_plan_fingerprint
+from kanon.run import Run
+from kanon.studio.jobs.reporting import get_table_fingerprint
+from kanon.studio.privacy.evidence_panel import get_attack_inputs
+from kanon.studio.session import state
+from kanon.studio.session.parts import StateSection
+from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.work import SessionState
+
+
+@dataclass(frozen=True, eq=False)
+class IntruderView(StateSection):
+    """The attempt that is being typed, by the names of :class:`Attempt`."""
+
+    people: str = ""
+    date: datetime.date | None = None  # None: today
+    knows: tuple[str, ...] = ()
+    sources: str = ""
+    hours: float = 0.0
+    claims: int = 0
+    right: int = 0
+
+
+def show_intruder_test(work: SessionState, run: Run, k: int) -> None:
+    st.markdown(
+        "Give the release to people who try to recognise someone in it, with what they know, the "
+        "internet, and a few hours. They should be able and willing, but no experts. Note each "
+        "attempt here: the internal report files it with names as typed; the report for "
+        "publication has nothing of it. Saving the project saves it too."
+    )
+    view = work.view(IntruderView)
+    people_side, date_side, hours_side = st.columns([4, 2, 2])
+    people_side.text_input("1. Who tried?", **_attach("people"), placeholder="Names or roles")
+    today = datetime.date.today()
+    date_side.date_input("When?", **_attach("date", view.date or today))
+    hours_side.number_input("For how many hours?", 0.0, None, **_attach("hours"), step=0.5)
+    columns = list(work.table.roles)
+    knows = [name for name in view.knows if name in columns]
+    st.multiselect(
+        "2. Of which columns did they know a person's values?", columns,
+        **_attach("knows", knows), placeholder="None",
+    )  # fmt: skip
+    st.text_area(
+        "3. Which sources did they use?", **_attach("sources"), height=80,
+        placeholder="Social media, the telephone book, a local newspaper …",
+    )  # fmt: skip
+    claims_side, right_side, button = st.columns([3, 3, 2], vertical_alignment="bottom")
+    claims_side.number_input("4. How many people did they claim to find?", 0, **_attach("claims"))
+    right_side.number_input("How many of these claims were right?", 0, **_attach("right"))
+    table = state.get_or_compute(
+        "table-fingerprint", work.table.digest, lambda: get_table_fingerprint(work)
+    )
+    release = compute_fingerprint(table, compute_plan_fingerprint(run.prepared.plan))
+    button.button(
+        "Add the attempt", icon=":material/add:", key="intruder-add",
+        help=f"It is filed as an attempt on the release for k = {write_count(k)}.",
+        on_click=state.try_step, args=(add_attempt, release),
+    )  # fmt: skip
+    measured = work.findings.get_evidence(get_attack_inputs(work)[0])
+    evidence, day = (None, "") if measured is None else (measured.evidence, measured.date)
+    test = work.purpose.intruder_test
+    if rows := test.list_rows(release, evidence, day):
+        st.table([{name: escape_markdown(cell) for name, cell in row.items()} for row in rows])
+    with st.container(horizontal=True):
+        for place, attempt in enumerate(test.attempts):
+            st.button(
+                f"Delete the attempt of {escape_markdown(attempt.date)} ({place + 1})",
+                icon=":material/delete:", type="tertiary", key=f"intruder-delete-{place}",
+                on_click=state.try_step, args=(delete_attempt, place),
+            )  # fmt: skip
+
+
+def _attach(name: str, value: object = None) -> dict[str, Any]:
+    work = state.get_session()
+    value = getattr(work.view(IntruderView), name) if value is None else value
+    read = tuple if name == "knows" else lambda entry: entry
+    key = f"intruder-{name}-{work.version}"
+    return attach_widget(key, value, name, into=IntruderView, read=read, keep=True)
+
+
+def add_attempt(work: SessionState, release: str) -> SessionState:
+    """File what was typed as an attempt on a release; PlanError says what is wrong with it."""
+    view, test = work.view(IntruderView), work.purpose.intruder_test
+    typed = {**vars(view), "date": (view.date or datetime.date.today()).isoformat()}
+    attempt = validate(Attempt, {**typed, "release": release}, "attempt")
+    attempts = [*test.attempts, attempt]
+    return _replace_attempts(work, attempts).replace_sections(IntruderView())
+
+
+def delete_attempt(work: SessionState, place: int) -> SessionState:
+    attempts = list(work.purpose.intruder_test.attempts)
+    return _replace_attempts(work, attempts[:place] + attempts[place + 1 :])
+
+
+def _replace_attempts(work: SessionState, attempts: list[Attempt]) -> SessionState:
+    test = validate(IntruderTest, {"attempts": attempts}, "intruder test")
+    return work.replace_sections(
+        replace(work.purpose, intruder_test=test), replace(work.message, problem=None)
+    )
