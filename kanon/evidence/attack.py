@@ -46,6 +46,13 @@ from kanon.sources.memory import MemorySource
 from kanon.sources.population import count_population
 from kanon.sources.tables import Table
 
+IN_ENGINE = (
+    "An attack compares released rows with the table, which needs the table in memory: add "
+    "--engine memory, or load the table as a file."
+)
+
+_HEADS = ("Figure", "With the release", "Without it", "For people outside")
+
 _PARTS = 5  # for the control, the release is made without each part of the persons in turn
 
 
@@ -113,6 +120,19 @@ class Evidence:
         return figures
 
     @property
+    def rows(self) -> list[dict[str, str]]:
+        """The figures as texts; the interval stands beside what was sampled."""
+        rows = []
+        for title, figure in self.figures.items():
+            shares = (figure.value, figure.baseline, figure.control)
+            texts = ["–" if share is None else _write(share) for share in shares]
+            if figure.low is not None and figure.high is not None:
+                interval = f" ({_write(figure.low)} to {_write(figure.high)})"
+                texts[0 if figure.control is None else 2] += interval
+            rows.append(dict(zip(_HEADS, (title, *texts), strict=True)))
+        return rows
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence for each figure, and one on the control that there is not."""
         of = "people" if self.of == "persons" else "records"
@@ -165,16 +185,6 @@ def _compare(difference: float, with_what: str) -> str:
     return f"{points} {unit} {'more' if difference > 0 else 'fewer'} than {with_what}"
 
 
-def get_attacked_source(run: Run) -> MemorySource:
-    """The rows that an attack compares with those released; TableError if an engine has them."""
-    if not isinstance(run.prepared.source, MemorySource):
-        raise TableError(
-            "An attack compares released rows with the table, which needs the table in memory: add "
-            "--engine memory, or load the table as a file."
-        )
-    return run.prepared.source
-
-
 def count_people(run: Run, population: Table | pd.DataFrame | None) -> EquivalenceClasses | None:
     """The classes of a population by the hierarchies of a release; None without one."""
     if population is None:
@@ -216,7 +226,9 @@ def attack(
     """
     if known < 1:
         raise PlanError(f"{known} known columns are not allowed; give a number of at least 1.")
-    source, recoding = get_attacked_source(run), run.recoding
+    source, recoding = run.prepared.source, run.recoding
+    if not isinstance(source, MemorySource):
+        raise TableError(IN_ENGINE)
     persons = number_persons(source)
     table, released = read_records(source, recoding, persons)
     rows = np.flatnonzero(recoding.assigned[source.row_class] >= 0)

@@ -4,7 +4,7 @@ Sources: Article 29 Working Party 2014, Opinion 05/2014 (WP 216); ICO 2025, guid
 anonymisation; ISO/IEC 27559:2022, by its public table of contents; Regulation (EU) 2025/327 (EHDS).
 """
 
-from kanon.base.formatting import count_noun, write_count, write_percent
+from kanon.base.formatting import write_percent
 from kanon.release.context import ATTACKERS, AUDIENCES
 from kanon.report.contents import Report
 from kanon.report.explanations import format_sensitive_level
@@ -67,9 +67,6 @@ def collect_answers(report: Report) -> dict[str, tuple[str, str]]:
         figure = "What this purpose requires of a release (section 5)"
         answers["context"] = figure, text
         answers["thresholds"] = figure, report.decision.apart[0]
-    fates = [column.fate for column in report.profile]
-    kinds = [f"{write_count(fates.count(fate))} {fate}" for fate in dict.fromkeys(fates)]
-    text = f"Of {count_noun(len(fates), 'column')}: {', '.join(kinds)}"
-    answers["columns"] = "Columns (section 2)", text
+    answers["columns"] = "The table (section 2)", report.leaves
     answers["alteration"] = "Alteration (section 7)", report.figures["alteration"]
     return answers

@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -168,7 +168,7 @@ class Report:
     # what the last report of the same project said, and what changed since
     last: ReportRecord | None = None
     changes: tuple[str, ...] = ()
-    # what an attacker gains, and the day that was measured
+    # added to a report: what an attacker gains, the day that was measured, and attempts of people
     evidence: Evidence | None = None
     attacked_on: str = ""
     intruder_test: IntruderTest = NO_ATTEMPTS
@@ -198,8 +198,6 @@ def collect_report(
     bound: LowerBound | None = None,
     closely: bool = False,
     handed_out: Path | None = None,
-    measure_evidence: Callable[[Run, Progress], Evidence] | None = None,
-    intruder_test: IntruderTest = NO_ATTEMPTS,
     progress: Progress = ignore_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather everything that its report says.
@@ -236,9 +234,6 @@ def collect_report(
         decision = compare_with_thresholds(
             context, measure_reached_levels(release_run, context.known, people)
         )
-    evidence = None
-    if measure_evidence is not None:
-        evidence = measure_evidence(release_run, scale_progress(progress, 0.4, 0.45))
     progress(0.45, "measuring what was lost")
     losses = list_loss_measures(release_run, measure_loss_ends(prepared))
     other_releases = collect_alternatives(release_run, scale_progress(progress, 0.6, 0.95))
@@ -290,9 +285,6 @@ def collect_report(
         gap=gap,
         closely=closely,
         decision=decision,
-        evidence=evidence,
-        attacked_on="" if evidence is None else date.isoformat(),
-        intruder_test=intruder_test,
     )
     if last is not None:
         report = replace(

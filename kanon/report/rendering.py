@@ -44,6 +44,7 @@ def render_report(report: Report | PublicReport) -> bytes:
         policy=scripts.compute_script_hashes(),
         annex=build_annex(report),
         protocol=_list_protocol(report),
+        evidence=[] if report.evidence is None else report.evidence.rows,
         numbers_csv=_build_data_url("text/csv", write_measures_csv(report)),
         **shared,
     )  # fmt: skip
@@ -111,7 +112,6 @@ def _load_templates() -> jinja2.Environment:
         "flat": join_lines,
         "thin": write_count,
         "percent": write_percent,
-        "share": _format_share,
         "level": format_sensitive_level,
         "measure": _format_measure,
     }
@@ -154,10 +154,6 @@ def write_measures_csv(report: Report) -> bytes:
         for measure in report.lost
     ]
     return table_bytes(pd.DataFrame(rows), "csv", neutral=True)
-
-
-def _format_share(share: float | None) -> str:
-    return "–" if share is None else write_percent(100 * share)
 
 
 def _format_measure(number: float | None) -> str:

@@ -10,11 +10,14 @@ import pytest
 from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.evidence.attack import attack
+from kanon.plan import Plan
 from kanon.release.context import Context
 from kanon.report.annex import NOT_ASSESSED, QUESTIONS, build_annex, collect_answers
 from kanon.report.intruder_test import IntruderTest, read_intruder_test
 from kanon.report.rendering import collect_report_numbers, render_report
-from support.reports import DAY, Page, attached, check_page, page_of, report_of
+from kanon.run import run
+from support.people_plans import PEOPLE
+from support.reports import DAY, Page, attached, check_page, content, page_of, report_of
 
 HOSTILE = 'Ann "the <script>alert(1)</script> & <b>Ben</b>'
 CALL = ["report", "plan.json", "--table", "people.csv", "--out", "report.html"]
@@ -30,13 +33,12 @@ def attempt(**changes):
 def whole_report():
     """A report that has all that an annex can name."""
 
-    def measure(run, progress):
-        return attack(run, progress=progress)
-
-    report = report_of(context=Context(release="research"), measure_evidence=measure)
+    report = report_of(context=Context(release="research"))
+    evidence = attack(run(Plan.from_content(content()), PEOPLE))
     own = attempt(release=report.release_fingerprint)
     test = IntruderTest(attempts=(attempt(people="Cyd", claims=9, right=0), own, own))
-    return replace(report, intruder_test=test)
+    day = DAY.isoformat()
+    return replace(report, intruder_test=test, evidence=evidence, attacked_on=day)
 
 
 def test_every_row_of_the_annex_is_a_figure_that_exists_or_not_assessed(whole_report):

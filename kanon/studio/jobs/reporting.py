@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +73,10 @@ def request_report(
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
         get_known_bound(work, plan),
     )
-    store_report = partial(_store_report, people_origin, hash_release_inputs(work, plan))
+    release = hash_release_inputs(work, plan)
+
+    def store_report(work: SessionState, report: Report) -> SessionState:
+        findings = replace(work.findings, report=report, report_release=release)
+        return work.replace_sections(replace(findings, report_population=people_origin))
+
     return JobRequest("reporting", build_report, arguments, store_report)
-
-
-def _store_report(
-    people: Origin | None, release: str, work: SessionState, report: Report
-) -> SessionState:
-    return work.replace_sections(
-        replace(work.findings, report=report, report_population=people, report_release=release)
-    )

@@ -11,9 +11,8 @@ import streamlit as st
 
 from kanon.base.progress import Progress
 from kanon.charts.evidence import build_evidence_table, draw_evidence
-from kanon.errors import TableError
 from kanon.evidence import KNOWN
-from kanon.evidence.attack import Evidence, attack, count_people, get_attacked_source
+from kanon.evidence.attack import IN_ENGINE, Evidence, attack, count_people
 from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.report.origin import Origin
@@ -88,10 +87,8 @@ def show_evidence(work: SessionState, result: AnonymisationResult, run: Run, k: 
         "kanon plays an attacker who knows original values, for everyone in the table, and counts "
         "how often the attacker is right with the release and without it."
     )
-    try:
-        get_attacked_source(run)
-    except TableError as error:
-        st.info(escape_markdown(error.sentence))
+    if work.table.records.in_engine:
+        st.info(IN_ENGINE)
         return
     view, measured = work.view(EvidenceView), work.findings.evidence
     outdated = measured is None or get_attack_inputs(work) != (measured.release, measured.options)

@@ -1,7 +1,8 @@
 """The motivated intruder test: who tried to find people in the release, and what came of it."""
 
 import datetime
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -9,13 +10,13 @@ import streamlit as st
 from kanon.base.checked_json import validate
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import write_count
-from kanon.report.intruder_test import Attempt, IntruderTest
+from kanon.report.intruder_test import IntruderTest
 from kanon.report.origin import compute_plan_fingerprint
 from kanon.run import Run
 from kanon.studio.jobs.reporting import get_table_fingerprint
 from kanon.studio.privacy.evidence_panel import get_attack_inputs
 from kanon.studio.session import state
-from kanon.studio.session.parts import StateSection
+from kanon.studio.session.parts import Message, StateSection
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
@@ -23,15 +24,8 @@ from kanon.studio.session.work import SessionState
 
 @dataclass(frozen=True, eq=False)
 class IntruderView(StateSection):
-    """The attempt that is being typed, by the names of :class:`Attempt`."""
-
-    people: str = ""
-    date: datetime.date | None = None  # None: today
-    knows: tuple[str, ...] = ()
-    sources: str = ""
-    hours: float = 0.0
-    claims: int = 0
-    right: int = 0
+    # the attempt that is being typed, by the names of Attempt
+    typed: Mapping[str, Any] = field(default_factory=dict)
 
 
 def show_intruder_test(work: SessionState, run: Run, k: int) -> None:
@@ -41,20 +35,16 @@ def show_intruder_test(work: SessionState, run: Run, k: int) -> None:
         "attempt here: the internal report files it with names as typed; the report for "
         "publication has nothing of it. Saving the project saves it too."
     )
-    view = work.view(IntruderView)
     people_side, date_side, hours_side = st.columns([4, 2, 2])
-    people_side.text_input("1. Who tried?", **_attach("people"), placeholder="Names or roles")
-    today = datetime.date.today()
-    date_side.date_input("When?", **_attach("date", view.date or today))
-    hours_side.number_input("For how many hours?", 0.0, None, **_attach("hours"), step=0.5)
-    columns = list(work.table.roles)
-    knows = [name for name in view.knows if name in columns]
+    people_side.text_input("1. Who tried?", **_attach("people", ""), placeholder="Names or roles")
+    date_side.date_input("When?", **_attach("date", datetime.date.today()))
+    hours_side.number_input("For how many hours?", 0.0, None, **_attach("hours", 0.0), step=0.5)
     st.multiselect(
-        "2. Of which columns did they know a person's values?", columns,
-        **_attach("knows", knows), placeholder="None",
+        "2. Of which columns did they know a person's values?", list(work.table.roles),
+        **_attach("knows", []), placeholder="None",
     )  # fmt: skip
     st.text_area(
-        "3. Which sources did they use?", **_attach("sources"), height=80,
+        "3. Which sources did they use?", **_attach("sources", ""), height=80,
         placeholder="Social media, the telephone book, a local newspaper …",
     )  # fmt: skip
     claims_side, right_side, button = st.columns([3, 3, 2], vertical_alignment="bottom")
@@ -76,37 +66,33 @@ def show_intruder_test(work: SessionState, run: Run, k: int) -> None:
         st.table([{name: escape_markdown(cell) for name, cell in row.items()} for row in rows])
     with st.container(horizontal=True):
         for place, attempt in enumerate(test.attempts):
+            others = test.attempts[:place] + test.attempts[place + 1 :]
             st.button(
                 f"Delete the attempt of {escape_markdown(attempt.date)} ({place + 1})",
                 icon=":material/delete:", type="tertiary", key=f"intruder-delete-{place}",
-                on_click=state.try_step, args=(delete_attempt, place),
+                on_click=state.try_step, args=(replace_attempts, others),
             )  # fmt: skip
 
 
-def _attach(name: str, value: object = None) -> dict[str, Any]:
+def _attach(name: str, first: object = 0) -> dict[str, Any]:
     work = state.get_session()
-    value = getattr(work.view(IntruderView), name) if value is None else value
-    read = tuple if name == "knows" else lambda entry: entry
-    key = f"intruder-{name}-{work.version}"
-    return attach_widget(key, value, name, into=IntruderView, read=read, keep=True)
+    value, key = work.view(IntruderView).typed.get(name, first), f"intruder-{name}-{work.version}"
+    return attach_widget(key, value, _take_typed, name, keep=True)
+
+
+def _take_typed(name: str, value: object) -> None:
+    typed = state.get_session().view(IntruderView).typed
+    state.update_fields(IntruderView, typed={**typed, name: value})
 
 
 def add_attempt(work: SessionState, release: str) -> SessionState:
     """File what was typed as an attempt on a release; PlanError says what is wrong with it."""
-    view, test = work.view(IntruderView), work.purpose.intruder_test
-    typed = {**vars(view), "date": (view.date or datetime.date.today()).isoformat()}
-    attempt = validate(Attempt, {**typed, "release": release}, "attempt")
-    attempts = [*test.attempts, attempt]
-    return _replace_attempts(work, attempts).replace_sections(IntruderView())
+    typed = {"people": "", "date": datetime.date.today(), **work.view(IntruderView).typed}
+    attempt = {**typed, "date": str(typed["date"]), "release": release}
+    attempts = [*work.purpose.intruder_test.attempts, attempt]
+    return replace_attempts(work, attempts).replace_sections(IntruderView())
 
 
-def delete_attempt(work: SessionState, place: int) -> SessionState:
-    attempts = list(work.purpose.intruder_test.attempts)
-    return _replace_attempts(work, attempts[:place] + attempts[place + 1 :])
-
-
-def _replace_attempts(work: SessionState, attempts: list[Attempt]) -> SessionState:
+def replace_attempts(work: SessionState, attempts: Sequence[object]) -> SessionState:
     test = validate(IntruderTest, {"attempts": attempts}, "intruder test")
-    return work.replace_sections(
-        replace(work.purpose, intruder_test=test), replace(work.message, problem=None)
-    )
+    return work.replace_sections(replace(work.purpose, intruder_test=test), Message())

@@ -318,8 +318,9 @@ def show_privacy(work: SessionState, result: AnonymisationResult) -> None:
     position = None if column is None else show_classes(work, result, run, column, k)
     names, person = show_attack(work, result, run, column, k)
     show_evidence(work, result, run, k)
-    with st.expander("Motivated intruder test: did anyone recognise a person?"):
-        show_intruder_test(work, run, k)
+    if not work.table.records.in_engine:
+        with st.expander("Motivated intruder test: did anyone recognise a person?"):
+            show_intruder_test(work, run, k)
     with st.expander("A population behind the table: who else could it be?"):
         show_population(work, result, run, k)
     with st.expander("How it is computed"):

@@ -330,13 +330,7 @@ def show_report_downloads(
         "intruder": intruder_name,
     }  # fmt: skip
     further = ["--bound"] if reported.closely and not view.public else []
-    if measured is not None:
-        further += measured.arguments
-    elif not view.public:
-        st.caption(
-            "What an attacker gains from this release is not in the report. Measure it on the "
-            "Privacy page, and the report has it."
-        )
+    further += [] if measured is None else measured.arguments
     st.caption("To make the same report from the command line, in the folder with these files:")
     st.code(
         write_command(plan_name, work.table.file.name, view.public, view.publish, further, **files),

@@ -123,17 +123,14 @@ def open_project(
     if "words" in document:  # earlier files have none
         words = parse_words(document["words"], "The project file: the key words")
         work = work.replace_sections(replace(work.purpose, texts=select_filled_words(words)))
-    if "context" in document:
-        try:
-            context = Context.from_content(document["context"])
-        except PlanError as error:
-            raise error.add_place("The project file") from None
-        work = work.replace_sections(replace(work.purpose, context=context))
-    try:  # earlier files have none
+    try:  # earlier files have neither
         test = validate(IntruderTest, document.get("intruder_test", {}), "intruder test")
+        purpose = replace(work.purpose, intruder_test=test)
+        if "context" in document:
+            purpose = replace(purpose, context=Context.from_content(document["context"]))
     except PlanError as error:
         raise error.add_place("The project file") from None
-    work = work.replace_sections(replace(work.purpose, intruder_test=test))
+    work = work.replace_sections(purpose)
     work = _apply_reading(work.replace_sections(replace(work.message, problem=None)), plan, again)
     configurations: list[SavedConfiguration] = []
     for part in document["kept"]:
