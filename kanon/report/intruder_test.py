@@ -16,7 +16,7 @@ from kanon.evidence.attack import Evidence
 from kanon.report.words import LONGEST
 
 
-class Attempt(Strict):
+class IntruderAttempt(Strict):
     """One attempt of people to recognise someone in a release."""
 
     people: Annotated[str, Field(min_length=1, max_length=LONGEST)]  # who tried, as typed
@@ -44,7 +44,7 @@ class Attempt(Strict):
 class IntruderTest(Strict):
     """All attempts, in the order in which they were typed."""
 
-    attempts: Annotated[tuple[Attempt, ...], Field(max_length=100)] = ()
+    attempts: Annotated[tuple[IntruderAttempt, ...], Field(max_length=100)] = ()
 
     def describe_outcome(self, release: str) -> str:
         """What came of the attempts on one release; empty without any."""

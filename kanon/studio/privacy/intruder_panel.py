@@ -24,7 +24,7 @@ from kanon.studio.session.work import SessionState
 
 @dataclass(frozen=True, eq=False)
 class IntruderView(StateSection):
-    # the attempt that is being typed, by the names of Attempt
+    # the attempt that is being typed, by the names of IntruderAttempt
     typed: Mapping[str, Any] = field(default_factory=dict)
 
 

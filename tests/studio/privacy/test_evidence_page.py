@@ -27,15 +27,15 @@ def on_privacy(start):
     return ui.go(ui.anonymised(start(sample="animals-m23")), PRIVACY)
 
 
-def type_attempt(at, people=NAMES, claims=3, right=1):
+def type_attempt(at, right=1):
     version = ui.work(at).version
-    ui.enter(at, at.text_input(key=f"intruder-people-{version}"), people)
-    ui.enter(at, at.number_input(key=f"intruder-claims-{version}"), claims)
-    ui.enter(at, at.number_input(key=f"intruder-right-{version}"), right)
+    at.text_input(key=f"intruder-people-{version}").set_value(NAMES)
+    at.number_input(key=f"intruder-claims-{version}").set_value(3)
+    at.number_input(key=f"intruder-right-{version}").set_value(right)
     return ui.press(at, "Add the attempt")
 
 
-def test_evidence_is_measured_outdated_and_filed_in_the_internal_report(start, downloads):
+def test_evidence_is_measured_and_outdated_by_another_k(start, downloads):
     at = on_privacy(start)
     assert ui.work(at).findings.evidence is None
     ui.enter(at, at.selectbox(key="evidence-known"), 1)
@@ -55,23 +55,30 @@ def test_evidence_is_measured_outdated_and_filed_in_the_internal_report(start, d
     ui.enter(at, at.selectbox(key="evidence-known"), 2)
     (text,) = [text for text in ui.warnings(at) if old in text]
     assert "Known columns" in text
-    ui.enter(at, at.selectbox(key="evidence-known"), 1)
+    at.selectbox(key="evidence-known").set_value(1)
     ui.enter(at, at.select_slider(key="privacy-k"), 8)
-    assert [text for text in ui.warnings(at) if old in text], "of another release"
+    assert [text for text in ui.warnings(at) if old in text], "it is of another release"
     findings = ui.work(at).findings
     assert findings.get_evidence(findings.result.compute_release_key(8)) is None
-    ui.enter(at, at.select_slider(key="privacy-k"), work.settings.k)
 
+
+@pytest.mark.nightly
+def test_the_internal_report_files_what_was_measured_and_tried(start, downloads):
+    at = on_privacy(start)
+    at.checkbox(key="evidence-control").set_value(False)
+    ui.settled(ui.press(at, "Measure"))
+    measured = ui.work(at).findings.evidence
     type_attempt(at)
     ui.settled(ui.press(ui.go(at, REPORT), "Make the report"))
     page = downloads["report-html"][1]().decode()
-    assert measured.evidence.sentences[1] in page and "2 claims" not in page
+    assert measured.evidence.sentences[1] in page
     assert "3 claims, 1 right" in page and "<b>Ben" not in page and "&lt;b&gt;Ben" in page
     numbers = json.loads(downloads["report-json"][1]())
     assert numbers["evidence"] == measured.evidence.numbers
     assert [row["Release"] for row in numbers["intruder_test"]] == ["this one", "this one"]
     (shown,) = at.code
-    assert "--attack --known 1" in shown.value and "--intruder intruder-test" in shown.value
+    assert "--attack --known 3 --no-control" in shown.value
+    assert "--intruder intruder-test" in shown.value
     ui.enter(at, at.segmented_control(key="report-public"), True)
     public = downloads["report-html"][1]().decode()
     assert "Ann" not in public and "Linkability" not in public and "intruder" not in public
