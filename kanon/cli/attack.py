@@ -6,14 +6,12 @@ from functools import partial
 
 from kanon.cli.inputs import parse_share, read_plan, read_records
 from kanon.cli.messages import choose_progress
-from kanon.cli.options import add_json, add_plan, add_progress, add_seed, add_table
-from kanon.errors import PlanError
-from kanon.evidence.attack import KNOWN, attack
+from kanon.cli.options import add_attack, add_json, add_plan, add_progress, add_seed, add_table
+from kanon.evidence.attack import attack, count_people
 from kanon.evidence.sample_risk import measure_sample_risk
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
-from kanon.sources.population import count_population
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,14 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--population", type=Address.parse, metavar="P",
         help="everyone who might be in the table, with the original values: for membership",
     )  # fmt: skip
-    parser.add_argument(
-        "--known", type=int, default=KNOWN, metavar="N",
-        help=f"the most columns of a person that are known, for singling out; by default {KNOWN}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--no-control", action="store_true",
-        help="do not make the release again without a fifth of the people",
-    )  # fmt: skip
+    add_attack(parser)
     parser.add_argument(
         "--fraction",
         type=partial(parse_share, "--fraction"),
@@ -49,14 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> None:
-    if args.known < 1:
-        raise PlanError(f"--known: {args.known} is not allowed; give a number of at least 1.")
     plan = read_plan(args)
     release = run(plan, read_records(args, plan), args.plan.parent, choose_progress(args))
-    people = None
-    if args.population is not None:
-        population = open_address(args.population)
-        people = count_population(release.prepared.classes, population, plan.repairs).classes
+    people = count_people(release, args.population and open_address(args.population))
     evidence = attack(
         release, args.known, people, not args.no_control, progress=choose_progress(args)
     )

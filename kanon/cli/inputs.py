@@ -62,7 +62,8 @@ def read_settings(args: argparse.Namespace, read: ReadPlan | None = None) -> Rea
 def read_people(args: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:
     if args.population is None:
         return None
-    if context is None or context.attacker != "journalist":
+    attacked = getattr(args, "attack", False)
+    if not attacked and (context is None or context.attacker != "journalist"):
         raise PlanError(
             '--population needs a context with "attacker": "journalist", who does not know whether '
             "a person is in the table."
@@ -145,7 +146,7 @@ def check_files(args: argparse.Namespace, plan: Plan, *written: Path | None) -> 
     hierarchies = [args.plan.parent / name for name in named if name]  # columns may share one
     tables = [] if args.table.is_url else [args.table.path]
     description = "the plan, the table, hierarchies and the output"
-    options = ("words", "context", "last", "population", "release")
+    options = ("words", "context", "last", "population", "release", "intruder")
     read = [path for name in options if (path := getattr(args, name, None)) is not None]
     check_different([args.plan, *tables, *read, *outputs], hierarchies, description)
 

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from kanon.evidence import KNOWN
 from kanon.report.words import PUBLISHABLE_FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.engines import ENGINES
@@ -29,6 +30,17 @@ def add_publish(parser: argparse.ArgumentParser) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
+
+def add_attack(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--known", type=int, default=KNOWN, metavar="N",
+        help=f"the most columns of a person that are known, for singling out; by default {KNOWN}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-control", action="store_true",
+        help="do not make the release again without a fifth of the people",
+    )  # fmt: skip
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:

@@ -1,14 +1,24 @@
 """``report``: write the report of a release."""
 
 import argparse
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from kanon.cli.inputs import check_files, read_people, read_plan, read_publish, read_records
 from kanon.cli.messages import choose_progress
-from kanon.cli.options import add_context, add_plan, add_progress, add_publish, add_seed, add_table
+from kanon.cli.options import (
+    add_attack,
+    add_context,
+    add_plan,
+    add_progress,
+    add_publish,
+    add_seed,
+    add_table,
+)
 from kanon.errors import PlanError
 from kanon.release.context import Context
+from kanon.run import run
 from kanon.sources.memory import MemoryTable
 from kanon.sources.writing import write_whole
 
@@ -41,14 +51,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bound", action="store_true",
         help="search closely for a lower bound on the loss of any release; may take minutes",
     )  # fmt: skip
+    parser.add_argument(
+        "--attack", action="store_true",
+        help="measure what an attacker gains, and put it into the report",
+    )  # fmt: skip
+    add_attack(parser)
+    parser.add_argument(
+        "--intruder", type=Path, metavar="TEST.json",
+        help="the attempts of people to recognise someone, downloaded from the dashboard",
+    )  # fmt: skip
     add_seed(parser)
     add_progress(parser)
 
 
 def execute(args: argparse.Namespace) -> None:
     # Here, as no other command draws: Plotly takes its time to be imported.
+    from kanon.evidence.attack import attack, count_people
     from kanon.report.changes import read_record
     from kanon.report.contents import collect_report
+    from kanon.report.intruder_test import NO_ATTEMPTS, read_intruder_test
     from kanon.report.origin import get_file_origin
     from kanon.report.rendering import render_report
     from kanon.report.words import read_words
@@ -56,7 +77,8 @@ def execute(args: argparse.Namespace) -> None:
     if args.out.suffix.lower() not in (".html", ".htm"):
         raise PlanError("--out: a report is an HTML page; end its name in .html.")
     plan, publish = read_plan(args), read_publish(args, "--public")
-    for option in ("population", "last", "bound") if args.public else ():
+    internal = ("population", "last", "bound", "attack", "intruder")
+    for option in internal if args.public else ():
         if getattr(args, option):
             raise PlanError(f"--{option} is for the internal report; leave it or --public out.")
     check_files(args, plan, args.out)
@@ -64,13 +86,26 @@ def execute(args: argparse.Namespace) -> None:
     context = None if args.context is None else Context.load(args.context)
     last = None if args.last is None else read_record(args.last)
     people = read_people(args, context)
-    table = read_records(args, plan)
+    test = NO_ATTEMPTS if args.intruder is None else read_intruder_test(args.intruder)
+
+    table, evidence = read_records(args, plan), None
+    if args.attack:
+        released = run(plan, table, args.plan.parent, choose_progress(args))
+        evidence = attack(
+            released, args.known, count_people(released, people), not args.no_control,
+            progress=choose_progress(args),
+        )  # fmt: skip
+    if context is None or context.attacker != "journalist":
+        people = None  # they were for membership alone
     origin = get_file_origin(args.table.path) if isinstance(table, MemoryTable) else None
     report = collect_report(
         plan, table, args.plan.parent, date=datetime.now().date(), words=words, origin=origin,
         context=context, people=people, last=last, closely=args.bound, handed_out=args.release,
         progress=choose_progress(args),
     )  # fmt: skip
+    report = replace(
+        report, evidence=evidence, attacked_on=report.date.isoformat(), intruder_test=test
+    )
     form = report.public.add_figures(report.figures, publish) if args.public else report
     write_whole(render_report(form), args.out)
     print(form.verdict)

@@ -20,13 +20,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from kanon.base.formatting import count_noun, write_percent
 from kanon.base.progress import Progress, ignore_progress
 from kanon.base.spelling import fold_spelling
 from kanon.base.values import encode_texts
 from kanon.classes import EquivalenceClasses
-from kanon.errors import TableError, Unsatisfiable, quote
+from kanon.errors import PlanError, TableError, Unsatisfiable, quote
+from kanon.evidence import KNOWN
 from kanon.evidence.assignment import measure_assignment
 from kanon.evidence.figures import (
     Figure,
@@ -41,8 +43,15 @@ from kanon.evidence.records import number_persons, read_records
 from kanon.privacy.delta_presence import compute_presence
 from kanon.run import Run, run_prepared
 from kanon.sources.memory import MemorySource
+from kanon.sources.population import count_population
+from kanon.sources.tables import Table
 
-KNOWN = 3  # so many columns of a person are known, unless another number is asked for
+IN_ENGINE = (
+    "An attack compares released rows with the table, which needs the table in memory: add "
+    "--engine memory, or load the table as a file."
+)
+
+_HEADS = ("Figure", "With the release", "Without it", "For people outside")
 
 _PARTS = 5  # for the control, the release is made without each part of the persons in turn
 
@@ -99,6 +108,31 @@ class Evidence:
         }
 
     @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures by their titles, as tables and pictures list them."""
+        figures = {"Singling out": self.singling_out, "Linkability": self.linkability}
+        if self.assignment is not None:
+            figures["Assignment of numbers"] = self.assignment
+        figures |= {f"Inference of {quote(name)}": part for name, part in self.inference.items()}
+        if self.membership is not None and self.membership.mean is not None:
+            figures["Membership, surest"] = Figure(self.membership.value)
+            figures["Membership, on average"] = Figure(self.membership.mean)
+        return figures
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """The figures as texts; the interval stands beside what was sampled."""
+        rows = []
+        for title, figure in self.figures.items():
+            shares = (figure.value, figure.baseline, figure.control)
+            texts = ["–" if share is None else _write(share) for share in shares]
+            if figure.low is not None and figure.high is not None:
+                interval = f" ({_write(figure.low)} to {_write(figure.high)})"
+                texts[0 if figure.control is None else 2] += interval
+            rows.append(dict(zip(_HEADS, (title, *texts), strict=True)))
+        return rows
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """A sentence for each figure, and one on the control that there is not."""
         of = "people" if self.of == "persons" else "records"
@@ -151,6 +185,14 @@ def _compare(difference: float, with_what: str) -> str:
     return f"{points} {unit} {'more' if difference > 0 else 'fewer'} than {with_what}"
 
 
+def count_people(run: Run, population: Table | pd.DataFrame | None) -> EquivalenceClasses | None:
+    """The classes of a population by the hierarchies of a release; None without one."""
+    if population is None:
+        return None
+    classes, repairs = run.prepared.classes, run.prepared.plan.repairs
+    return count_population(classes, population, repairs).classes
+
+
 def attack(
     run: Run,
     known: int = KNOWN,
@@ -179,13 +221,14 @@ def attack(
     ------
     TableError
         The rows are in an engine.
+    PlanError
+        Fewer than one column is known.
     """
+    if known < 1:
+        raise PlanError(f"{known} known columns are not allowed; give a number of at least 1.")
     source, recoding = run.prepared.source, run.recoding
     if not isinstance(source, MemorySource):
-        raise TableError(
-            "An attack compares released rows with the table, which needs the table in memory: add "
-            "--engine memory, or load the table as a file."
-        )
+        raise TableError(IN_ENGINE)
     persons = number_persons(source)
     table, released = read_records(source, recoding, persons)
     rows = np.flatnonzero(recoding.assigned[source.row_class] >= 0)

@@ -12,11 +12,13 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
+from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import write_count, write_number, write_percent
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.cards import Card
 from kanon.charts.trees import TreeDrawing, place_tree
 from kanon.errors import PlanError, TableError, join_lines, quote
+from kanon.evidence.attack import Evidence
 from kanon.measures.overview import MeasureValue
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.metrics import METRICS
@@ -46,6 +48,7 @@ from kanon.report.explanations import (
     describe_released_columns,
     list_guarantees,
 )
+from kanon.report.intruder_test import NO_ATTEMPTS, IntruderTest
 from kanon.report.loss import list_loss_measures, measure_loss_ends
 from kanon.report.optimality_gap import (
     OptimalityGap,
@@ -166,6 +169,15 @@ class Report:
     # what the last report of the same project said, and what changed since
     last: ReportRecord | None = None
     changes: tuple[str, ...] = ()
+    # added to a report: what an attacker gains, the day that was measured, and attempts of people
+    evidence: Evidence | None = None
+    attacked_on: str = ""
+    intruder_test: IntruderTest = NO_ATTEMPTS
+
+    @property
+    def release_fingerprint(self) -> str:
+        """That of the table and the plan: attempts of the motivated intruder test have it."""
+        return compute_fingerprint(self.hashes[0][1], self.hashes[1][1])
 
     @property
     def title(self) -> str:

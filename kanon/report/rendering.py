@@ -17,6 +17,7 @@ from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import join_lines
 from kanon.release.remark_kinds import KINDS, sort_by_kind
 from kanon.report import scripts
+from kanon.report.annex import build_annex
 from kanon.report.contents import Report, build_report_record
 from kanon.report.explanations import format_sensitive_level
 from kanon.report.public import PublicReport
@@ -41,6 +42,9 @@ def render_report(report: Report | PublicReport) -> bytes:
         drawing=Markup(scripts.DRAWING),
         figures=Markup(_encode_figures(report)),
         policy=scripts.compute_script_hashes(),
+        annex=build_annex(report),
+        protocol=_list_protocol(report),
+        evidence=[] if report.evidence is None else report.evidence.rows,
         numbers_csv=_build_data_url("text/csv", write_measures_csv(report)),
         **shared,
     )  # fmt: skip
@@ -70,6 +74,9 @@ def collect_report_numbers(report: Report | PublicReport) -> dict[str, Any]:
         "lower_bound": report.gap and report.gap.least,
         "guarantees": [asdict(part) for part in report.guarantees],
         "decision": report.decision and report.decision.numbers,
+        "evidence": report.evidence and report.evidence.numbers,
+        "intruder_test": _list_protocol(report),
+        "annex": build_annex(report),
         "profile": [asdict(part) for part in report.profile],
         "curves": [
             {"title": part.title, "head": part.head, "rows": part.rows} for part in report.curves
@@ -84,6 +91,11 @@ def collect_report_numbers(report: Report | PublicReport) -> dict[str, Any]:
         # For the next report of the project to compare itself with; it is on file with this one.
         "record": build_report_record(report).model_dump(exclude={"date"}),
     }
+
+
+def _list_protocol(report: Report) -> list[dict[str, str]]:
+    test, evidence = report.intruder_test, report.evidence
+    return test.list_rows(report.release_fingerprint, evidence, report.attacked_on)
 
 
 @cache

@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from kanon.report.origin import Origin, get_content_origin, get_table_origin
 from kanon.sources.tables import Table
 from kanon.studio.jobs.lower_bounds import get_known_bound
 from kanon.studio.session.findings import LowerBoundResult
+from kanon.studio.session.run_plan import hash_release_inputs
 from kanon.studio.session.work import JobRequest, SessionState
 
 
@@ -73,8 +73,10 @@ def request_report(
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
         get_known_bound(work, plan),
     )
-    return JobRequest("reporting", build_report, arguments, partial(_store_report, people_origin))
+    release = hash_release_inputs(work, plan)
 
+    def store_report(work: SessionState, report: Report) -> SessionState:
+        findings = replace(work.findings, report=report, report_release=release)
+        return work.replace_sections(replace(findings, report_population=people_origin))
 
-def _store_report(people: Origin | None, work: SessionState, report: Report) -> SessionState:
-    return work.replace_sections(replace(work.findings, report=report, report_population=people))
+    return JobRequest("reporting", build_report, arguments, store_report)

@@ -308,4 +308,4 @@ def explain_attack(person: dict[str, str], columns: Sequence[str]) -> str:
         f"{escape_markdown(name)} = {escape_markdown(trim_title(value))}"
         for name, value in select_facts(person, columns).items()
     )
-    return _how("attacked", facts=facts_text or "nothing")
+    return f"{_how('attacked', facts=facts_text or 'nothing')}\n\n{_how('evidence')}"

@@ -44,6 +44,8 @@ from kanon.studio.privacy.disclosure import (
     get_number_format,
     write_threshold,
 )
+from kanon.studio.privacy.evidence_panel import show_evidence
+from kanon.studio.privacy.intruder_panel import show_intruder_test
 from kanon.studio.session import state
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.state import attach_widget
@@ -315,6 +317,10 @@ def show_privacy(work: SessionState, result: AnonymisationResult) -> None:
     show_privacy_numbers(work, run, column)
     position = None if column is None else show_classes(work, result, run, column, k)
     names, person = show_attack(work, result, run, column, k)
+    show_evidence(work, result, run, k)
+    if not work.table.records.in_engine:
+        with st.expander("Motivated intruder test: did anyone recognise a person?"):
+            show_intruder_test(work, run, k)
     with st.expander("A population behind the table: who else could it be?"):
         show_population(work, result, run, k)
     with st.expander("How it is computed"):

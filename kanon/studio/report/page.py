@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import pandas as pd
 import streamlit as st
 
+from kanon.base.checked_json import write_json
 from kanon.base.formatting import write_number
 from kanon.errors import KanonError, SettingsError, TableError
 from kanon.plan import Plan
@@ -24,6 +25,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.reporting import get_table_fingerprint, request_report
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
+from kanon.studio.session.findings import EvidenceResult
 from kanon.studio.session.parts import TEXT_TITLES, Purpose, StateSection
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.state import attach_widget
@@ -125,9 +127,21 @@ def build_form(work: SessionState, report: Report, words: Words) -> Report | Pub
     file, view = find_released_file(work, report), work.view(ReportView)
     release = report.public.release if file is None else file[1]
     if not view.public:
-        return replace(report, words=words, hashes=(*report.hashes[:-1], release))
+        test, measured = work.purpose.intruder_test, get_reported_evidence(work)
+        report = replace(report, words=words, intruder_test=test)
+        report = replace(report, hashes=(*report.hashes[:-1], release))
+        if measured is None:
+            return report
+        return replace(report, evidence=measured.evidence, attacked_on=measured.date)
     public = replace(report.public, words=words, release=release)
     return public.add_figures(report.figures, view.publish)
+
+
+def get_reported_evidence(work: SessionState) -> EvidenceResult | None:
+    """What *Privacy* measured of the reported release, with the population that it counts."""
+    measured = work.findings.get_evidence(work.findings.report_release)
+    people = work.findings.report_population
+    return measured if measured and people in (None, measured.options[2]) else None
 
 
 def write_words(words: Words) -> str:
@@ -148,7 +162,7 @@ def write_command(
     table: str,
     public: bool,
     publish: Sequence[str] = (),
-    closely: bool = False,
+    further: Sequence[str] = (),
     **files: str,
 ) -> str:
     """The command that makes the same report again.
@@ -162,8 +176,7 @@ def write_command(
     parts += [part for name, file in files.items() if file for part in (f"--{name}", file)]
     if public:
         parts += ["--public", *(["--publish", ",".join(publish)] if publish else [])]
-    parts += ["--bound"] if closely and not public else []
-    return shlex.join(parts)
+    return shlex.join([*parts, *further])
 
 
 def take_text(name: str, value: str) -> None:
@@ -265,7 +278,9 @@ def show_report_downloads(
 ) -> None:
     view, file = work.view(ReportView), find_released_file(work, reported)
     made = f"{reported.date}|{reported.seconds}"
-    about = f"{reported.plan}|{made}|{words}|{view.public}|{view.publish}|{file}"
+    measured = None if view.public else get_reported_evidence(work)
+    test = work.purpose.intruder_test
+    about = f"{reported.plan}|{made}|{words}|{view.public}|{view.publish}|{file}|{measured}|{test}"
     form = "publication" if view.public else "internal"
     plan, words_content = reported.plan, write_words(words)
     base_name = state.get_or_compute(
@@ -276,7 +291,9 @@ def show_report_downloads(
     decision, since = report.decision, None if view.public else reported.last
     context = decision.context.to_json() if decision else ""
     context_name = get_file_name("context", "json", context) if decision else ""
-    people = work.findings.report_population
+    people = work.findings.report_population or (measured and measured.options[2])
+    intruder = "" if view.public or not test.attempts else write_json(test.model_dump(mode="json"))
+    intruder_name = get_file_name("intruder-test", "json", intruder) if intruder else ""
     last = since.model_dump_json(indent=1) + "\n" if since else ""
     last_name = get_file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -301,6 +318,7 @@ def show_report_downloads(
             ("Your texts", words_content, words_name, "words", "WORDS"),
             ("Purpose file (JSON)", context, context_name, "context", "CONTEXT"),
             ("Numbers of the last report", last, last_name, "last", "LAST"),
+            ("Intruder test", intruder, intruder_name, "intruder", "TEST"),
         ):
             if data:
                 about_it = f"{argument}.json for the command line."
@@ -309,12 +327,13 @@ def show_report_downloads(
         "words": words_name, "context": context_name, "last": last_name,
         "population": people.name if people and not view.public else "",
         "release": file[0] if file else "",
+        "intruder": intruder_name,
     }  # fmt: skip
+    further = ["--bound"] if reported.closely and not view.public else []
+    further += [] if measured is None else measured.arguments
     st.caption("To make the same report from the command line, in the folder with these files:")
     st.code(
-        write_command(
-            plan_name, work.table.file.name, view.public, view.publish, reported.closely, **files
-        ),
+        write_command(plan_name, work.table.file.name, view.public, view.publish, further, **files),
         "bash",
         wrap_lines=True,
     )
@@ -389,7 +408,7 @@ def page() -> None:
             show_report_verdict(form)
             show_report_downloads(work, work.findings.report, form, words, stale)
             file = find_released_file(work, work.findings.report)
-            show_report_preview(
-                work, form, (work.findings.report, words, work.view(ReportView), file)
-            )
+            about = work.findings.report, words, work.view(ReportView), file
+            further = work.findings.evidence, work.purpose.intruder_test
+            show_report_preview(work, form, (*about, *further))
     show_recorded_releases(work)

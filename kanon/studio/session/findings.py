@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import FINISHED_K, Solution, join_solutions
+from kanon.base.fingerprint import compute_fingerprint
+from kanon.evidence.attack import Evidence
 from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.exploration import Exploration
@@ -93,6 +95,10 @@ class AnonymisationResult:
         missing = {*(self.list_offered_k(near) or ())}.difference(self.known or ())
         return sorted(missing, key=lambda k: (abs(math.log(k / near)), k))
 
+    def compute_release_key(self, k: int) -> str:
+        """A fingerprint of a release, as ``hash_release_inputs`` computes it."""
+        return compute_fingerprint(self.settings, k)
+
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
         """Look up the release for k and check it against its plan, without a new run."""
         plan = self.prepared.plan.model_copy(update={"order": order})
@@ -168,6 +174,21 @@ class AttackAndUseResult:
 
 
 @dataclass(frozen=True, eq=False)
+class EvidenceResult:
+    evidence: Evidence
+    release: str  # The key of the release that it is about
+    # How it was measured: the most known columns, whether with a control, the population.
+    options: tuple[int, bool, Origin | None]
+    date: str  # The day, such as 2026-01-31
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The same for ``kanon report``."""
+        known, with_control, _ = self.options
+        return ("--attack", "--known", str(known), *(() if with_control else ("--no-control",)))
+
+
+@dataclass(frozen=True, eq=False)
 class SessionResults(StateSection):
     """All results for a table, replaced whole with it."""
 
@@ -184,6 +205,8 @@ class SessionResults(StateSection):
     attack_and_use: AttackAndUseResult | None = None
     report: Report | None = None
     report_population: Origin | None = None  # The population that the report counted, if any
+    report_release: str = ""  # The key of the release that it is about
+    evidence: EvidenceResult | None = None  # Of the release that it names, see get_evidence
     # By a fingerprint of all that each depends on; a cancelled study leaves what it found.
     runs: Mapping[str, MeasuredRun] = field(default_factory=dict)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
@@ -192,6 +215,11 @@ class SessionResults(StateSection):
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     bounds: Mapping[str, LowerBoundResult] = field(default_factory=dict)
+
+    def get_evidence(self, release: str) -> EvidenceResult | None:
+        """What was measured of the release with this key; None if that was another one."""
+        measured = self.evidence
+        return measured if measured is not None and measured.release == release else None
 
     def keep_solution(
         self,

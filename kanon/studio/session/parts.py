@@ -23,6 +23,7 @@ from kanon.release.common_classes import Release
 from kanon.release.context import Context
 from kanon.release.drift import DriftFinding
 from kanon.report.changes import ReportRecord
+from kanon.report.intruder_test import NO_ATTEMPTS, IntruderTest
 from kanon.report.origin import Origin
 from kanon.report.words import LONGEST, TERMS, Words, parse_words
 from kanon.run import Run
@@ -159,6 +160,7 @@ class Purpose(StateSection):
     population_origin: Origin | None = None
     # The texts of a report, by the names of Words; a text that is too long can be shortened.
     texts: Mapping[str, str] = field(default_factory=dict)
+    intruder_test: IntruderTest = NO_ATTEMPTS
 
     @property
     def counted_population(self) -> pd.DataFrame | None:

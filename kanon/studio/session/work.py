@@ -194,6 +194,7 @@ def get_job_title(doing: str) -> str:
     return {
         "advising": "The advisor",
         "alternatives": "Other algorithms",
+        "attacking": "What an attacker gains",
         "attacking and using": "Measuring the release",
         "bound": "The lower bound",
         "closer": "A closer lower bound",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon import __version__
-from kanon.base.checked_json import read_json
+from kanon.base.checked_json import read_json, validate
 from kanon.errors import KanonError, PlanError, list_names, quote
 from kanon.experiments.kept_comparisons import (
     MOST_KEPT,
@@ -20,6 +20,7 @@ from kanon.metrics import METRICS
 from kanon.plan import Plan, update_plan_version
 from kanon.release.context import Context
 from kanon.report.changes import ReportRecord, parse_record
+from kanon.report.intruder_test import IntruderTest
 from kanon.report.words import parse_words, select_filled_words
 from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings
@@ -86,6 +87,7 @@ def export_project(work: SessionState) -> str:
         "reports": [saved.model_dump() for saved in work.kept.reports],
         "words": select_filled_words(work.purpose.words()),
         "context": work.purpose.context.content,
+        "intruder_test": work.purpose.intruder_test.model_dump(mode="json"),
     }
     return json.dumps(project, ensure_ascii=False, indent=1) + "\n"
 
@@ -121,12 +123,14 @@ def open_project(
     if "words" in document:  # earlier files have none
         words = parse_words(document["words"], "The project file: the key words")
         work = work.replace_sections(replace(work.purpose, texts=select_filled_words(words)))
-    if "context" in document:
-        try:
-            context = Context.from_content(document["context"])
-        except PlanError as error:
-            raise error.add_place("The project file") from None
-        work = work.replace_sections(replace(work.purpose, context=context))
+    try:  # earlier files have neither
+        test = validate(IntruderTest, document.get("intruder_test", {}), "intruder test")
+        purpose = replace(work.purpose, intruder_test=test)
+        if "context" in document:
+            purpose = replace(purpose, context=Context.from_content(document["context"]))
+    except PlanError as error:
+        raise error.add_place("The project file") from None
+    work = work.replace_sections(purpose)
     work = _apply_reading(work.replace_sections(replace(work.message, problem=None)), plan, again)
     configurations: list[SavedConfiguration] = []
     for part in document["kept"]:

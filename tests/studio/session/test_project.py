@@ -109,7 +109,7 @@ def test_no_record_is_in_the_file():
     listed = json.loads(saved)
     parts = {
         "project", "kanon", "plan", "hierarchies", "levels", "compared", "comparisons", "kept",
-        "reports", "words", "context",
+        "reports", "words", "context", "intruder_test",
     }  # fmt: skip
     assert set(listed) == parts
     for record in PEOPLE.itertuples(index=False):
