@@ -35,7 +35,7 @@ from kanon.evidence.figures import (
     compute_wilson_interval,
     find_most_frequent_share,
     find_singled_out,
-    limit_known,
+    limit_set_size,
     measure_inference,
     measure_linkability,
 )
@@ -232,7 +232,7 @@ def attack(
     persons = number_persons(source)
     table, released = read_records(source, recoding, persons)
     rows = np.flatnonzero(recoding.assigned[source.row_class] >= 0)
-    n, size = len(np.unique(persons)), limit_known(len(table.columns), known)
+    n, size = len(np.unique(persons)), limit_set_size(len(table.columns), known)
     columns = list(range(len(table.columns)))
     own = table.select(rows)
     alone = find_singled_out(own, released, size, lambda share, _: progress(share / 2, "attack"))

@@ -72,10 +72,10 @@ def compute_wilson_interval(share: float, n: int) -> Interval:
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def limit_known(n_columns: int, known: int) -> int:
+def limit_set_size(n_columns: int, known: int) -> int:
     """The most columns that can be known so that at most :data:`MOST_SETS` sets are tried.
 
-    >>> limit_known(9, 3), limit_known(40, 3), limit_known(2, 3)
+    >>> limit_set_size(9, 3), limit_set_size(40, 3), limit_set_size(2, 3)
     (3, 2, 2)
     """
     sizes = range(1, min(known, n_columns) + 1)

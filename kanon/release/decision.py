@@ -417,7 +417,7 @@ def compare_with_thresholds(
     known = {*(usefulness or ())}
     parts = [
         ThresholdResult(
-            required[name], column, level, reached.of, _explain_unmeasured(name in known, level)
+            required[name], column, level, reached.of, _explain_missing_figure(name in known, level)
         )
         for (name, column), level in levels.items()
         if required[name].wanted is not None
@@ -436,7 +436,7 @@ def _list_attack_levels(evidence: Evidence) -> Iterator[tuple[_LevelKey, float]]
         yield ("inference", column), 100 * (figure.value - without)
 
 
-def _explain_unmeasured(tried: bool, level: float | None) -> str:
+def _explain_missing_figure(tried: bool, level: float | None) -> str:
     if level is not None:
         return ""
     return "this table has nothing to measure it on" if tried else "not measured yet"

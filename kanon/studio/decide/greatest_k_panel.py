@@ -100,7 +100,7 @@ def build_greatest_k_request(work: SessionState, model: SensitiveModel) -> JobRe
     )  # fmt: skip
 
 
-def require_reached(work: SessionState, model: SensitiveModel, k: int) -> SessionState:
+def require_found_model(work: SessionState, model: SensitiveModel, k: int) -> SessionState:
     others = [
         other
         for other in work.settings.models
@@ -317,7 +317,7 @@ def _show_results(work: SessionState, greatest: GreatestKResult) -> None:
             disabled=k is None or k < 2,
             help="Requires both for the next release, as on the Anonymise page.",
             on_click=lambda: state.set_session(
-                require_reached(state.get_session(), greatest.model, k or 2)
+                require_found_model(state.get_session(), greatest.model, k or 2)
             ),
         )
         show_undo_button(work, "reverse")

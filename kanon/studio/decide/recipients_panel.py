@@ -90,12 +90,12 @@ def measure_again(
 def build_attack_request(run: Run, about: tuple[str, int], work: SessionState) -> JobRequest:
     names = frozenset(list_thresholds_to_measure(work.purpose.context))
 
-    def store_measured(work: SessionState, measured: AttackAndUse) -> SessionState:
+    def store_figures(work: SessionState, measured: AttackAndUse) -> SessionState:
         result = AttackAndUseResult(measured, about, names)
         return work.replace_sections(replace(work.findings, attack_and_use=result))
 
     arguments = (run.prepared.plan.model_dump(mode="json"), work.table.records, sorted(names))
-    return JobRequest(_JOB, measure_again, arguments, store_measured)
+    return JobRequest(_JOB, measure_again, arguments, store_figures)
 
 
 def show_attack_button(work: SessionState, run: Run, about: tuple[str, int]) -> None:

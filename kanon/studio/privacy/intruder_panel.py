@@ -77,10 +77,10 @@ def show_intruder_test(work: SessionState, run: Run, k: int) -> None:
 def _attach(name: str, first: object = 0) -> dict[str, Any]:
     work = state.get_session()
     value, key = work.view(IntruderView).typed.get(name, first), f"intruder-{name}-{work.version}"
-    return attach_widget(key, value, _take_typed, name, keep=True)
+    return attach_widget(key, value, _read_fields, name, keep=True)
 
 
-def _take_typed(name: str, value: object) -> None:
+def _read_fields(name: str, value: object) -> None:
     typed = state.get_session().view(IntruderView).typed
     state.update_fields(IntruderView, typed={**typed, name: value})
 

@@ -88,7 +88,7 @@ def build_report_request(work: SessionState) -> JobRequest:
     return request_report(work, plan_report(work), *get_report_context(work))
 
 
-def is_report_outdated(work: SessionState) -> bool:
+def needs_new_report(work: SessionState) -> bool:
     if work.findings.report is None:
         return False
     report = work.findings.report
@@ -398,7 +398,7 @@ def _describe_model(model: Mapping[str, Any]) -> str:
 def page() -> None:
     work = draw_page_head("What goes on file about this release?")
     show_unready(work)
-    stale = is_report_outdated(work)
+    stale = needs_new_report(work)
     words = show_text_fields()
     show_report_choices(work, work.findings.report is not None and not stale)
     show_report_notice(work, stale)

@@ -7,7 +7,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.release.context import ChosenThreshold, Context, replace_threshold
 from kanon.studio.decide.advice_panel import take_proposal
-from kanon.studio.decide.greatest_k_panel import require_reached
+from kanon.studio.decide.greatest_k_panel import require_found_model
 from kanon.studio.decide.purpose_panel import find_unreachable, require_thresholds, set_context
 from kanon.studio.decide.settings_undo import can_undo_settings, undo_settings
 from kanon.studio.decide.state import DecideView
@@ -24,7 +24,7 @@ MODELS = (DistinctLDiversity(2, "disease"), EntropyLDiversity(l=1.5, column="dis
 TAKEN = {
     "purpose": require_thresholds,
     "settings": lambda work: take_proposal(work, Configuration("ncp", "s3", scope="class"), 4),
-    "reverse": lambda work: require_reached(work, MIXED, 4),
+    "reverse": lambda work: require_found_model(work, MIXED, 4),
 }
 SETTINGS = ("algorithm", "metric", "strategy", "scope", "sensitive", "k", "models")
 
@@ -73,10 +73,10 @@ def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
 
 
 def test_two_presses_in_a_row_are_given_back_at_once(begun):
-    first = require_reached(begun, MIXED, 4)
-    assert chosen(undo_settings(require_reached(first, MIXED, 6), "reverse")) == chosen(begun)
+    first = require_found_model(begun, MIXED, 4)
+    assert chosen(undo_settings(require_found_model(first, MIXED, 6), "reverse")) == chosen(begun)
     between = with_fields(first, k=7)
-    again = require_reached(between, MIXED, 6)
+    again = require_found_model(between, MIXED, 6)
     assert chosen(undo_settings(again, "reverse")) == chosen(between), "by hand is not lost"
 
 
