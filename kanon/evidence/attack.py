@@ -220,7 +220,7 @@ def attack(
     Raises
     ------
     TableError
-        The rows are in an engine.
+        The rows are in an engine, or every record is suppressed.
     PlanError
         Fewer than one column is known.
     """
@@ -229,9 +229,11 @@ def attack(
     source, recoding = run.prepared.source, run.recoding
     if not isinstance(source, MemorySource):
         raise TableError(IN_ENGINE)
+    rows = np.flatnonzero(recoding.assigned[source.row_class] >= 0)
+    if not len(rows):
+        raise TableError("Every record is suppressed, so there is nothing to attack.")
     persons = number_persons(source)
     table, released = read_records(source, recoding, persons)
-    rows = np.flatnonzero(recoding.assigned[source.row_class] >= 0)
     n, size = len(np.unique(persons)), limit_set_size(len(table.columns), known)
     columns = list(range(len(table.columns)))
     own = table.select(rows)
@@ -256,8 +258,7 @@ def attack(
             )  # fmt: skip
         except Unsatisfiable:
             reason = (
-                "There is no control: without a fifth of the people, no release meets the "
-                "requirements."
+                "There is no control: without a fifth of the people, no record would be released."
             )
     membership = None
     if people is not None:
@@ -284,6 +285,7 @@ def _add_controls(
     """The figures beside those of releases that are made without the persons they are about.
 
     Five releases are made, each without a fifth of the persons, so that each is left out once.
+    Unsatisfiable: one of them would have no records.
     """
     source = run.prepared.source
     assert isinstance(source, MemorySource)
@@ -301,6 +303,8 @@ def _add_controls(
             inside, nodes=source.classes.nodes[source.row_class[out]], persons=persons[out]
         )
         rows = np.flatnonzero(smaller.recoding.assigned[own.row_class] >= 0)
+        if not len(rows):
+            raise Unsatisfiable("Every record is suppressed.")
         share = len(np.unique(persons[out])) / len(numbers)
         for column, codes in values.items():
             right = measure_inference(outside, released, codes[out], codes[~out][rows])

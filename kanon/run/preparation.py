@@ -163,7 +163,7 @@ class PreparedRun:
         return " ".join(
             f"{count_noun(number, classes.of.removesuffix('s'))} of the table "
             f"{'has' if number == 1 else 'have'} no match in the population {quote(population)}, "
-            "so the table is no part of it."
+            "so not everyone in the table belongs to it."
             for population, number in numbers.items()
             if number
         )

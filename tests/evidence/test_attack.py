@@ -39,7 +39,7 @@ def plan_for(algorithm="gaa", k=2, person=False, **further):
             },
             **({"person": "who"} if person else {}),
             "read": {"missing": "as-value"},
-            "algorithm": {"name": algorithm},
+            "algorithm": {"name": algorithm} if isinstance(algorithm, str) else algorithm,
             "privacy": [{"model": "k-anonymity", "k": k}],
             **further,
         }
@@ -204,11 +204,30 @@ def test_the_control_is_made_without_the_people_it_attacks():
     assert attack(run(plan_for(k=5, person=True), table), seed=4).inference["ill"] != figure
 
 
+def plan_of_levels(place, k):
+    levels = {"name": "levels", "node": {"place": place, "sex": 0}}
+    return plan_for(k=k, algorithm=levels, suppression_limit=1.0)
+
+
 def test_no_control_where_the_rest_cannot_be_released():
-    table = make_table(10)
-    evidence = attack(run(plan_for(k=10), table))
-    assert evidence.inference["ill"].control is None
-    assert "without a fifth of the people" in evidence.sentences[-1]
+    table = make_table(10).assign(sex=["F", "M"] * 5)
+    # Fewer than k people, and classes of fewer.
+    for plan in (plan_for(k=10), plan_of_levels(2, 5)):
+        evidence = attack(run(plan, table))
+        assert evidence.inference["ill"].control is None
+        assert (
+            "without a fifth of the people, no record would be released" in evidence.sentences[-1]
+        )
+
+
+def test_a_release_of_nobody_is_refused(kanon, folder):
+    pd.DataFrame({"place": [*"uvwx"], "sex": "F", "ill": "flu"}).to_csv(
+        folder / "t.csv", index=False
+    )
+    (folder / "plan.json").write_text(plan_of_levels(0, 3).to_json())
+    said = kanon("attack", "plan.json", "--table", "t.csv")
+    assert (said.status, said.out) == (2, "")
+    assert "Every record is suppressed, so there is nothing to attack." in said.err
 
 
 def plan_of_numbers(k, **further):
