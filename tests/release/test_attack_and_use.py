@@ -306,7 +306,7 @@ def test_protection_is_drawn_above_usefulness():
     assert "predictions lost, points" not in drawn, "nothing was measured"
     notes = {note.y: note.text for note in chart.layout.annotations}
     assert notes["predictions lost, points"] == " ? not measured, required 3"
-    assert compute_times_reached(decision.parts[2]) == 2.5
+    assert compute_times_reached(decision.parts[2]) == pytest.approx(2.5)
     protected = draw_decision(compare_with_thresholds(INSIDE, REACHED), "title")
     assert len(protected.layout.yaxis.categoryarray) == 2, "one group needs no heading"
 
