@@ -52,14 +52,17 @@ def list_measured_thresholds(contexts: Iterable[Context]) -> list[str]:
 
 
 def measure_attack_and_use(
-    run: Run, names: Collection[str], progress: Progress = ignore_progress
+    run: Run,
+    names: Collection[str],
+    progress: Progress = ignore_progress,
+    evidence: Evidence | None = None,
 ) -> AttackAndUse:
     """Attack a release and use it, as far as some of these thresholds need it.
 
     Inference is compared with people who are not in the release. The table has to be in memory.
+    With ``evidence`` the release is not attacked: that is what an attack on it showed.
     """
-    evidence = None
-    if run.recoding.n_classes and not {*OF_EVIDENCE}.isdisjoint(names):
+    if evidence is None and run.recoding.n_classes and not {*OF_EVIDENCE}.isdisjoint(names):
         evidence = attack(
             run, with_control="inference" in names, progress=scale_progress(progress, 0, 0.8)
         )

@@ -25,7 +25,11 @@ from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.privacy import k_anonymity
 from kanon.privacy.plans import MODELS
-from kanon.release.attack_and_use import list_measured_thresholds, measure_attack_and_use
+from kanon.release.attack_and_use import (
+    AttackAndUse,
+    list_measured_thresholds,
+    measure_attack_and_use,
+)
 from kanon.release.check import require_verdicts
 from kanon.release.context import Context
 from kanon.release.decision import Decision, compare_with_thresholds, measure_reached_levels
@@ -199,12 +203,14 @@ def collect_report(
     bound: LowerBound | None = None,
     closely: bool = False,
     handed_out: Path | None = None,
+    measured: AttackAndUse | None = None,
     progress: Progress = ignore_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather everything that its report says.
 
     Only the plan and the table count, so the dashboard and the command line say the same. Two calls
-    differ only in the date and the seconds.
+    differ only in the date and the seconds. ``measured`` is what an attack on the release and its
+    use showed, where that is known for all that ``context`` needs: it is not measured again.
 
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
@@ -235,9 +241,8 @@ def collect_report(
     if context is not None:  # before what takes long: a population may not fit, for one
         reached = measure_reached_levels(release_run, context.known, people)
         names = list_measured_thresholds([context])
-        decision = compare_with_thresholds(
-            context, reached, *measure_attack_and_use(release_run, names)
-        )
+        measured = measured or measure_attack_and_use(release_run, names)
+        decision = compare_with_thresholds(context, reached, *measured)
     progress(0.45, "measuring what was lost")
     losses = list_loss_measures(release_run, measure_loss_ends(prepared))
     other_releases = collect_alternatives(release_run, scale_progress(progress, 0.6, 0.95))

@@ -142,12 +142,13 @@ def _show_verdict(work: SessionState) -> Decision | None:
             st.error(escape_markdown(error.sentence), icon=":material/error:")
             return None
         about, context = (result.settings, k), work.purpose.context
-        measured = get_attack_and_use(work, about) or AttackAndUse()
+        release = result.compute_release_key(k)
+        measured = get_attack_and_use(work, release) or AttackAndUse()
         decision = compare_with_thresholds(context, reached, *measured)
         text_side, chart_side = st.columns([4, 5], gap="medium")
         with text_side:
             _show_decision(decision)
-            show_attack_button(work, run, about)
+            show_attack_button(work, run, release)
         if decision.parts:
             with chart_side:
                 inputs = f"{about}|{context.to_json()}|{any(measured)}"
@@ -225,7 +226,7 @@ def _show_threshold(
     unit = IN_PERSONS.unit if name == "k" and work.table.person_for_k else limit.card.unit
     with number:
         st.number_input(
-            escape_markdown(f"{unit} {limit.card.arrow}"),
+            f"{unit} {limit.card.arrow}",
             value=None,  # otherwise an empty field would return the minimum
             step=0.05 if name == "t" else 1.0,
             format="%g",

@@ -1,5 +1,6 @@
 """The questions about the people who get a release, its attack and use, and all verdicts."""
 
+import datetime
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
@@ -7,8 +8,11 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.progress import Progress, scale_progress
+from kanon.base.progress import Progress
+from kanon.evidence import KNOWN
+from kanon.evidence.attack import Evidence
 from kanon.plan import Plan
+from kanon.recoding import Recoding
 from kanon.release.attack_and_use import (
     AttackAndUse,
     list_measured_thresholds,
@@ -18,10 +22,10 @@ from kanon.release.attack_probability import CONTROLS, INVASIONS, Controls
 from kanon.release.context import AUDIENCES, Context, list_recipient_contexts
 from kanon.release.decision import ReachedNumbers
 from kanon.release.recipients import build_recipients_table, decide_for_recipients
-from kanon.run import Run, prepare, run_prepared
+from kanon.run import Run, prepare
 from kanon.sources.tables import Table
 from kanon.studio.jobs.durations import measure_job
-from kanon.studio.session.findings import AttackAndUseResult
+from kanon.studio.session.findings import AttackAndUseResult, EvidenceResult
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest, SessionState
@@ -70,40 +74,53 @@ def list_thresholds_to_measure(context: Context) -> list[str]:
     return list_measured_thresholds(list_recipient_contexts(context).values())
 
 
-def get_attack_and_use(work: SessionState, about: tuple[str, int]) -> AttackAndUse | None:
+def get_attack_and_use(work: SessionState, release: str) -> AttackAndUse | None:
     """What was measured on this release; None if some recipients' thresholds need more."""
-    result, names = work.findings.attack_and_use, list_thresholds_to_measure(work.purpose.context)
-    if result is None or result.about != about or not result.names.issuperset(names):
-        return None
-    return result.measured
+    names = list_thresholds_to_measure(work.purpose.context)
+    return work.findings.get_attack_and_use(release, names)
 
 
-def measure_again(
-    progress: Progress, content: Mapping[str, Any], table: Table, names: Collection[str]
+def measure_in_worker(
+    progress: Progress,
+    content: Mapping[str, Any],
+    table: Table,
+    recoding: Recoding,
+    names: Collection[str],
+    evidence: Evidence | None,
 ) -> AttackAndUse:
-    """Make the release of a plan again in a worker, attack it and use it."""
-    prepared = prepare(Plan.from_content(content), table)
-    release = run_prepared(prepared, scale_progress(progress, 0, 0.2))
-    return measure_attack_and_use(release, names, scale_progress(progress, 0.2, 1))
+    run = Run(prepare(Plan.from_content(content), table), recoding, 0.0)
+    return measure_attack_and_use(run, names, progress, evidence)
 
 
-def build_attack_request(run: Run, about: tuple[str, int], work: SessionState) -> JobRequest:
+def build_attack_request(run: Run, release: str, work: SessionState) -> JobRequest:
+    """What *Privacy* measured in the same way is not measured again, nor the other way round."""
     names = frozenset(list_thresholds_to_measure(work.purpose.context))
+    with_control, day = "inference" in names, datetime.date.today().isoformat()
+    known = work.findings.get_evidence(release)
+    if known is not None and (known.options[0] != KNOWN or (with_control and not known.options[1])):
+        known = None
 
     def store_figures(work: SessionState, measured: AttackAndUse) -> SessionState:
-        result = AttackAndUseResult(measured, about, names)
-        return work.replace_sections(replace(work.findings, attack_and_use=result))
+        result = AttackAndUseResult(measured, release, names)
+        findings = replace(work.findings, attack_and_use=result)
+        if measured.evidence is not None and findings.get_evidence(release) is None:
+            evidence = EvidenceResult(measured.evidence, release, (KNOWN, with_control, None), day)
+            findings = replace(findings, evidence=evidence)
+        return work.replace_sections(findings)
 
-    arguments = (run.prepared.plan.model_dump(mode="json"), work.table.records, sorted(names))
-    return JobRequest(_JOB, measure_again, arguments, store_figures)
+    arguments = (
+        run.prepared.plan.model_dump(mode="json"), work.table.records, run.recoding,
+        sorted(names), None if known is None else known.evidence,
+    )  # fmt: skip
+    return JobRequest(_JOB, measure_in_worker, arguments, store_figures)
 
 
-def show_attack_button(work: SessionState, run: Run, about: tuple[str, int]) -> None:
+def show_attack_button(work: SessionState, run: Run, release: str) -> None:
     if not list_thresholds_to_measure(work.purpose.context):
         return
-    if get_attack_and_use(work, about) is None:
+    if get_attack_and_use(work, release) is None:
         draw_start_button(
-            _JOB, "Measure attack and usefulness", partial(build_attack_request, run, about),
+            _JOB, "Measure attack and usefulness", partial(build_attack_request, run, release),
             key="decide-attack", effort=measure_job(work, _JOB),
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon.base.progress import Progress
 from kanon.plan import Plan
+from kanon.release.attack_and_use import AttackAndUse, list_measured_thresholds
 from kanon.release.context import Context
 from kanon.report.changes import parse_record
 from kanon.report.contents import Report, collect_report
@@ -43,6 +44,7 @@ def build_report(
     people: pd.DataFrame | None = None,
     last: Mapping[str, Any] | None = None,
     bound: LowerBoundResult | None = None,
+    measured: AttackAndUse | None = None,
 ) -> Report:
     """Gather a report in a worker; the user's own texts are added where it is shown."""
     origin = origin or get_table_origin(table, name)
@@ -51,7 +53,7 @@ def build_report(
         context=None if context is None else Context.from_content(context), people=people,
         last=None if last is None else parse_record(last),
         bound=None if bound is None else bound.bound, closely=bound is not None and bound.closely,
-        progress=progress,
+        measured=measured, progress=progress,
     )  # fmt: skip
 
 
@@ -62,6 +64,8 @@ def request_report(
     people: pd.DataFrame | None,
     people_origin: Origin | None,
 ) -> JobRequest:
+    release = hash_release_inputs(work, plan)
+    names = [] if context is None else list_measured_thresholds([context])
     arguments = (
         plan.model_dump(mode="json"),
         work.table.records,
@@ -72,8 +76,8 @@ def request_report(
         people,
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
         get_known_bound(work, plan),
+        work.findings.get_attack_and_use(release, names),
     )
-    release = hash_release_inputs(work, plan)
 
     def store_report(work: SessionState, report: Report) -> SessionState:
         findings = replace(work.findings, report=report, report_release=release)

@@ -37,7 +37,8 @@ def show_intruder_test(work: SessionState, run: Run, k: int) -> None:
     )
     people_side, date_side, hours_side = st.columns([4, 2, 2])
     people_side.text_input("1. Who tried?", **_attach("people", ""), placeholder="Names or roles")
-    date_side.date_input("When?", **_attach("date", datetime.date.today()))
+    today = datetime.date.today().isoformat()
+    date_side.text_input("When?", **_attach("date", today), placeholder="2026-01-31")
     hours_side.number_input("For how many hours?", 0.0, None, **_attach("hours", 0.0), step=0.5)
     st.multiselect(
         "2. Of which columns did they know a person's values?", list(work.table.roles),
@@ -87,8 +88,8 @@ def _read_fields(name: str, value: object) -> None:
 
 def add_attempt(work: SessionState, release: str) -> SessionState:
     """File what was typed as an attempt on a release; PlanError says what is wrong with it."""
-    typed = {"people": "", "date": datetime.date.today(), **work.view(IntruderView).typed}
-    attempt = {**typed, "date": str(typed["date"]), "release": release}
+    today = datetime.date.today().isoformat()
+    attempt = {"people": "", "date": today, **work.view(IntruderView).typed, "release": release}
     attempts = [*work.purpose.intruder_test.attempts, attempt]
     return replace_attempts(work, attempts).replace_sections(IntruderView())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -169,7 +169,7 @@ class LowerBoundResult:
 @dataclass(frozen=True, eq=False)
 class AttackAndUseResult:
     measured: AttackAndUse
-    about: tuple[str, int]  # The settings and the k of the release
+    release: str  # The key of the release that it is about
     names: frozenset[str]  # The thresholds for which it was measured
 
 
@@ -220,6 +220,13 @@ class SessionResults(StateSection):
         """What was measured of the release with this key; None if that was another one."""
         measured = self.evidence
         return measured if measured is not None and measured.release == release else None
+
+    def get_attack_and_use(self, release: str, names: Collection[str]) -> AttackAndUse | None:
+        """What was measured of it for thresholds; None if these need more."""
+        result = self.attack_and_use
+        if result is None or result.release != release or not result.names.issuperset(names):
+            return None
+        return result.measured
 
     def keep_solution(
         self,

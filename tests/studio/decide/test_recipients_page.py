@@ -1,8 +1,13 @@
 """The page Decide: the questions about recipients, their verdicts, attack and usefulness."""
 
+from dataclasses import replace
+
 import pytest
 
 from kanon.release.context import Context
+from kanon.studio.decide.recipients_panel import build_attack_request
+from kanon.studio.jobs.reporting import request_report
+from kanon.studio.session.run_plan import build_plan
 from support import dashboard as ui
 
 DECIDE = "pages/decide.py"
@@ -72,3 +77,33 @@ def test_a_floor_is_measured_and_missed_and_a_wrong_number_changes_nothing(hospi
     want(at, "classifier", 100.0)
     assert MEASURE in ui.button_labels(at), "more is required than was measured"
     assert not ui.problems(at)
+
+
+def test_what_one_page_measured_the_others_do_not_measure_again(hospital):
+    at = want(hospital, "linkability", 100.0)
+    at = ui.settled(ui.press(at, MEASURE))
+    findings = ui.work(at).findings
+    release = findings.attack_and_use.release
+    measured = findings.get_evidence(release)
+    assert measured.evidence == findings.attack_and_use.measured.evidence
+    assert measured.evidence.sentences[1] in ui.page_text(ui.go(at, "pages/privacy.py"))
+
+    work = ui.work(ui.go(at, DECIDE))
+    run = findings.result.release(findings.result.k_for(work.settings.k))
+    want(at, "singling_out", 100.0)
+    *_, names, evidence = build_attack_request(run, release, ui.work(at)).arguments
+    assert names == ["linkability", "singling_out"] and evidence is measured.evidence
+    want(at, "inference", 100.0)
+    *_, names, evidence = build_attack_request(run, release, ui.work(at)).arguments
+    assert "inference" in names and evidence is None, "inference needs a control"
+
+
+def test_a_report_takes_what_was_measured_for_the_decision(hospital):
+    at = want(hospital, "alteration", 100.0)
+    at = ui.settled(ui.press(at, MEASURE))
+    work = ui.work(at)
+    request = request_report(work, build_plan(work), work.purpose.context, None, None)
+    assert request.arguments[-1] == work.findings.attack_and_use.measured
+    changed = work.replace_sections(replace(work.settings, k=work.settings.k + 1))
+    request = request_report(changed, build_plan(changed), changed.purpose.context, None, None)
+    assert request.arguments[-1] is None
