@@ -32,7 +32,7 @@ def nothing_is_parsed_here(monkeypatch):
 
 def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_parsed_here):
     at = start(ui.DATA)
-    for kind in ("csv", "tsv", "xlsx", "parquet", "feather"):
+    for kind in ("csv", "tsv", "xlsx", "parquet", "sav", "dta", "feather"):
         ui.upload(at, f"people.{kind}", table_bytes(ui.PEOPLE, kind))
         table = ui.work(at).table
         assert table.title == f"people.{kind}" and table.records.n_records == len(ui.PEOPLE)
