@@ -41,59 +41,53 @@ _LARGEST_WHOLE = 2_147_483_620  # in 32 bits; the rest of them means missing in 
 _LARGEST = 8e307  # of Stata; larger numbers mean missing
 _CREATED = datetime(1980, 1, 1)  # the same table gives the same bytes on any day
 
-_SPSS_DAYS = r"([AEJS]?DATE|MOYR|QYR|WKYR)\d*"
-_SAS_DAYS = (
-    r"(DATE|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]?|WEEKDAT[EX]|(IS|E|B)8601DA|MONYY|YYMON|JULIAN)\d*"
+# The formats in which columns of SPSS and SAS show days, moments and times.
+_DAYS = (
+    r"([AEJS]?DATE|MOYR|QYR|WKYR|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]?|WEEKDAT[EX]|(IS|E|B)8601DA"
+    r"|MONYY|YYMON|JULIAN)\d*"
 )
 _MOMENTS = r"(DATETIME|YMDHMS|DATEAMPM|MDYAMPM|(IS|E|B)8601DT)\d*"
 _HOURS = r"(TIME|HHMM|TOD|TIMEAMPM|(IS|E|B)8601TM)\d*"
 
-
-@dataclass(frozen=True)
-class _Dates:
-    """How a program counts dates: the formats of its columns, the first day, seconds per step."""
-
-    days: str
-    origin: np.datetime64
-    seconds: int
-
-    def convert_column(self, cells: pd.Series, shown_as: str, name: str) -> pd.Series:
-        """A column of numbers as dates or times, if the program shows them so."""
-        shown = shown_as.partition(".")[0].upper()
-        is_day = bool(re.fullmatch(self.days, shown))
-        is_hour = bool(re.fullmatch(_HOURS, shown))
-        if not (is_day or is_hour or re.fullmatch(_MOMENTS, shown)):
-            return cells
-        numbers = cells.to_numpy(dtype=float, na_value=np.nan)
-        filled = np.isfinite(numbers)
-        seconds = numbers[filled] * (self.seconds if is_day else 1)
-        if is_hour and ((seconds < 0) | (seconds >= 86_400)).any():
-            return cells  # spans of time
-        if (np.abs(seconds) > 1e12).any():
-            raise get_date_error(name)
-        moments = np.full(len(cells), "NaT", "datetime64[ms]")
-        moments[filled] = self.origin + (1000 * seconds).round().astype("timedelta64[ms]")
-        if is_hour:
-            times = [None if moment is None else moment.time() for moment in moments.tolist()]
-            return pd.Series(times, dtype=object)
-        return pd.Series(moments.astype("datetime64[D]") if is_day else moments)
+# What they count from, and how many seconds a step is in columns of days.
+_SPSS_DATES = np.datetime64("1582-10-14", "ms"), 1
+_SAS_DATES = np.datetime64("1960-01-01", "ms"), 86_400
 
 
-_SPSS = _Dates(_SPSS_DAYS, np.datetime64("1582-10-14", "ms"), 1)
-_SAS = _Dates(_SAS_DAYS, np.datetime64("1960-01-01", "ms"), 86_400)
+def _convert_dates(
+    cells: pd.Series, shown_as: str, name: str, origin: np.datetime64, step: int
+) -> pd.Series:
+    """A column of numbers as dates or times, if the program shows them so."""
+    shown = shown_as.partition(".")[0].upper()
+    is_day, is_hour = (re.fullmatch(formats, shown) is not None for formats in (_DAYS, _HOURS))
+    if not (is_day or is_hour or re.fullmatch(_MOMENTS, shown)):
+        return cells
+    numbers = cells.to_numpy(dtype=float, na_value=np.nan)
+    filled = np.isfinite(numbers)
+    seconds = numbers[filled] * (step if is_day else 1)
+    if is_hour and ((seconds < 0) | (seconds >= 86_400)).any():
+        return cells  # spans of time
+    if (np.abs(seconds) > 1e12).any():
+        raise get_date_error(name)
+    moments = np.full(len(cells), "NaT", "datetime64[ms]")
+    moments[filled] = origin + (1000 * seconds).round().astype("timedelta64[ms]")
+    if is_hour:
+        times = [None if moment is None else moment.time() for moment in moments.tolist()]
+        return pd.Series(times, dtype=object)
+    return pd.Series(moments.astype("datetime64[D]") if is_day else moments)
 
 
 def read_sav(data: bytes, name: str, settings: ReadSettings) -> FileContent:
-    return _read_by_pyreadstat(data, name, settings, "SPSS", "read_sav", _SPSS)
+    return _read_by_pyreadstat(data, name, settings, "SPSS", "read_sav", _SPSS_DATES)
 
 
 def read_sas(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     reader = "read_xport" if name.lower().endswith(".xpt") else "read_sas7bdat"
-    return _read_by_pyreadstat(data, name, settings, "SAS", reader, _SAS)
+    return _read_by_pyreadstat(data, name, settings, "SAS", reader, _SAS_DATES)
 
 
 def _read_by_pyreadstat(
-    data: bytes, name: str, settings: ReadSettings, title: str, reader: str, dates: _Dates
+    data: bytes, name: str, settings: ReadSettings, title: str, reader: str, dates: tuple[Any, int]
 ) -> FileContent:
     import pyreadstat  # only for these files, as it takes a while
 
@@ -107,20 +101,20 @@ def _read_by_pyreadstat(
             texts = list(head.readstat_variable_types.values()).count("string")
             width = _TEXT_BYTES * texts + sum(head.variable_storage_width.values())
             check_unpacked(name, n_rows * width)
-            # Where the head has no number of rows, or a lie, no more are read than are allowed.
-            most = min(_get_most_rows(columns), get_byte_limit("unpacked_megabytes") // width + 1)
-            frame, head = read(io.BytesIO(data), row_limit=most, **how)
+            if head.number_rows is None:  # then no more are read than are allowed
+                memory = get_byte_limit("unpacked_megabytes")
+                how["row_limit"] = min(_get_most_rows(columns), memory // width + 1)
+            frame, head = read(io.BytesIO(data), **how)
     except (*_UNREADABLE, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
         raise build_damage_error(name, title) from None
     check_size(name, len(frame), columns)
     check_unpacked(name, len(frame) * width)
     shown_as = head.original_variable_types
-    frame = pd.DataFrame(
-        {
-            column: dates.convert_column(cells, shown_as.get(column) or "", column)
-            for column, cells in frame.items()
-        }
-    )
+    columns_read = {
+        column: _convert_dates(cells, shown_as.get(column) or "", column, *dates)
+        for column, cells in frame.items()
+    }
+    frame = pd.DataFrame(columns_read)
     return _build_content(frame, name, head.variable_value_labels, head.column_names_to_labels)
 
 
@@ -202,9 +196,17 @@ def _simplify(cells: pd.Series) -> pd.Series:
     """Whole numbers as such: these programs store most numbers as floating-point numbers."""
     if cells.dtype == object:
         return cells.where(cells.notna(), None).infer_objects()
-    if cells.dtype.kind != "f" or not (cells.dropna().abs() < _EXACT).all():
-        return cells
-    return cells.convert_dtypes(convert_string=False, convert_boolean=False, convert_floating=False)
+    cells = _widen(cells)
+    filled = cells.dropna() if cells.dtype.kind == "f" else pd.Series([0.5])
+    is_whole = ((filled.abs() < _EXACT) & (filled % 1 == 0)).all()
+    return cells.astype("Int64") if is_whole else cells
+
+
+def _widen(numbers: pd.Series) -> pd.Series:
+    """Numbers of 32 bits as they are written: their 0.1 is 0.1, not 0.10000000149."""
+    if numbers.dtype != "float32":
+        return numbers
+    return pd.Series([float(str(number)) for number in numbers.to_numpy()], dtype=float)
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -239,10 +241,10 @@ class Variables:
     """A table as SPSS and Stata hold it: columns of numbers, moments or texts."""
 
     table: pd.DataFrame
-    labels: Mapping[str, Mapping[float, str]]  # by column and code
+    labels: dict[str, dict[float, str]]  # by column and code
     days: Sequence[str]  # columns of moments without a time
 
-    def get_titles(self, form: TextForm, longest: int) -> dict[str, str]:
+    def get_titles(self, form: TextForm, longest: int) -> dict[str, str | None]:
         titles = {name: form.labels[name].title for name in self.table if name in form.labels}
         return {name: title[:longest] for name, title in titles.items() if title}
 
@@ -283,7 +285,7 @@ def restore_codes(
     places, distinct = pd.factorize(cells)
     texts = list(map(convert_to_text, distinct))
     is_text = any(isinstance(code, str) for code in codes.values())
-    values = [codes.get(text, text if is_text else _parse_code(text)) for text in texts]
+    values: list[Any] = [codes.get(text, text if is_text else _parse_code(text)) for text in texts]
     labels = {value: text for value, text in zip(values, texts, strict=True) if text in codes}
     if (
         None in values
@@ -319,12 +321,11 @@ def _shrink(numbers: pd.Series) -> pd.Series:
 
 def _fit_column(program: Program, cells: pd.Series, name: str) -> pd.Series:
     """The column as numbers or moments, or as texts where these would change its values."""
-    kind = cells.dtype.kind
+    cells, kind = _widen(cells), cells.dtype.kind
     if kind in "iu" and cells.dropna().between(-_EXACT, _EXACT).all():
         return _shrink(cells)
     if kind == "f" and cells.dropna().between(-_LARGEST, _LARGEST).all():
-        # 0.1 in 32 bits is another number in 64.
-        return cells if cells.dtype == "float64" else cells.map(convert_to_text).astype(float)
+        return cells
     moments = _find_moments(cells)
     if moments is not None:
         return moments
@@ -381,7 +382,7 @@ def write_dta(table: pd.DataFrame, form: TextForm = PLAIN, *_: object) -> bytes:
         convert_dates=dict.fromkeys(variables.days, "td"),
         convert_strl=long,
         variable_labels=variables.get_titles(form, 80),
-        value_labels=dict(variables.labels),
+        value_labels=variables.labels,
     )
     return buffer.getvalue()
 
