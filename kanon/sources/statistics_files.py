@@ -4,6 +4,7 @@ In a column with value labels the cells are the labels. The code of each label g
 form of the table, so that SPSS and Stata files of a release have codes and labels again.
 """
 
+import faulthandler
 import io
 import os
 import re
@@ -95,7 +96,7 @@ def _read_by_pyreadstat(
     how = {"disable_datetime_conversion": True, "encoding": settings.encoding}
     try:
         with warnings.catch_warnings(action="ignore"):
-            _, head = read(io.BytesIO(data), metadataonly=True, **how)
+            _, head = _read_safely(read, data, metadataonly=True, **how)
             n_rows, columns = max(head.number_rows or 0, 0), len(head.column_names)
             check_size(name, n_rows, columns)
             texts = list(head.readstat_variable_types.values()).count("string")
@@ -104,7 +105,7 @@ def _read_by_pyreadstat(
             if head.number_rows is None:  # then no more are read than are allowed
                 memory = get_byte_limit("unpacked_megabytes")
                 how["row_limit"] = min(_get_most_rows(columns), memory // width + 1)
-            frame, head = read(io.BytesIO(data), **how)
+            frame, head = _read_safely(read, data, **how)
     except (*_UNREADABLE, pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
         raise build_damage_error(name, title) from None
     check_size(name, len(frame), columns)
@@ -116,6 +117,21 @@ def _read_by_pyreadstat(
     }
     frame = pd.DataFrame(columns_read)
     return _build_content(frame, name, head.variable_value_labels, head.column_names_to_labels)
+
+
+def _read_safely(read: Callable[..., Any], data: bytes, **how: Any) -> Any:
+    """Read in a copy of this process first, because damage can crash ReadStat."""
+    if hasattr(os, "fork"):
+        child = os.fork()
+        if not child:
+            faulthandler.disable()
+            try:
+                read(io.BytesIO(data), **how)
+            finally:
+                os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            raise ValueError("ReadStat crashed")
+    return read(io.BytesIO(data), **how)
 
 
 def read_dta(data: bytes, name: str, settings: ReadSettings) -> FileContent:

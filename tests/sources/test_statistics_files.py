@@ -252,7 +252,7 @@ def test_a_file_that_is_cut_off_or_changed_is_refused_in_a_sentence(tmp_path, en
     content = write_by_pyreadstat(tmp_path, ending, cells)
     whole = read_table(content, f"t{ending}").table
     generator = np.random.default_rng(0)
-    for cut in generator.integers(1, len(content), 20):
+    for cut in generator.integers(1, len(content), 8):
         try:
             part = read_table(content[:cut], f"t{ending}").table
             assert ending == ".xpt" or part.equals(whole)  # SAS does not say how many records
@@ -267,6 +267,16 @@ def test_a_file_that_is_cut_off_or_changed_is_refused_in_a_sentence(tmp_path, en
     for junk in (b"junk" * 100, bytes(4_000), content[:100] + bytes(2_000)):
         with pytest.raises(TableError, match=r"cannot be read as (SPSS|Stata|SAS)"):
             read_table(junk, f"t{ending}")
+
+
+def test_damage_that_crashes_the_reader_is_a_sentence(tmp_path):
+    """A record that gives labels to a variable that is not there."""
+    content = write_by_pyreadstat(tmp_path, ".sav", {"x": [1.0]}, labels={"x": SEX})
+    record = struct.pack("<iii", 4, 1, 1)
+    assert content.count(record) == 1
+    spoiled = content.replace(record, struct.pack("<iii", 4, 1, 7_777))
+    with pytest.raises(TableError, match=r"^'t\.sav' cannot be read as SPSS"):
+        read_table(spoiled, "t.sav")
 
 
 @pytest.fixture
