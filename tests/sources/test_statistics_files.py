@@ -110,6 +110,7 @@ ODD = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("ending", "cells", "how", "expected"), ODD.values(), ids=ODD)
 def test_odd_files_are_read_and_released_as_they_say(tmp_path, ending, cells, how, expected):
     cells = {"id": np.arange(1.0, len(expected) + 1), **cells}
@@ -246,6 +247,7 @@ def test_different_codes_have_different_texts_and_come_back(labels, codes):
 
 
 # --- bad files --------------------------------------------------------------------------------
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta", ".xpt"])
 def test_a_file_that_is_cut_off_or_changed_is_refused_in_a_sentence(tmp_path, ending):
     cells = {"x": [1.0, 2] * 20, "y": ["abc", "d"] * 20}
