@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -162,7 +163,8 @@ def _compute_bound(result: Run, args: argparse.Namespace, progress: Progress) ->
 
 
 def _choose_form(result: Run, table: Table, name: str) -> TextForm:
-    own = FORMS.get(name, table.form if isinstance(table, MemoryTable) else PLAIN)
+    given = table.form if isinstance(table, MemoryTable) else PLAIN
+    own = replace(FORMS.get(name, given), labels=given.labels)
     form = result.fitting(own)
     if form != own:
         show_warning(
@@ -191,14 +193,14 @@ def _check_text(out: Address, table: Table, option: str) -> None:
         )
     if find_format(out.path.name).cells != "text":
         raise PlanError(
-            f"{option} is for CSV and TSV: cells of an XLSX are marked as text anyway, and Parquet "
-            "and Feather have neither formulas nor separators."
+            f"{option} is for CSV and TSV: cells of an XLSX are marked as text anyway, and the "
+            "other formats have neither formulas nor separators."
         )
 
 
 def _check_kind(out: Address) -> None:
     try:
-        find_format(out.shown)
+        find_format(out.shown, writes=True)
     except TableError as error:
         if not out.path.suffix or out.table:
             raise PlanError(

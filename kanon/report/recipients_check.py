@@ -2,7 +2,7 @@
 
 Run it in the folder of the unpacked archive: python check.py
 It needs Python 3.11 and pandas (for .xlsx also openpyxl or python-calamine, for
-.parquet and .feather also pyarrow).
+.parquet and .feather also pyarrow, for .sav also pyreadstat).
 It reads SHA256SUMS, plan.json (what was required) and the released file. It changes nothing.
 Exit status: 0 if everything that it can check holds, otherwise 1.
 
@@ -48,9 +48,16 @@ def convert_cell(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
+def read_stata(path: Path, **_: object) -> pd.DataFrame:
+    """A Stata file, with the labels of its codes."""
+    return pd.read_stata(path).astype(object)
+
+
 TYPED: dict[str, Any] = {
     ".feather": pd.read_feather,
     ".parquet": pd.read_parquet,
+    ".sav": pd.read_spss,
+    ".dta": read_stata,
 }
 
 

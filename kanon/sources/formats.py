@@ -1,10 +1,10 @@
 """The kinds of table file: how each is called, read, written, and read back from a release."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -19,11 +19,22 @@ from kanon.sources.arrow_tables import (
 from kanon.sources.read_back import (
     Columns,
     read_back_feather,
+    read_back_labelled,
     read_back_parquet,
     read_back_sheet,
     read_back_text,
 )
 from kanon.sources.read_settings import FileContent, ReadSettings
+from kanon.sources.statistics_files import (
+    SPSS,
+    STATA,
+    build_variables,
+    read_dta,
+    read_sas,
+    read_sav,
+    write_dta,
+    write_sav,
+)
 from kanon.sources.text_files import read_text
 from kanon.sources.text_form import TextForm, write_text
 from kanon.sources.typed_files import read_feather, read_parquet, read_sheet
@@ -73,14 +84,33 @@ FORMATS: Mapping[str, TableFormat] = {
             "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             read_sheet, write_sheet, read_back_sheet, cells="sheet", check=build_sheet_columns,
         ),
+        TableFormat(
+            "sav", "SPSS", (".sav", ".zsav"), "application/x-spss-sav",
+            read_sav, write_sav, read_back_labelled, check=partial(build_variables, SPSS),
+        ),
+        TableFormat(
+            "dta", "Stata", (".dta",), "application/x-stata-dta",
+            read_dta, write_dta, read_back_labelled, check=partial(build_variables, STATA),
+        ),
         # A new file format goes here.
     )
 }  # fmt: skip
-"""The kinds of table file by their names."""
+"""The kinds of table file that are read and written, by their names."""
 
-ENDINGS: Mapping[str, TableFormat] = {
-    ending: its for its in FORMATS.values() for ending in its.endings
-}
+
+def _refuse_writing(*_: object) -> Any:
+    raise TableError("kanon reads SAS files and writes none: choose another format.")
+
+
+_SAS = TableFormat(
+    "sas", "SAS", (".sas7bdat", ".xpt"), "application/x-sas-data",
+    read_sas, _refuse_writing, _refuse_writing,
+)  # fmt: skip
+
+READ_FORMATS: Sequence[TableFormat] = (*FORMATS.values(), _SAS)
+"""The kinds of table file that are read."""
+
+ENDINGS: Mapping[str, TableFormat] = {ending: its for its in READ_FORMATS for ending in its.endings}
 """The format of a table file by its ending."""
 
 ENGINE_KINDS = ("folder", *(its.name for its in FORMATS.values() if its.in_engine))
@@ -96,7 +126,8 @@ WRITTEN_BY_ENGINES: Mapping[str, str] = {
 _COMPRESSED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
 
 
-def find_format(name: str) -> TableFormat:
+def find_format(name: str, writes: bool = False) -> TableFormat:
+    """The format of a file by the ending of its name, to read it or to write it."""
     ending = PurePath(name).suffix.lower()
     if ending in _COMPRESSED:
         raise TableError(
@@ -105,6 +136,8 @@ def find_format(name: str) -> TableFormat:
         )
     if ending not in ENDINGS:
         raise TableError(f"The name {quote(name)} has to end with one of {', '.join(ENDINGS)}.")
+    if writes and ENDINGS[ending] is _SAS:
+        _refuse_writing()
     return ENDINGS[ending]
 
 

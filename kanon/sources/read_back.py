@@ -56,6 +56,26 @@ def read_back_sheet(content: bytes, *_: object) -> Columns:
     return [*map(_read_cell, header)], cells
 
 
+def read_back_labelled(content: bytes, *_: object) -> Columns:
+    """The labels of codes in an SPSS or Stata file, and other cells as they are."""
+    import pyreadstat  # only for these files, as it takes a while
+
+    read = pyreadstat.read_sav if content.startswith(b"$FL") else pyreadstat.read_dta
+    try:
+        table, head = read(io.BytesIO(content))
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError):
+        raise ValueError("not a file of SPSS or Stata") from None
+    cells = []
+    for name, column in table.items():
+        labels = head.variable_value_labels.get(name, {})
+        filled = zip(column, column.notna(), strict=True)
+        texts = [
+            _read_cell(labels.get(cell, cell)) if is_there else None for cell, is_there in filled
+        ]
+        cells.append(pa.chunked_array([pa.array(texts, pa.string())]))
+    return head.column_names, cells
+
+
 def _read_cell(cell: Any) -> str:
-    """The text of a cell of a sheet, where every number is a float."""
+    """The text of a cell of a kind of file where every number may be a float."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

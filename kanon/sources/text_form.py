@@ -1,10 +1,11 @@
-"""How a CSV or TSV is written: a release has the form of its table."""
+"""How a file is written: a release has the separator, encoding and labels of its table."""
 
 from __future__ import annotations
 
 import codecs
 import csv
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -17,10 +18,20 @@ _LONGEST_HEADER = 1 << 20
 
 
 @dataclass(frozen=True)
+class ColumnLabels:
+    """What SPSS, Stata and SAS know about a column besides its cells."""
+
+    title: str = ""  # the label of the variable
+    codes: Mapping[str, float | str] = field(default_factory=dict)  # by the label of each value
+
+
+@dataclass(frozen=True)
 class TextForm:
     separator: str = ","  # what stands between two cells of a CSV
     encoding: str = "utf-8"  # by a name that Python knows
     line_end: str = "\n"  # LF or CRLF
+    # by column; only SPSS and Stata files are written with them
+    labels: Mapping[str, ColumnLabels] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def find_form(cls, content: bytes, separator: str, encoding: str) -> TextForm:

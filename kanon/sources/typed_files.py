@@ -58,7 +58,7 @@ def read_arrow(
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError):
-        raise _build_damage_error(name, title) from None
+        raise build_damage_error(name, title) from None
     names = read_column_names(content.column_names, name)
     if not names:
         raise TableError(f"{quote(name)} has no columns.")
@@ -133,7 +133,7 @@ def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
             rows = book.get_sheet_by_name(sheet_name).to_python(skip_empty_area=False)
         exact = find_exact_cells(content, sheet_name) if rows else {}
     except (CalamineError, Unreadable, OSError, ValueError):
-        raise _build_damage_error(name, "XLSX") from None
+        raise build_damage_error(name, "XLSX") from None
     coded = _put_cells(rows, exact)
     while rows and not is_filled(rows[-1]):
         rows.pop()
@@ -216,7 +216,7 @@ def _choose_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], 
     return max(sizes, key=lambda sheet: (sheet in visible, math.prod(sizes[sheet])))
 
 
-def _build_damage_error(name: str, kind: str) -> TableError:
+def build_damage_error(name: str, kind: str) -> TableError:
     return TableError(
         f"{quote(name)} cannot be read as {kind}: it is damaged, locked or another kind of file."
     )

@@ -8,6 +8,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
+import pyreadstat
 import pytest
 
 from kanon.cli.main import main
@@ -47,8 +48,11 @@ def by_a_stranger(content: bytes, kind: str) -> pd.DataFrame:
         )
     elif kind == "xlsx":
         found = pd.read_excel(file, dtype=object, keep_default_na=False, engine="calamine")
+    elif kind == "sav":
+        found, _ = pyreadstat.read_sav(file, apply_value_formats=True)
     else:
-        found = {"parquet": pd.read_parquet, "feather": pd.read_feather}[kind](file)
+        typed = {"parquet": pd.read_parquet, "feather": pd.read_feather, "dta": pd.read_stata}
+        found = typed[kind](file)
     return found.astype(object).where(found.notna(), "").astype(str)
 
 

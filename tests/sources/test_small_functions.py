@@ -150,7 +150,7 @@ def test_first_line_as_in_examples():
 def test_formats_as_in_examples():
     assert (find_format("People.TAB").name, [*FORMATS]) == (
         "tsv",
-        ["csv", "tsv", "parquet", "feather", "xlsx"],
+        ["csv", "tsv", "parquet", "feather", "xlsx", "sav", "dta"],
     )
 
 

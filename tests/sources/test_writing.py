@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from kanon.base.values import convert_to_text
 from kanon.errors import TableError
 from kanon.sources.arrow_tables import build_arrow_table
-from kanon.sources.formats import ENDINGS, FORMATS, read_back
+from kanon.sources.formats import FORMATS, read_back
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.text_form import TextForm
@@ -67,6 +67,8 @@ def test_text_comes_back_as_it_was(kind, rows):
     # XML has no such characters.
     if kind == "xlsx" and any(c and ("\ufffe" in c or "\uffff" in c) for row in rows for c in row):
         return
+    if kind == "sav":  # SPSS fills texts with blanks
+        rows = [[cell and cell.rstrip(" ") for cell in row] for row in rows]
     assert cells(again(table, kind)) == rows
 
 
@@ -168,9 +170,9 @@ def test_other_dtypes(kind):
             "whole": pd.array([1, None], "Int64"),
             "yes": pd.array([True, None], "boolean"),
             "gone": [None, None],
-            "no text": pd.array([None, None], "str"),
-            "no string": pd.array([None, None], "string"),
-            "no group": pd.Categorical([None, None]),
+            "no_text": pd.array([None, None], "str"),
+            "no_string": pd.array([None, None], "string"),
+            "no_group": pd.Categorical([None, None]),
             "nothing": pd.array([None, None], pd.ArrowDtype(pa.null())),
         }
     )
@@ -261,7 +263,7 @@ def test_bad_kinds_and_separators():
         table_bytes(table, "csv", TextForm("::"))
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", [end for its in FORMATS.values() for end in its.endings])
 def test_files(tmp_path, ending):
     path = tmp_path / f"released{ending}"
     path.write_bytes(b"old")

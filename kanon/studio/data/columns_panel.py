@@ -16,6 +16,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemoryTable
+from kanon.sources.text_form import PLAIN
 from kanon.studio.data.reading_panel import try_on_table
 from kanon.studio.data.repairs_panel import show_repairs
 from kanon.studio.data.singling_out_panel import show_singling
@@ -132,7 +133,8 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
     )
     undecided = name in work.table.undecided
     colour, icon = NOT_DECIDED if undecided else BADGES[role]
-    badge.badge(escape_for_badge(name), color=colour, icon=icon)
+    about = get_variable_label(work, name)
+    badge.badge(escape_for_badge(name), color=colour, icon=icon, help=about)
     roles.selectbox(
         f"Role of {strip_for_screen_reader(name)}",
         [*([""] if undecided else []), *(role.value for role in Role)],
@@ -164,6 +166,12 @@ def show_column_row(work: SessionState, position: int, name: str, role: Role) ->
         details.caption(escape_markdown(reason))
     if chosen:
         show_edit_button(name, prefix, more)
+
+
+def get_variable_label(work: SessionState, name: str) -> str | None:
+    """The label that a file of SPSS, Stata or SAS gives a column."""
+    labels = getattr(work.table.records, "form", PLAIN).labels
+    return escape_markdown(labels[name].title) or None if name in labels else None
 
 
 def show_edit_button(name: str, prefix: str, place: DeltaGenerator) -> None:

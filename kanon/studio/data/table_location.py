@@ -17,7 +17,7 @@ from kanon.sources.addresses import (
     check_address,
     get_tables_folder,
 )
-from kanon.sources.formats import FORMATS
+from kanon.sources.formats import READ_FORMATS
 from kanon.sources.opening import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
@@ -62,7 +62,7 @@ def choose_table_source(work: SessionState) -> None:
     with st.container() if is_open else st.expander("Load another table", icon=":material/upload:"):
         upload, samples, adult, *places = st.tabs(ways, default=way)
     with upload:
-        *titles, last = (its.title for its in FORMATS.values())
+        *titles, last = (its.title for its in READ_FORMATS)
         draw_upload_field(
             f"{', '.join(titles)} or {last}, up to {write_count(get_settings().upload_megabytes)} "
             "MB. It stays in the memory of the machine that runs kanon.",

@@ -7,7 +7,7 @@ session and of all that decides the content.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -213,7 +213,8 @@ def draw_form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
     """Choose separator and encoding where there is a choice; by default as the upload."""
     table_format = FORMATS[kind]
     if table_format.cells != "text" or table_format.separator:
-        return table_format.set_separator(upload) if table_format.separator else PLAIN
+        plain = replace(PLAIN, labels=upload.labels)
+        return table_format.set_separator(upload) if table_format.separator else plain
     forms = {"upload": upload, **FORMS}
     if upload == PLAIN:
         del forms["plain"]

@@ -5,6 +5,7 @@ import re
 import sys
 
 import pandas as pd
+import pyreadstat
 import pytest
 
 from kanon.base.progress import ignore_progress
@@ -16,6 +17,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import limit_memory, open_upload, request_upload
 from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest
 from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
@@ -32,7 +34,7 @@ def nothing_is_parsed_here(monkeypatch):
 
 def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_parsed_here):
     at = start(ui.DATA)
-    for kind in ("csv", "tsv", "xlsx", "parquet", "feather"):
+    for kind in ("csv", "tsv", "xlsx", "parquet", "sav", "dta", "feather"):
         ui.upload(at, f"people.{kind}", table_bytes(ui.PEOPLE, kind))
         table = ui.work(at).table
         assert table.title == f"people.{kind}" and table.records.n_records == len(ui.PEOPLE)
@@ -110,6 +112,21 @@ def test_an_upload_waits_its_turn_and_can_be_cancelled(start):
     assert at.text_input(key=f"place-{before.version}").value == "typed meanwhile"
     ui.upload(at, "people.csv", ui.as_bytes(ui.PEOPLE, "csv"))
     assert ui.work(at).table.records.n_records == len(ui.PEOPLE)
+
+
+def test_the_label_of_a_variable_is_the_help_of_its_column(start, tmp_path):
+    path = tmp_path / "people.sav"
+    codes = pd.DataFrame({"sex": [1.0, 2.0, 1.0], "age": [30.0, 31.0, 32.0]})
+    labels = {"sex": {1: "male", 2: "female"}}
+    pyreadstat.write_sav(
+        codes, path, column_labels={"sex": "Sex *of* the person"}, variable_value_labels=labels
+    )
+    at = start(ui.DATA)
+    ui.upload(at, path.name, path.read_bytes())
+    assert not ui.problems(at)
+    assert ui.work(at).table.records.frequencies("sex").sizes.tolist() == [1, 2]
+    helps = {one.proto.help for one in at.markdown if " sex]" in one.value}
+    assert helps == {escape_markdown("Sex *of* the person")}
 
 
 @LINUX
