@@ -170,11 +170,11 @@ def test_what_kanon_lacks_is_named_in_a_sentence_each():
         metric="Classification accuracy",
     )  # fmt: skip
     starts = (
-        "Microaggregation of 'age': kanon forms classes by its hierarchy, and writes",
+        "Microaggregation of 'age': kanon forms classes by its hierarchy, and writes the mean",
         "'sex' is a target variable in ARX",
         "The hierarchy of 'sex' is not in the project.",
         "The format 'EEE d' of the dates in 'ill'",
-        "The project has a research subset",
+        "The criterion 'Inclusion' is left out: the records of its research subset",
         "The criterion '(5)-map' is left out: the population that it needs is not in",
         "The criterion '0.2-closeness",
         "No criterion of the project has a model in kanon",
@@ -232,7 +232,10 @@ ENTITY = '<!DOCTYPE a [<!ENTITY b "c">]><project><separator>&b;</separator></pro
         (make_deid({"input/config.xml": None}), "it lacks input/config.xml."),
         (make_deid({"project.xml": ENTITY}), "declares a document type"),
         (make_deid({"project.xml": "<project>"}), "is not valid XML"),
-        (make_deid({"data/input.csv": "a;b\n1;2\n"}), "lacks 'name', 'age', 'sex', 'ill'."),
+        (
+            make_deid({"data/input.csv": "a;b\n1;2\n"}),
+            "only one of them has 'a', 'age', 'b', 'ill'",
+        ),
         (make_deid(columns=with_fields("age", type="ODD")), "the unknown type 'ODD'"),
         (make_deid({"data/input.csv": TABLE + "x" * (2 << 20)}), "unpacks to more; the limit is 1"),
     ],

@@ -9,7 +9,7 @@ from kanon.base.formatting import count_noun
 from kanon.base.sentences import write_records
 from kanon.cli.inputs import check_different, check_output_files
 from kanon.cli.options import add_json
-from kanon.errors import PlanError, quote
+from kanon.errors import quote
 from kanon.hierarchy.bundle import build_safe_name
 from kanon.hierarchy.files import to_csv
 from kanon.run.arx import read_arx_project
@@ -40,10 +40,7 @@ def execute(args: argparse.Namespace) -> None:
         files[f"hierarchies/{name}.csv"] = to_csv(tree).encode()
         content["columns"][column]["hierarchy"] = f"hierarchies/{name}.csv"
     files["plan.json"] = write_json(content).encode()
-    try:
-        (args.out / "hierarchies").mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise PlanError(f"{quote(args.out, 200)} cannot be created as a folder.") from None
+    (args.out / "hierarchies").mkdir(parents=True)
     for name, data in files.items():
         write_whole(data, args.out / name)
     n_records = project.file.records.n_records
@@ -51,8 +48,6 @@ def execute(args: argparse.Namespace) -> None:
         numbers = {"records": n_records, "files": [*files], "left_out": [*project.left_out]}
         print(json.dumps(numbers))
         return
-    counts = [write_records(n_records)]
-    counts.append(count_noun(len(project.hierarchies), "hierarchy", "hierarchies"))
-    print(f"{' and '.join(counts)} were written to {quote(args.out, 200)}, with plan.json.")
-    for sentence in project.left_out:
-        print(sentence)
+    trees = count_noun(len(project.hierarchies), "hierarchy", "hierarchies")
+    place = f"were written to {quote(args.out, 200)}, with plan.json."
+    print(f"{write_records(n_records)} and {trees} {place}", *project.left_out, sep="\n")

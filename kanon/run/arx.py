@@ -53,7 +53,6 @@ _ROLES = {
     "SENSITIVE_ATTRIBUTE": Role.SENSITIVE,
     "INSENSITIVE_ATTRIBUTE": Role.INSENSITIVE,
 }
-_NUMBERS = ("Integer", "Decimal")
 _WRITTEN = {"Arithmetic mean": "mean", "Median": "median", "Mode": "mode", "Interval": "range"}
 
 _NUMBER = r"([\d.]+(?:E-?\d+)?)"
@@ -84,39 +83,21 @@ _CRITERIA: tuple[tuple[str, str, tuple[str, ...], Mapping[str, Any]], ...] = (
 _METRICS = (
     (r"loss.*", {"name": "optimal", "metric": "general-loss"}),
     (r"non-uniform entropy.*", {"name": "optimal", "metric": "entropy"}),
-    (r"(.* )?precision.*",
-     {"name": "optimal", "metric": "general-loss", "loss": "precision"}),
-    (r"discernability.*",
-     {"name": "flash", "metric": "general-loss", "loss": "discernibility"}),
-    (r"average equivalence class size.*",
-     {"name": "flash", "metric": "general-loss", "loss": "class-size"}),
-)  # fmt: skip
-_EQUAL_LOSS = re.compile(r"loss \(0\.5/1\.0/1\.0\)")
+    (r"(.* )?precision.*", {"name": "optimal", "metric": "general-loss", "loss": "precision"}),
+    (r"discernability.*", {"name": "flash", "metric": "general-loss", "loss": "discernibility"}),
+    (r"average .*class size.*", {"name": "flash", "metric": "general-loss", "loss": "class-size"}),
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ArxProject:
-    """What a project of ARX holds, in kanon's terms.
+    """What a project of ARX holds, in kanon's terms."""
 
-    Attributes
-    ----------
-    file
-        The table, read as ARX does: only blank cells are missing.
-    table
-        The CSV of the table, as it is in the project.
-    hierarchies
-        Those of quasi-identifiers, and of sensitive columns whose distance needs one.
-    plan
-        All settings that kanon has, with the hierarchies in it.
-    left_out
-        A sentence for each setting that kanon lacks or does otherwise.
-    """
-
-    file: TableFile
-    table: bytes
-    hierarchies: Mapping[str, Hierarchy]
-    plan: Plan
-    left_out: tuple[str, ...]
+    file: TableFile  #: the table, read as ARX does: only blank cells are missing
+    table: bytes  #: the CSV of the table, as it is in the project
+    hierarchies: Mapping[str, Hierarchy]  #: of quasi-identifiers, and where a distance needs one
+    plan: Plan  #: all settings that kanon has, with the hierarchies in it
+    left_out: tuple[str, ...]  #: a sentence for each that kanon lacks or does otherwise
 
 
 def read_arx_project(content: bytes, name: str) -> ArxProject:
@@ -148,9 +129,12 @@ def read_arx_project(content: bytes, name: str) -> ArxProject:
     reader = _Reader(configuration, members, separator)
     for assignment in definition:
         reader.read_column(assignment)
-    absent = [column for column in reader.columns if column not in file.records.columns]
-    if absent:
-        raise TableError(f"The table in {quote(name)} lacks {list_names(absent)}.")
+    either = {*reader.columns} ^ {*file.records.columns}
+    if either:  # a column without a role would be released as it is
+        raise TableError(
+            f"The table and the roles in {quote(name)} are not about the same columns; only one of "
+            f"them has {list_names(sorted(either))}."
+        )
     plan = reader.build_plan(replace(file.settings, missing_markers=()))
     return ArxProject(file, members[_TABLE], reader.hierarchies, plan, tuple(reader.left_out))
 
@@ -198,20 +182,25 @@ def _parse_xml(content: bytes, name: str) -> Element:
         raise TableError(f"{quote(name)} in the project is not valid XML.") from None
 
 
+def _parse_number(element: Element, tag: str) -> float:
+    text = element.findtext(tag, "0")
+    try:
+        return float(text)
+    except ValueError:
+        raise PlanError(f"{tag} in the project is {quote(text)}; it has to be a number.") from None
+
+
 class _Reader:
     """Collects the parts of a plan, and the sentences about what has no part in it."""
 
-    def __init__(
-        self, configuration: Element, members: Mapping[str, bytes], separator: str
-    ) -> None:
+    def __init__(self, config: Element, members: Mapping[str, bytes], separator: str) -> None:
         self.columns: dict[str, dict[str, Any]] = {}
         self.hierarchies: dict[str, Hierarchy] = {}
         self.left_out: list[str] = []
         self._kinds: dict[str, str] = {}
-        self._configuration, self._members = configuration, members
-        self._separator = separator
+        self._config, self._members, self._separator = config, members, separator
         self._criteria = [
-            (criterion.text or "").strip() for criterion in configuration.iterfind(".//criterion")
+            (criterion.text or "").strip() for criterion in config.iterfind(".//criterion")
         ]
 
     def read_column(self, assignment: Element) -> None:
@@ -233,13 +222,13 @@ class _Reader:
             self._read_hierarchy(column, part, assignment)
             self._read_function(column, part, assignment)
         elif part["role"] == Role.SENSITIVE and needs_tree:
-            file, _ = self._read_tree(column, assignment)
+            file, _ = self._get_tree(column, assignment)
             if file is not None:
                 part["hierarchy"] = {"nodes": to_nodes(file.hierarchy)}
 
     def build_plan(self, read: ReadSettings) -> Plan:
         privacy = self._build_models()
-        limit = float(self._configuration.findtext("relativeMaxOutliers", "0"))
+        limit = _parse_number(self._config, "relativeMaxOutliers")
         others = [part["model"] for part in privacy if part["model"] != "k-anonymity"]
         if others and limit > 0:
             self.left_out.append(
@@ -292,7 +281,7 @@ class _Reader:
             self._kinds[column] = str(kind)
 
     def _read_hierarchy(self, column: str, part: dict[str, Any], assignment: Element) -> None:
-        file, levels = self._read_tree(column, assignment)
+        file, levels = self._get_tree(column, assignment)
         if file is None:
             part["hierarchy"] = {"build": "suppression"}
             if not assignment.findtext("ref"):  # ARX leaves such a column as it is
@@ -300,20 +289,21 @@ class _Reader:
             return
         part["hierarchy"] = {"nodes": to_nodes(file.hierarchy)}
         ends = [assignment.findtext(end, "All") for end in ("min", "max")]
-        least, most = (None if end == "All" else int(end) for end in ends)
-        if any(end is not None and not 0 <= end < len(levels) for end in (least, most)):
+        numbers = [str(number) for number in range(len(levels))]
+        if not {*ends} <= {"All", *numbers}:
             raise PlanError(
                 f"Column {quote(column)}: the project bounds its levels by {ends[0]} and "
                 f"{ends[1]}, but its hierarchy has levels 0 to {len(levels) - 1}."
             )
-        top = levels[-1 if most is None else most]
-        bounds = {"least": levels[least or 0], "most": top}
+        least, most = (
+            levels[default if end == "All" else int(end)]
+            for end, default in zip(ends, (0, -1), strict=True)
+        )
+        bounds = {"least": least, "most": most}
         if bounds != {"least": 0, "most": file.hierarchy.height - 1}:
             part["levels"] = bounds
 
-    def _read_tree(
-        self, column: str, assignment: Element
-    ) -> tuple[HierarchyFile | None, list[int]]:
+    def _get_tree(self, column: str, assignment: Element) -> tuple[HierarchyFile | None, list[int]]:
         """Read a hierarchy, and the level of the tree that each of its columns is."""
         ref = assignment.findtext("ref")
         content = self._members.get(f"input/{ref}")
@@ -341,29 +331,18 @@ class _Reader:
     def _read_function(self, column: str, part: dict[str, Any], assignment: Element) -> None:
         """Read what ARX writes for a class instead of its group."""
         function = assignment.findtext("microaggregationFunction")
-        if function is None:
-            return
-        if function in _WRITTEN and assignment.findtext("datatype") in _NUMBERS:
-            part["written"] = _WRITTEN[function]
-            self.left_out.append(
-                f"Microaggregation of {quote(column)}: kanon forms classes by its hierarchy, and "
-                f"writes for each class its {_WRITTEN[function]}."
-            )
+        form = _WRITTEN.get(function or "")
+        if form is not None and assignment.findtext("datatype") in ("Integer", "Decimal"):
+            part["written"] = form
+            does = f"kanon forms classes by its hierarchy, and writes the {form} of each"
         else:
-            self.left_out.append(
-                f"Microaggregation of {quote(column)} by {quote(function.lower())} is left out; "
-                "kanon has means, medians, modes and ranges of numbers."
-            )
+            does = "it is left out; kanon writes means, medians, modes and ranges of numbers"
+        if function is not None:
+            self.left_out.append(f"Microaggregation of {quote(column)}: {does}.")
 
     def _build_models(self) -> list[dict[str, Any]]:
         models: list[dict[str, Any]] = []
         for criterion in self._criteria:
-            if criterion == "Inclusion":
-                self.left_out.append(
-                    "The project has a research subset, whose records are not in the readable part "
-                    "of a project: the plan is about all records of the table."
-                )
-                continue
             parts = _translate_criterion(criterion)
             columns = [self.columns.get(part["column"], {}) for part in parts if "column" in part]
             sensitive = all(column.get("role") == Role.SENSITIVE for column in columns)
@@ -375,6 +354,8 @@ class _Reader:
                 continue
             if parts:
                 why = "its hierarchy is missing" if sensitive else "its column is not sensitive"
+            elif criterion == "Inclusion":
+                why = "the records of its research subset are not in the readable part of a project"
             elif re.search(r"\)-(map|presence)", criterion):
                 why = "the population that it needs is not in the readable part of a project"
             else:
@@ -388,7 +369,7 @@ class _Reader:
         return models
 
     def _choose_search(self) -> dict[str, Any]:
-        name = self._configuration.findtext("metric", "")
+        name = self._config.findtext("metric", "")
         plain = name.lower().strip()
         search = next((part for form, part in _METRICS if re.fullmatch(form, plain)), None)
         if search is None:
@@ -397,7 +378,7 @@ class _Reader:
                 "the Loss of ARX."
             )
             search = _METRICS[0][1]
-        elif plain.startswith("loss") and not _EQUAL_LOSS.fullmatch(plain):
+        elif plain.startswith("loss") and plain != "loss (0.5/1.0/1.0)":
             self.left_out.append(
                 f"ARX weighs generalisation against suppression ({quote(name)}); in kanon a "
                 "suppressed record costs as much as one whose values are all at the root."
@@ -407,14 +388,13 @@ class _Reader:
     def _read_weights(self) -> dict[str, float]:
         """Read the weights; ARX divides them by the largest one."""
         weights = {
-            part.findtext("attribute", ""): float(part.findtext("weight", "0"))
-            for part in self._configuration.iterfind(".//attributeWeight")
+            part.findtext("attribute", ""): _parse_number(part, "weight")
+            for part in self._config.iterfind(".//attributeWeight")
         }
-        roles = {column: part["role"] for column, part in self.columns.items()}
         used = {
-            column: weight
-            for column, weight in weights.items()
-            if roles.get(column) == Role.QUASI_IDENTIFIER
+            column: weights[column]
+            for column, part in self.columns.items()
+            if part["role"] == Role.QUASI_IDENTIFIER and column in weights
         }
         if len({*used.values()}) < 2:
             return {}

@@ -127,10 +127,8 @@ def _open_arx_project(content: bytes, name: str) -> SessionState:
     project = read_arx_project(content, name)
     file = replace(project.file, found=(*project.file.found, *project.left_out))
     work = apply_plan(start_with_upload(file, project.table, name), project.plan)
-    sentences = ["The ARX project was opened with its roles, hierarchies and settings."]
-    return work.replace_sections(
-        replace(work.message, notice=" ".join([*sentences, *project.left_out]))
-    )
+    opened = "The ARX project was opened with its roles, hierarchies and settings."
+    return work.add_notice(" ".join([opened, *project.left_out]))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
