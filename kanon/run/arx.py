@@ -207,7 +207,8 @@ class _Reader:
         column, kind = assignment.findtext("name", ""), assignment.findtext("type", "")
         if kind not in _ROLES:
             raise TableError(f"Column {quote(column)} has the unknown type {quote(kind)} in ARX.")
-        part = self.columns[column] = {"role": _ROLES[kind].value}
+        part: dict[str, Any] = {"role": _ROLES[kind].value}
+        self.columns[column] = part
         self._read_data_type(column, assignment)
         if assignment.findtext("response") == "true":
             self.left_out.append(
