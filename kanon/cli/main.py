@@ -48,6 +48,7 @@ COMMANDS: Mapping[str, str] = {
     "combine": "what anyone learns from the releases of several plans together",
     "exercises": "mark answers to an exercise set",
     "hierarchy": "check hierarchy files",
+    "import": "turn a project of ARX into a table, hierarchies and a plan",
 }
 """What each command does, for ``--help``; the file of a command is imported when it is called."""
 

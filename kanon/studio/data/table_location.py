@@ -62,10 +62,11 @@ def choose_table_source(work: SessionState) -> None:
     with st.container() if is_open else st.expander("Load another table", icon=":material/upload:"):
         upload, samples, adult, *places = st.tabs(ways, default=way)
     with upload:
-        *titles, last = (its.title for its in READ_FORMATS)
+        titles = ", ".join(its.title for its in READ_FORMATS)
         draw_upload_field(
-            f"{', '.join(titles)} or {last}, up to {write_count(get_settings().upload_megabytes)} "
-            "MB. It stays in the memory of the machine that runs kanon.",
+            f"{titles} or an ARX project (.deid), up to "
+            f"{write_count(get_settings().upload_megabytes)} MB. It stays in the memory of the "
+            "machine that runs kanon.",
             key=f"upload-{version}",
             on_change=take_upload,
             args=(version,),

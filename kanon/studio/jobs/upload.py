@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 from kanon.base.progress import Progress
 from kanon.errors import TableError, quote
 from kanon.report.origin import get_content_origin
+from kanon.run.arx import read_arx_project
 from kanon.settings import MEGABYTE, describe_exceeded_limit, get_settings
 from kanon.sources.opening import open_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import TableFile
-from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.run_plan import apply_plan
+from kanon.studio.session.table_loading import open_uploaded_table, start_with_upload
 from kanon.studio.session.work import (
     JobRequest,
     SessionState,
@@ -61,7 +63,9 @@ def request_upload(work: SessionState, content: bytes, name: str) -> JobRequest 
         return work.replace_sections(replace(work.table, title=name, file=replace(file, name=name)))
 
     def store_table(work: SessionState, new: SessionState) -> SessionState:
-        bytes_read = content if new.table.origin == "upload" else new.table.content
+        # Of an ARX project, the worker gives the table alone.
+        is_table = new.table.origin == "upload" and new.table.content is None
+        bytes_read = content if is_table else new.table.content
         return replace(new, version=work.version + 1, table=replace(new.table, content=bytes_read))
 
     arguments = (PickleBuffer(content), name, ReadSettings())
@@ -112,9 +116,19 @@ def describe_out_of_memory(name: str) -> str:
 def open_upload(
     progress: Progress, content: memoryview, name: str, wanted: ReadSettings
 ) -> SessionState:
-    """Open an uploaded table; its content stays with the server."""
+    """Open an uploaded table, or an ARX project; a table's content stays with the server."""
+    if name.lower().endswith(".deid"):
+        return _run_safely(progress, name, lambda: _open_arx_project(bytes(content), name))
     work = _run_safely(progress, name, lambda: open_uploaded_table(bytes(content), name, 0, wanted))
     return work.replace_sections(replace(work.table, content=None))
+
+
+def _open_arx_project(content: bytes, name: str) -> SessionState:
+    project = read_arx_project(content, name)
+    file = replace(project.file, found=(*project.file.found, *project.left_out))
+    work = apply_plan(start_with_upload(file, project.table, name), project.plan)
+    opened = "The ARX project was opened with its roles, hierarchies and settings."
+    return work.add_notice(" ".join([opened, *project.left_out]))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:

@@ -39,7 +39,14 @@ def open_uploaded_table(
     file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
         return _build_adult_work(file, version)
-    return _check_new_table(update_hierarchies(_build_work(file, content, name, "upload", version)))
+    return start_with_upload(file, content, name, version)
+
+
+def start_with_upload(
+    file: TableFile, content: bytes, title: str, version: int = 0
+) -> SessionState:
+    work = _build_work(file, content, title, "upload", version)
+    return _check_new_table(update_hierarchies(work))
 
 
 def open_adult(version: int) -> SessionState:

@@ -10,18 +10,21 @@ import pytest
 
 from kanon.base.progress import ignore_progress
 from kanon.errors import PlanError, TableError
+from kanon.run import run
+from kanon.schema import Role
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import limit_memory, open_upload, request_upload
 from kanon.studio.session.run_plan import build_plan
-from kanon.studio.session.table_loading import open_uploaded_table
+from kanon.studio.session.table_loading import open_sample, open_uploaded_table, reread_table
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import JobRequest
 from kanon.studio.shell.project_file import export_project, open_project
 from support import dashboard as ui
 from support import job_functions
+from support.arx import TABLE, make_deid
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="no other system limits memory")
 
@@ -237,3 +240,21 @@ def test_a_first_line_that_may_be_a_record_is_asked_about(start):
     ui.settled(ui.choose(at, f"header-{ui.work(at).version}", True))
     assert list(ui.work(at).table.roles) == ["28", "M", "flu"]
     assert ui.work(at).table.records.n_records == 3
+
+
+def test_an_uploaded_project_opens_with_all_its_settings():
+    deid = make_deid(criteria=["2-anonymity", "(5)-map"], limit=0.25)
+    new = open_upload(ignore_progress, memoryview(deid), "Small.DEID", ReadSettings())
+    request = request_upload(open_sample("animals-m23"), deid, "Small.DEID")
+    assert isinstance(request, JobRequest)
+    work = request.store_result(open_sample("animals-m23"), new)
+    assert work.table.content == TABLE.encode() and work.table.title == "Small.DEID"
+    assert work.table.roles["name"] is Role.IDENTIFIER and not work.table.undecided
+    assert work.table.trees["age"].labels[4:] == ("30-39", "50-59", "*")
+    assert (work.settings.algorithm, work.settings.k) == ("optimal", 2)
+    assert (work.settings.suppression, work.settings.keep_suppressed) == (0.25, True)
+    assert "The criterion '(5)-map' is left out" in (work.message.notice or "")
+    assert any("(5)-map" in sentence for sentence in work.table.file.found)
+    assert run(build_plan(work), work.table.records).recoding.trace.node == (1, 0)
+    again = reread_table(work)
+    assert again.message.problem is None and again.table.roles == work.table.roles
