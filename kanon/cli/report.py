@@ -1,12 +1,21 @@
 """``report``: write the report of a release."""
 
 import argparse
+import json
 from datetime import datetime
 from pathlib import Path
 
 from kanon.cli.inputs import check_files, read_people, read_plan, read_publish, read_records
 from kanon.cli.messages import choose_progress
-from kanon.cli.options import add_context, add_plan, add_progress, add_publish, add_seed, add_table
+from kanon.cli.options import (
+    add_context,
+    add_json,
+    add_plan,
+    add_progress,
+    add_publish,
+    add_seed,
+    add_table,
+)
 from kanon.errors import PlanError
 from kanon.release.context import Context
 from kanon.sources.memory import MemoryTable
@@ -41,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bound", action="store_true",
         help="search closely for a lower bound on the loss of any release; may take minutes",
     )  # fmt: skip
+    add_json(parser)
     add_seed(parser)
     add_progress(parser)
 
@@ -50,7 +60,7 @@ def execute(args: argparse.Namespace) -> None:
     from kanon.report.changes import read_record
     from kanon.report.contents import collect_report
     from kanon.report.origin import get_file_origin
-    from kanon.report.rendering import render_report
+    from kanon.report.rendering import collect_report_numbers, render_report
     from kanon.report.words import read_words
 
     if args.out.suffix.lower() not in (".html", ".htm"):
@@ -73,4 +83,4 @@ def execute(args: argparse.Namespace) -> None:
     )  # fmt: skip
     form = report.public.add_figures(report.figures, publish) if args.public else report
     write_whole(render_report(form), args.out)
-    print(form.verdict)
+    print(json.dumps(collect_report_numbers(form)) if args.json else form.verdict)
