@@ -12,7 +12,7 @@ endif
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
-	benchmarks fidelity strategies simulated population algorithms learning reliability clean
+	schemas benchmarks fidelity strategies simulated population algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
 app: $(VENV)/.kanon
@@ -127,6 +127,10 @@ bad-inputs: $(VENV)/.kanon-dev
 # The page of the words, from kanon/teaching/glossary.toml and the cards of the parts.
 vocabulary: $(VENV)/.kanon
 	$(BIN)/python -m kanon.teaching.glossary > docs/reference/vocabulary.md
+
+# The JSON schemas of files, from the models that read them.
+schemas: $(VENV)/.kanon-dev
+	PYTHONPATH=.:tests $(BIN)/python tests/support/schemas.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # seven, three and fifteen.

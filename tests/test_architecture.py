@@ -57,6 +57,7 @@ LEVELS = {
     "cli": 10,
     "__main__": 11,
     "notebook": 10,
+    "sklearn": 10,
     "session": 11,
     "jobs": 12,
     "widgets": 13,

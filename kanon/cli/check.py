@@ -1,10 +1,12 @@
 """``check``: see what is new in a table for a plan."""
 
 import argparse
+import json
+from dataclasses import asdict
 
 from kanon.base.formatting import count_noun
 from kanon.cli.inputs import read_records
-from kanon.cli.options import add_plan, add_table
+from kanon.cli.options import add_json, add_plan, add_table
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.plan import Plan
 from kanon.release.drift import check_next_table, check_pinned_levels
@@ -17,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--before", type=Address.parse, metavar="TABLE", help="the table that the plan was made for"
     )
+    add_json(parser)
 
 
 def execute(args: argparse.Namespace) -> None:
@@ -28,10 +31,11 @@ def execute(args: argparse.Namespace) -> None:
     stopping = [finding for finding in findings if finding.stops]
     if before is not None and not stopping:
         findings += check_pinned_levels(plan, table, before, folder)
-    for finding in findings:
-        print(f"{'stops' if finding.stops else 'note'}: {finding.sentence}")
+    lines = [f"{'stops' if item.stops else 'note'}: {item.sentence}" for item in findings]
+    lines += [] if stopping else ["The plan can be run on this table."]
+    numbers = {"can_run": not stopping, "findings": [*map(asdict, findings)]}
+    print(json.dumps(numbers) if args.json else "\n".join(lines))
     if not stopping:
-        print("The plan can be run on this table.")
         return
     error = Unsatisfiable if stopping[0].kind == "models" else PlanError
     raise error(

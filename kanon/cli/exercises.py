@@ -1,11 +1,13 @@
 """``exercises``: mark answers to an exercise set."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
 from kanon.base.formatting import count_noun, write_percent
 from kanon.cli.inputs import check_different, check_output_files
+from kanon.cli.options import add_json
 from kanon.errors import quote
 from kanon.sources.writing import table_bytes, write_whole
 from kanon.teaching.exercises import read_exercises
@@ -19,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     marking.add_argument("set", type=Path, metavar="SET.json")
     marking.add_argument("answers", type=Path, nargs="+", metavar="ANSWERS.json")
     marking.add_argument("--out", type=Path, required=True, metavar="SCORES.csv")
+    add_json(marking)
 
 
 def execute(args: argparse.Namespace) -> None:
@@ -35,6 +38,16 @@ def execute(args: argparse.Namespace) -> None:
         if remark:
             print(f"kanon: {quote(name, 200)}: {remark}", file=sys.stderr)
     marked = marks.files["percent"].dropna()
+    if args.json:
+        numbers = {
+            "files": len(marks.files),
+            "marked": len(marked),
+            "percent": float(marked.mean()) if len(marked) else None,
+            "points": exercises.points,
+            "questions": json.loads(marks.questions.to_json(orient="records")),
+        }
+        print(json.dumps(numbers))
+        return
     mean = f", on average {write_percent(marked.mean())} of {exercises.points:g} points"
     print(f"{count_noun(len(marked), 'file')} marked{mean if len(marked) else ''}")
     for line in marks.lines:

@@ -1,12 +1,13 @@
 """``hierarchy``: check hierarchy files."""
 
 import argparse
+import json
 from pathlib import Path
 
 from kanon.base.formatting import count_noun
 from kanon.cli.inputs import read_settings
 from kanon.cli.messages import build_notifier
-from kanon.cli.options import add_missing, add_reading
+from kanon.cli.options import add_json, add_missing, add_reading
 from kanon.errors import PlanError, quote
 from kanon.hierarchy.files import read_hierarchy
 from kanon.sources.addresses import Address
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("--column", metavar="NAME")
     add_missing(check)
     add_reading(check)
+    add_json(check)
 
 
 def execute(args: argparse.Namespace) -> None:
@@ -30,21 +32,28 @@ def execute(args: argparse.Namespace) -> None:
         raise PlanError("--table and --column go together: the column that the tree should cover.")
     imported = read_hierarchy(args.file)
     tree = imported.hierarchy
-    print(
-        f"{count_noun(tree.n_nodes, 'node')}, {count_noun(tree.n_leaves, 'leaf', 'leaves')}, "
-        f"height {tree.height}"
-    )
-    for note in imported.notes:
-        print(note)
-    if args.table is None:
-        return
-    table = open_address(args.table, None, read_settings(args), build_notifier(args))
-    if args.column not in table.columns:
-        raise PlanError(f"The table has no column {quote(args.column)}.")
-    column = table.count_column_values(args.column)
-    check_coverage(args.column, column.counts, tree)
-    unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in column.counts)
-    print(
-        f"The tree has every value; {count_noun(unused, 'leaf is', 'leaves are')} not in the table "
-        "(fine)."
-    )
+    numbers = {
+        "nodes": tree.n_nodes,
+        "leaves": tree.n_leaves,
+        "height": tree.height,
+        "notes": [*imported.notes],
+    }
+    if not args.json:
+        leaves = count_noun(tree.n_leaves, "leaf", "leaves")
+        print(f"{count_noun(tree.n_nodes, 'node')}, {leaves}, height {tree.height}")
+        print("".join(f"{note}\n" for note in imported.notes), end="")
+    if args.table is not None:
+        table = open_address(args.table, None, read_settings(args), build_notifier(args))
+        if args.column not in table.columns:
+            raise PlanError(f"The table has no column {quote(args.column)}.")
+        counts = table.count_column_values(args.column).counts
+        check_coverage(args.column, counts, tree)
+        unused = tree.n_leaves - sum(tree.node_of[text] < tree.n_leaves for text in counts)
+        numbers["unused_leaves"] = unused
+        if not args.json:
+            print(
+                f"The tree has every value; {count_noun(unused, 'leaf is', 'leaves are')} not in "
+                "the table (fine)."
+            )
+    if args.json:
+        print(json.dumps(numbers))

@@ -1,6 +1,7 @@
 """``report``: write the report of a release."""
 
 import argparse
+import json
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from kanon.cli.messages import choose_progress
 from kanon.cli.options import (
     add_attack,
     add_context,
+    add_json,
     add_plan,
     add_progress,
     add_publish,
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--intruder", type=Path, metavar="TEST.json",
         help="the attempts of people to recognise someone, downloaded from the dashboard",
     )  # fmt: skip
+    add_json(parser)
     add_seed(parser)
     add_progress(parser)
 
@@ -71,7 +74,7 @@ def execute(args: argparse.Namespace) -> None:
     from kanon.report.contents import collect_report
     from kanon.report.intruder_test import NO_ATTEMPTS, read_intruder_test
     from kanon.report.origin import get_file_origin
-    from kanon.report.rendering import render_report
+    from kanon.report.rendering import collect_report_numbers, render_report
     from kanon.report.words import read_words
 
     if args.out.suffix.lower() not in (".html", ".htm"):
@@ -108,4 +111,4 @@ def execute(args: argparse.Namespace) -> None:
     )
     form = report.public.add_figures(report.figures, publish) if args.public else report
     write_whole(render_report(form), args.out)
-    print(form.verdict)
+    print(json.dumps(collect_report_numbers(form)) if args.json else form.verdict)

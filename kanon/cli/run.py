@@ -15,7 +15,7 @@ from kanon.base.formatting import count_noun, write_count, write_percent
 from kanon.base.progress import Progress
 from kanon.cli.inputs import check_files, check_new_table, read_plan, read_publish, read_records
 from kanon.cli.messages import build_notifier, choose_progress, show_warning
-from kanon.cli.options import add_plan, add_progress, add_publish, add_seed, add_table
+from kanon.cli.options import add_json, add_plan, add_progress, add_publish, add_seed, add_table
 from kanon.errors import KanonError, PlanError, TableError, quote
 from kanon.hierarchy.plans import describe_reading
 from kanon.plan import Plan
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "checksums, and a script that checks it without kanon",
     )  # fmt: skip
     add_publish(parser)
+    add_json(parser)
     add_seed(parser)
     add_progress(parser)
     parser.add_argument(
@@ -123,6 +124,9 @@ def execute(args: argparse.Namespace) -> None:
             out.read_bytes(), find_format(out.name).name, form, result.released(index=True)
         )
         write_whole(build_archive_file(result, file, datetime.now().date(), publish), args.bundle)
+    if args.json:
+        print(json.dumps(_add_bound(result, bound)))
+        return
     print(_describe_outcome(result))
     if bound is not None:
         print(OptimalityGap.from_run(result, bound).sentence)
@@ -155,11 +159,14 @@ def _compute_bound(result: Run, args: argparse.Namespace, progress: Progress) ->
             stop.add_note(f"{quote(args.measures.name)} lacks lower_bound.")
         raise
     if args.measures:
-        _write_measures(
-            {**result.measures, "lower_bound": OptimalityGap.from_run(result, bound).least},
-            args.measures,
-        )
+        _write_measures(_add_bound(result, bound), args.measures)
     return bound
+
+
+def _add_bound(result: Run, bound: LowerBound | None) -> Mapping[str, Any]:
+    if bound is None:
+        return result.measures
+    return {**result.measures, "lower_bound": OptimalityGap.from_run(result, bound).least}
 
 
 def _choose_form(result: Run, table: Table, name: str) -> TextForm:

@@ -1,12 +1,13 @@
 """``simulate``: rank the strategies on simulated sensitive columns."""
 
 import argparse
+import json
 from pathlib import Path
 
 from kanon.base.formatting import count_noun
 from kanon.cli.inputs import check_files, read_plan, read_records, write_csv
 from kanon.cli.messages import choose_progress
-from kanon.cli.options import add_plan, add_progress, add_seed, add_table
+from kanon.cli.options import add_json, add_plan, add_progress, add_seed, add_table
 from kanon.errors import quote
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import create_study_inputs, read_study, write_study
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--state", type=Path, metavar="STUDY.json",
         help="save results there, and continue from them",
     )  # fmt: skip
+    add_json(parser)
     add_seed(parser)
     add_progress(parser)
 
@@ -55,11 +57,23 @@ def execute(args: argparse.Namespace) -> None:
     table = build_results_table(study, run_results)
     write_csv(table, args.out)
     low, high = study.interval
+    means = compute_mean_ranks(run_results)[OVERALL].sort_values(kind="stable")
+    if args.json:
+        numbers = {
+            "rows": len(table),
+            "columns": len(COLUMNS),
+            "strategies": len(STRATEGIES),
+            "k_from": low,
+            "k_to": high,
+            "of": study.task.classes.of,
+            "mean_ranks": means.to_dict(),
+        }
+        print(json.dumps(numbers))
+        return
     print(
         f"{count_noun(len(table), 'row')}: {count_noun(len(COLUMNS), 'column')}, "
         f"{count_noun(len(STRATEGIES), 'strategy', 'strategies')}, areas on k from {low} to {high}"
         + (", in persons" if study.task.classes.of == "persons" else "")
     )
-    means = compute_mean_ranks(run_results)[OVERALL].sort_values(kind="stable")
     ranked = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
     print(f"Mean rank (1 is best): {ranked}")

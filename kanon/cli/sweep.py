@@ -1,12 +1,13 @@
 """``sweep``: what every k costs under several metrics, strategies and algorithms."""
 
 import argparse
+import json
 from pathlib import Path
 
 from kanon.base.formatting import count_noun
 from kanon.cli.inputs import check_files, read_plan, read_records, split_at_commas, write_csv
 from kanon.cli.messages import choose_progress
-from kanon.cli.options import add_plan, add_progress, add_seed, add_table
+from kanon.cli.options import add_json, add_plan, add_progress, add_seed, add_table
 from kanon.errors import PlanError, quote
 from kanon.experiments.areas import build_areas_table
 from kanon.experiments.sweep import measure_sweep
@@ -28,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the area under each curve (NAUC) too, from the lowest k to the highest, the "
         "value at each k, and ranks",
     )  # fmt: skip
+    add_json(parser)
     add_seed(parser)
     add_progress(parser)
 
@@ -49,6 +51,16 @@ def execute(args: argparse.Namespace) -> None:
     write_csv(curves, args.out)
     if args.areas is not None:
         write_csv(build_areas_table(result), args.areas)
+    if args.json:
+        numbers = {
+            "rows": len(curves),
+            "algorithms": algorithms or [plan.algorithm.name],
+            "metrics": [*metrics],
+            "strategies": strategies,
+            "k": ks,
+        }
+        print(json.dumps(numbers))
+        return
     counts = [
         *([] if algorithms is None else [count_noun(len(algorithms), "algorithm")]),
         count_noun(len(metrics), "metric"),

@@ -115,6 +115,8 @@ no recount: the recipient does not have the people.
 MODEL_PLANS = {name: _build_model_plan(name, model) for name, model in MODELS.items()}
 """The class of plans for each model."""
 
+globals().update((plan.__name__, plan) for plan in MODEL_PLANS.values())  # where pickle looks
+
 if TYPE_CHECKING:
     AnyModelPlan = ModelPlan
 else:
