@@ -25,11 +25,7 @@ from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.privacy import k_anonymity
 from kanon.privacy.plans import MODELS
-from kanon.release.attack_and_use import (
-    AttackAndUse,
-    list_measured_thresholds,
-    measure_attack_and_use,
-)
+from kanon.release import attack_and_use
 from kanon.release.check import require_verdicts
 from kanon.release.context import Context
 from kanon.release.decision import Decision, compare_with_thresholds, measure_reached_levels
@@ -203,7 +199,7 @@ def collect_report(
     bound: LowerBound | None = None,
     closely: bool = False,
     handed_out: Path | None = None,
-    measured: AttackAndUse | None = None,
+    measured: attack_and_use.AttackAndUse | None = None,
     progress: Progress = ignore_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather everything that its report says.
@@ -240,8 +236,8 @@ def collect_report(
     decision = None
     if context is not None:  # before what takes long: a population may not fit, for one
         reached = measure_reached_levels(release_run, context.known, people)
-        names = list_measured_thresholds([context])
-        measured = measured or measure_attack_and_use(release_run, names)
+        names = attack_and_use.list_measured_thresholds([context])
+        measured = measured or attack_and_use.measure_attack_and_use(release_run, names)
         decision = compare_with_thresholds(context, reached, *measured)
     progress(0.45, "measuring what was lost")
     losses = list_loss_measures(release_run, measure_loss_ends(prepared))
