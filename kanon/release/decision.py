@@ -310,10 +310,9 @@ class Decision:
         return " ".join([first, *listed, *last])
 
     @property
-    def summary(self) -> str:
-        """How many thresholds are met."""
-        met, n_thresholds = sum(part.met for part in self.parts), len(self.parts)
-        return f"{met} of {count_noun(n_thresholds, 'threshold')} met"
+    def tally(self) -> str:
+        """How many thresholds are met, and of how many."""
+        return f"{sum(part.met for part in self.parts)} of {len(self.parts)}"
 
     @property
     def apart(self) -> tuple[str, ...]:

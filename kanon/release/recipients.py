@@ -30,7 +30,7 @@ def describe_recipients_verdict(decision: Decision) -> str:
         if not part.met
     ]
     listed = f": {'; '.join(unmet)}" if unmet else ""
-    return f"{AUDIENCES[decision.context.release]}: {decision.summary}{listed}."
+    return f"{AUDIENCES[decision.context.release]}: {decision.tally} thresholds met{listed}."
 
 
 def build_recipients_table(decisions: Mapping[Release, Decision]) -> pd.DataFrame:
@@ -39,7 +39,7 @@ def build_recipients_table(decisions: Mapping[Release, Decision]) -> pd.DataFram
     ✓ met, ✗ not met, ? not measured, – not required; the first row has the verdicts.
     """
     verdicts = {
-        AUDIENCES[release]: f"{'✓' if decision.holds else '✗'} {decision.summary}"
+        AUDIENCES[release]: f"{'✓' if decision.holds else '✗'} {decision.tally}"
         for release, decision in decisions.items()
     }
     rows: dict[tuple[str, str], dict[str, str]] = {}
@@ -53,5 +53,5 @@ def build_recipients_table(decisions: Mapping[Release, Decision]) -> pd.DataFram
             row[AUDIENCES[release]] = f"{part.mark} {wanted}"
     order = [*THRESHOLD_CARDS]
     keys = sorted(rows, key=lambda key: order.index(key[0]))
-    first = {"Threshold": "All thresholds", "Unit": "", "Reached": "", **verdicts}
+    first = {"Threshold": "Thresholds that are met", "Unit": "", "Reached": "", **verdicts}
     return pd.DataFrame([first, *(rows[key] for key in keys)], columns=[*first]).fillna("–")

@@ -284,8 +284,8 @@ def test_each_recipient_has_a_verdict_and_ones_own_numbers_stay():
     assert k.tolist() == ["records ↑ better", "5", "✗ 11", "✓ 4", "✓ 3"]
     lost = table.loc["Information lost (alteration)"]
     assert lost.tolist()[2:] == ["–", "✗ 10", "–"]
-    assert table.loc["All thresholds"].tolist()[2:] == [
-        "✗ 0 of 3 thresholds met", "✗ 2 of 4 thresholds met", "✓ 3 of 3 thresholds met",
+    assert table.loc["Thresholds that are met"].tolist()[2:] == [
+        "✗ 0 of 3", "✗ 2 of 4", "✓ 3 of 3",
     ]  # fmt: skip
     assert decisions["research"].context == context
 

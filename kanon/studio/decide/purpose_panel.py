@@ -230,7 +230,7 @@ def _show_threshold(
             value=None,  # otherwise an empty field would return the minimum
             step=0.05 if name == "t" else 1.0,
             format="%g",
-            placeholder="not required",
+            placeholder="none",
             **attach_widget(key, None if value is None else float(value), _set_threshold, name),
         )
     with reached:

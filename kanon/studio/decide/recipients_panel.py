@@ -132,7 +132,7 @@ def show_recipients_table(
     """The verdict for each kind of recipients, side by side."""
     st.subheader("For whom does this release meet the requirements?")
     table = build_recipients_table(decide_for_recipients(context, reached, measured))
-    st.dataframe(table, hide_index=True, key="decide-recipients")
+    st.table(table.map(escape_markdown), hide_index=True)
     sentence = "✓ met, ✗ not met, ? not measured, – not required."
     if context.content["thresholds"]:
         audience = AUDIENCES[context.release]

@@ -30,8 +30,8 @@ def want(at, name, number):
 
 
 def verdicts(at):
-    (table,) = [each.value for each in at.dataframe if "Colleagues only" in each.value]
-    return table.set_index("Threshold")
+    (table,) = [each.value for each in at.table if "Colleagues only" in each.value]
+    return table.map(lambda cell: cell.replace("\\", "")).set_index("Threshold")
 
 
 def test_answers_set_the_thresholds_and_the_multiplication_is_shown(hospital):
