@@ -188,7 +188,7 @@ def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelK
 
 _AUDIENCES: Mapping[Release, str] = {
     "public": "for a release that anyone may get",
-    "research": "for a release to researchers under a contract",
+    "research": "for a release to researchers",
     "internal": "for a release only inside the organisation",
 }
 
