@@ -24,7 +24,7 @@ from kanon.sources.memory import MemorySource
 
 MOST_COLUMNS = 3  # of a set that makes a record special
 
-_METHODS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "slide negative binomial"}
+METHODS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "slide negative binomial"}
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _describe_uniqueness(estimates: PopulationUniqueness) -> str:
     if chosen.unreliable is not None or chosen.share is None:
         return f"{text}; no estimate is reliable here. {chosen.unreliable or ''}".strip()
     share = write_percent(100 * chosen.share)
-    return f"{text}, {share} by the estimate of {_METHODS[estimates.chosen]}."
+    return f"{text}, {share} by the estimate of {METHODS[estimates.chosen]}."
 
 
 def measure_sample_risk(

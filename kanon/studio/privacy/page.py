@@ -46,6 +46,7 @@ from kanon.studio.privacy.disclosure import (
 )
 from kanon.studio.privacy.evidence_panel import show_evidence
 from kanon.studio.privacy.intruder_panel import show_intruder_test
+from kanon.studio.privacy.sample_panel import show_sample_risk
 from kanon.studio.session import state
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.state import attach_widget
@@ -321,6 +322,8 @@ def show_privacy(work: SessionState, result: AnonymisationResult) -> None:
     if not work.table.records.in_engine:
         with st.expander("Motivated intruder test: did anyone recognise a person?"):
             show_intruder_test(work, run, k)
+        with st.expander("Is the table a sample? Who is unique in the population?"):
+            show_sample_risk(work, run)
     with st.expander("A population behind the table: who else could it be?"):
         show_population(work, result, run, k)
     with st.expander("How it is computed"):

@@ -11,6 +11,7 @@ from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import FINISHED_K, Solution, join_solutions
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.evidence.attack import Evidence
+from kanon.evidence.sample_risk import SampleRisk
 from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.exploration import Exploration
@@ -188,6 +189,17 @@ class EvidenceResult:
         return ("--attack", "--known", str(known), *(() if with_control else ("--no-control",)))
 
 
+# The share in %, the column of weights, the column of households.
+SampleOptions = tuple[float | None, str | None, str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleRiskResult:
+    risk: SampleRisk
+    release: str  # The key of the release that it is about
+    options: SampleOptions
+
+
 @dataclass(frozen=True, eq=False)
 class SessionResults(StateSection):
     """All results for a table, replaced whole with it."""
@@ -206,6 +218,7 @@ class SessionResults(StateSection):
     report: Report | None = None
     report_population: Origin | None = None  # The population that the report counted, if any
     report_release: str = ""  # The key of the release that it is about
+    sample_risk: SampleRiskResult | None = None
     evidence: EvidenceResult | None = None  # Of the release that it names, see get_evidence
     # By a fingerprint of all that each depends on; a cancelled study leaves what it found.
     runs: Mapping[str, MeasuredRun] = field(default_factory=dict)

@@ -216,6 +216,7 @@ def get_job_title(doing: str) -> str:
         "reporting": "The report",
         "reverse": "The greatest k",
         "run": "Anonymising",
+        "sampling": "Risk in the population",
         "searches": "The searches",
         "simulating": "The study",
         "singling": "Combinations of columns",
