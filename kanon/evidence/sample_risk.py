@@ -96,7 +96,8 @@ def _describe_uniqueness(estimates: PopulationUniqueness) -> str:
     )
     text = f"Of the population, {low} to {high} are unique by the table's quasi-identifiers"
     if chosen.unreliable is not None or chosen.share is None:
-        return f"{text}; no estimate is reliable here. {chosen.unreliable or ''}".strip()
+        reason = chosen.unreliable or f"{text}."
+        return f"No estimate of how many people are unique in the population is reliable. {reason}"
     share = write_percent(100 * chosen.share)
     return f"{text}, {share} by the estimate of {METHODS[estimates.chosen]}."
 

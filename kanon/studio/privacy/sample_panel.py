@@ -128,7 +128,7 @@ def _list_estimates(risk: SampleRisk) -> list[dict[str, str]]:
         rows.append({
             "Estimator": f"{METHODS[name]}{chosen}",
             "Unique in the population, % ↓ better": share,
-            "Reliable here": estimate.unreliable or "yes",
+            "Reliable here": f"No. {estimate.unreliable}" if estimate.unreliable else "Yes",
             "It assumes": ASSUMPTIONS[name],
         })  # fmt: skip
     return rows
