@@ -201,6 +201,9 @@ def test_a_population_stands_behind_its_table_and_no_other(start):
         "8 of them have a missing value or one that is in no hierarchy" in text
         for text in ui.captions(at)
     )
+    at = ui.settled(ui.press(at, "Measure"))
+    sure = "at most 50.0 % sure that a person is in the table, and 33.3 % on average"
+    assert sure in ui.page_text(at), "(4/24 + 4/8) / 2"
     upload_people(at, table.drop(table.index[7::4]))
     assert any("25 people. 1 of them has a missing value" in text for text in ui.captions(at))
     ui.press(at, "Delete")
