@@ -188,7 +188,7 @@ def _count_rows_again(run: Run, places: Sequence[int]) -> Iterator[tuple[_LevelK
 
 _AUDIENCES: Mapping[Release, str] = {
     "public": "for a release that anyone may get",
-    "research": "for a release to researchers",
+    "research": "for a release to researchers under a contract",
     "internal": "for a release only inside the organisation",
 }
 
@@ -324,8 +324,11 @@ class Decision:
             return ("No threshold is set that can be counted here, so nothing was checked.",)
         records = count_noun(self.reached.records, "released record")
         met, n_thresholds = sum(part.met for part in self.parts), len(self.parts)
+        audience, controls = _AUDIENCES[self.context.release], self.context.controls
+        if self.context.invasion is not None and not (controls and controls.contract):
+            audience = audience.removesuffix(" under a contract")  # asked for, and there is none
         first = (
-            f"Checked on {records}, {_AUDIENCES[self.context.release]}, against someone who looks "
+            f"Checked on {records}, {audience}, against someone who looks "
             f"for a person and {self._knows}: {met} of {count_noun(n_thresholds, 'threshold')} "
             f"{'is' if met == 1 else 'are'} met."
         )
