@@ -17,6 +17,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -29,7 +30,7 @@ from benchmarks.case import CaseError
 from benchmarks.reliability.client import Client, ClientError, fetch_files
 from benchmarks.reliability.soak import by, watch_memory
 from kanon.algorithms.catalogue import FAMILIES, algorithm_named, algorithms, short_title
-from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.samples import FIRST, SAMPLES
 
 __all__ = ["BROWSERS", "ClassFigures", "hold_class", "limit_memory", "summarise"]
 
@@ -90,6 +91,7 @@ class Student:
     draw: Random
     figures: ClassFigures
     end: float = math.inf  # known once the first one has come
+    sample: str = SAMPLES[FIRST].title  # the one that a browser shows
 
     @property
     def remaining(self) -> float:
@@ -191,6 +193,8 @@ def _attend_lesson(
 async def _attend_all(
     address: str, students: Sequence[Student], arrival: float, files: Sequence[str]
 ) -> None:
+    # As many files at once as browsers would fetch.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(max(len(students), 1)))
     await asyncio.gather(*(_attend(address, student, arrival, files) for student in students))
 
 
@@ -207,8 +211,8 @@ async def _attend(address: str, student: Student, arrival: float, files: Sequenc
             await _anonymise_sample(client, student)
     except LessonOver:
         pass
-    except ClientError as error:
-        student.figures.errors.append(str(error))
+    except (ClientError, LookupError, ValueError) as error:
+        student.figures.errors.append(f"{type(error).__name__}: {error}")
     finally:
         if client is not None:
             student.figures.errors += client.errors
@@ -216,19 +220,18 @@ async def _attend(address: str, student: Student, arrival: float, files: Sequenc
 
 
 async def _follow_lesson(client: Client, student: Student) -> None:
-    draw = student.draw
+    draw, box_key = student.draw, "learn-algorithm"
+    await _think(client, student, READING)
     if client.page != client.pages["learn"]:
         go = lambda: client.go("learn")  # noqa: E731
         await _act(client, student, "open Learn", go, _QUESTION["learn"], calculates=False)
-        await _think(student, READING)
-    options = list(client.get_widget("selectbox", "learn-algorithm").options)
-    await _act(
-        client, student, "choose a lesson",
-        lambda: client.choose("learn-algorithm", draw.choice(options)), "Step 0 of",
-        calculates=False,
-    )  # fmt: skip
+        await _think(client, student, READING)
+    box = client.get_widget("selectbox", box_key)
+    others = [title for title in box.options if title != client.states[box.id].string_value]
+    choose = lambda: client.choose(box_key, draw.choice(others))  # noqa: E731
+    await _act(client, student, "choose a lesson", choose, "Step 0 of", calculates=False)
     for step in range(1, draw.randint(*STEPS) + 1):
-        await _think(student, READING)
+        await _think(client, student, READING)
         if client.get_widget("button", "learn-next").disabled:
             break
         press = lambda: client.press("learn-next")  # noqa: E731
@@ -237,20 +240,20 @@ async def _follow_lesson(client: Client, student: Student) -> None:
 
 async def _anonymise_sample(client: Client, student: Student) -> None:
     draw, (sample, algorithm, k) = student.draw, student.choose_run()
-    await _think(student, LOOKING)
+    await _think(client, student, LOOKING)
     await _act(client, student, "open Anonymise", lambda: client.go(""), _QUESTION[""])
     for action, choose, shown in (
         ("choose a sample", lambda: client.choose("frame-sample", sample), _QUESTION[""]),
         ("choose an algorithm", lambda: client.choose("run-algorithm", algorithm), ""),
         ("choose k", lambda: client.type_number(f"frame-k-{_read_k(client)}", k), f"k = {k} "),
     ):
-        await _think(student, LOOKING)
+        await _think(client, student, LOOKING)
         await _act(client, student, action, choose, shown)
 
-    await _think(student, LOOKING)
+    await _think(client, student, LOOKING)
     await _act(client, student, "anonymise", lambda: client.press("run"), f"k = {k} ")
     for _ in range(draw.randint(*MOVES)):
-        await _think(student, LOOKING)
+        await _think(client, student, LOOKING)
         k = int(draw.choice(list(client.get_widget("slider", "run-k").options)[:6]))
         move = lambda: client.slide("run-k", str(k))  # noqa: B023, E731
         await _act(client, student, "move k", move, f"k = {k} ")
@@ -264,21 +267,24 @@ async def _act(
     heading: str,
     calculates: bool = True,
 ) -> None:
-    """Do something, note how long until its result is there, and check what the page shows."""
+    """Do something, and note how long it takes until the page shows what comes of it."""
+
+    def is_shown() -> bool:
+        headings = (text.replace("\\", "") for text in client.read_headings())
+        has_old_result = action in ("anonymise", "move k") and any(
+            text.startswith(_STALE) for text in client.read_alerts()
+        )
+        busy = calculates and bool(client.timers)
+        return any(heading in text for text in headings) and not (busy or has_old_result)
+
     with student.wait_for(action):
         await act()
-        if calculates:
-            await client.wait_for_calculations()
-    headings = [text.replace("\\", "") for text in client.read_headings()]
-    if not any(heading in text for text in headings):
-        raise ClientError(f"{action}: no heading has '{heading}' but {headings}.")
-    alerts = client.read_alerts()
-    if action in ("anonymise", "move k") and any(text.startswith(_STALE) for text in alerts):
-        raise ClientError(f"{action}: the page still says {alerts}.")
+        await client.wait_for(is_shown, f"{action}: the page shows no '{heading}'")
 
 
-async def _think(student: Student, seconds: tuple[float, float]) -> None:
+async def _think(client: Client, student: Student, seconds: tuple[float, float]) -> None:
     await asyncio.sleep(min(student.draw.uniform(*seconds), student.remaining))
+    await client.wait_for(lambda: True, "The page was not complete")
 
 
 def _read_k(client: Client) -> str:
@@ -323,7 +329,6 @@ def _follow_lesson_in_browser(page: Page, student: Student) -> None:
     _look_at_page(page, student, READING)
     with student.wait_for("choose a lesson (browser)"):
         by.choose(page, page.get_by_role("combobox", name="Algorithm"), draw.choice(titles))
-    by.button(page, "First").or_(by.button(page, "Next")).first.wait_for()
     for _ in range(draw.randint(*STEPS)):
         _look_at_page(page, student, READING)
         if by.button(page, "Next").is_disabled():
@@ -341,7 +346,8 @@ def _anonymise_in_browser(page: Page, student: Student) -> None:
     sample, algorithm, _ = student.choose_run()
     opener = main.get_by_role("button", name=re.compile("^Table: "))
     _look_at_page(page, student, LOOKING)
-    if sample not in opener.inner_text():  # no answer comes to what is chosen already
+    if sample != student.sample:  # no answer comes to what is chosen already
+        student.sample = sample
         with student.wait_for("choose a sample (browser)"):
             by.choose_behind(page, opener, sample)
     _look_at_page(page, student, LOOKING)
@@ -355,12 +361,11 @@ def _anonymise_in_browser(page: Page, student: Student) -> None:
         _wait_for_calculations_in_browser(page)
     expect(page.get_by_text(by.OUTDATED)).to_have_count(0)
     slider = main.get_by_role("slider")
-    for _ in range(student.draw.randint(*MOVES)):
+    for move in range(student.draw.randint(*MOVES)):
         _look_at_page(page, student, LOOKING)
-        at, most = (int(slider.get_attribute(f"aria-value{name}")) for name in ("now", "max"))
         with student.wait_for("move k (browser)"):
             with by.answered(page):
-                slider.press("ArrowRight" if at < most else "ArrowLeft")
+                slider.press("ArrowLeft" if move % 2 else "ArrowRight")
             _wait_for_calculations_in_browser(page)
 
 

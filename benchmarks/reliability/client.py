@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.typing import Origin, Subprotocol
 
 __all__ = ["Client", "ClientError", "fetch_files"]
 
@@ -74,10 +75,13 @@ class Client:
     async def open_page(cls, address: str, page: str) -> Client:
         """Connect as a browser does that was given the address of a page."""
         host = address.removeprefix("http://")
-        socket = await connect(
-            f"ws://{host}/_stcore/stream", subprotocols=["streamlit"], origin=address,  # type: ignore[list-item,arg-type]
-            max_size=None, ping_interval=None, open_timeout=PATIENCE,
-        )  # fmt: skip
+        try:
+            socket = await connect(
+                f"ws://{host}/_stcore/stream", subprotocols=[Subprotocol("streamlit")],
+                origin=Origin(address), max_size=None, ping_interval=None, open_timeout=PATIENCE,
+            )  # fmt: skip
+        except (OSError, WebSocketException) as error:
+            raise ClientError(f"No connection: {error}") from None
         client = cls(socket)
         client.reader = asyncio.create_task(client._read_messages())
         message = BackMsg()
@@ -129,9 +133,9 @@ class Client:
         state.string_array_value.data.append(option)
         await self._change(state)
 
-    async def wait_for_calculations(self) -> None:
-        """Wait until the page draws no progress any more."""
-        await self._wait(lambda: not self.timers and self.begun == self.ended)
+    async def wait_for(self, condition: Callable[[], bool], problem: str) -> None:
+        """Wait until the page is complete and the condition holds; otherwise say the problem."""
+        await self._wait(lambda: self.begun == self.ended and condition(), problem)
 
     # --- what a visitor sees --------------------------------------------------------------------
     def get_widget(self, kind: str, key: str) -> Any:
@@ -200,15 +204,15 @@ class Client:
             if (timer := self.timers.pop(part, None)) is not None:
                 timer.cancel()
 
-    async def _wait(self, condition: Any) -> None:
+    async def _wait(self, condition: Callable[[], bool], problem: str = "No answer") -> None:
         def is_over() -> bool:
-            return bool(condition()) or (self.reader is not None and self.reader.done())
+            return condition() or (self.reader is not None and self.reader.done())
 
         async with self.changed:
             try:
                 await asyncio.wait_for(self.changed.wait_for(is_over), PATIENCE)
             except TimeoutError:
-                raise ClientError(f"No answer within {PATIENCE:.0f} s.") from None
+                raise ClientError(f"{problem} within {PATIENCE:.0f} s.") from None
         if not condition():
             raise ClientError("The connection was dropped.")
 
@@ -216,7 +220,7 @@ class Client:
     async def _read_messages(self) -> None:
         try:
             async for data in self.socket:
-                self.take(ForwardMsg.FromString(data))  # type: ignore[arg-type]
+                self.take(ForwardMsg.FromString(data))
                 async with self.changed:
                     self.changed.notify_all()
         except ConnectionClosed as error:
