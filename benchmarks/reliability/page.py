@@ -240,6 +240,50 @@ def _aims_of_sessions(found: Figures) -> list[str]:
     ]
 
 
+def _classroom(found: Figures) -> str:
+    rows = [
+        [action, thousands(number), *map(seconds, waits)]
+        for action, (number, *waits) in sorted(found["waits"].items())
+    ]
+    server, workers = found["memory"]
+    return (
+        f"{found['sessions']} sessions, {found['browsers']} of them browsers, for "
+        f"{seconds(found['seconds'] / 60)} minutes; seed {found['seed']}. The server used "
+        f"{found['busy']:.2f} processors. Errors: {len(found['errors'])}.\n\n"
+        + "".join(f"- `{error}`\n" for error in found["errors"][:20])
+        + "\n" * bool(found["errors"])
+        + table(["what was done", "times", "median, s", "95 %, s", "worst, s"], rows)
+        + "\n\n"
+        + f"The server took {thousands(server[0])} MB before the class came, and "
+        f"{thousands(server[1])} MB at most: {found['session']:.0f} MB for each session. Its "
+        f"workers took {thousands(workers)} MB at most."
+    )
+
+
+def _aims_of_classroom(found: Figures) -> list[str]:
+    _, middle, _, worst = found["all"]
+    (_, server), workers = found["memory"]
+    limit, whole = found["limit"], found["sessions"] >= 60 and found["seconds"] >= 600
+    return [
+        aim(
+            "60 sessions of a class for 10 minutes without an error",
+            f"{found['sessions']} for {seconds(found['seconds'] / 60)} minutes, "
+            f"{len(found['errors'])} errors",
+            whole and not found["errors"],
+        ),
+        aim(
+            "each waits at most 2 s in the median, 8 s at worst",
+            f"median {seconds(middle)} s, worst {seconds(worst)} s",
+            whole and middle <= 2 and worst <= 8,
+        ),
+        aim(
+            f"memory of at most {thousands(limit)} MB",
+            f"{thousands(server + workers)} MB",
+            whole and server + workers <= limit,
+        ),
+    ]
+
+
 def _visitors(found: Figures) -> str:
     records = {name: thousands(number) for name, number in found["records"].items()}
     done = ", ".join(f"{name} {times}" for name, times in sorted(found["heavy"].items()))
@@ -345,6 +389,7 @@ _PARTS: Mapping[str, tuple[Callable[[Figures], str], Callable[[Figures], list[st
     "signals": (_signals, _aims_of_signals),
     "mutants": (_mutants, _aims_of_mutants),
     "sessions": (_sessions, _aims_of_sessions),
+    "classroom": (_classroom, _aims_of_classroom),
     "visitors": (_visitors, _aims_of_visitors),
     "browser": (_browser, _aims_of_browser),
 }

@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
+from benchmarks.reliability.classroom import BROWSERS, hold_class, limit_memory, summarise
 from benchmarks.reliability.files import Files, release_files
 from benchmarks.reliability.fuzz import feed_all
 from benchmarks.reliability.kills import kill_workers
@@ -35,6 +36,7 @@ KILLS, KILL_SEED, KILL_RECORDS = 100, 7, 6_000
 STOPS, STOP_SEED, STOP_RECORDS = 300, 7, 20_000
 MUTANTS, MUTANT_SEED = 200, 7
 SESSIONS, SOAK_SECONDS, SOAK_SEED = 20, 600.0, 7
+CLASS_SESSIONS, CLASS_SECONDS, CLASS_SEED = 60, 600.0, 7
 VISIT_SECONDS, VISIT_SEED = 600.0, 7
 
 OUTPUT = ROOT / "tests" / "output"
@@ -110,6 +112,21 @@ def _between(memory: Sequence[tuple[float, float]], half: int) -> list[float]:
     return [size for at, size in memory if half * 30 <= at < half * 30 + 30]
 
 
+def classroom(sessions: int = CLASS_SESSIONS, seconds: float = CLASS_SECONDS) -> dict[str, Any]:
+    """A class at one server for ten minutes, or a smaller one for a shorter time."""
+    browsers = min(BROWSERS, sessions)
+    found = hold_class(sessions, seconds, CLASS_SEED, browsers)
+    servers, workers = zip(*(size for _, size in found.memory), strict=True)
+    first, most = servers[0], max(servers)
+    return {
+        "seed": CLASS_SEED, "sessions": sessions, "browsers": browsers, "seconds": seconds,
+        "waits": {action: summarise(waits) for action, waits in found.waits.items()},
+        "all": summarise([wait for waits in found.waits.values() for wait in waits]),
+        "errors": found.errors, "busy": found.busy, "limit": limit_memory(sessions),
+        "memory": [[first, most], max(workers)], "session": (most - first) / sessions,
+    }  # fmt: skip
+
+
 def visitors() -> dict[str, Any]:
     """A visitor with short runs beside five with long ones for minutes."""
     found = visit(VISIT_SECONDS, VISIT_SEED)
@@ -153,7 +170,7 @@ def _read(name: str) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
-PARTS: Mapping[str, Callable[[], dict[str, Any]]] = {
+PARTS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "releases": releases,
     "files": files,
     "fuzz": fuzz,
@@ -161,7 +178,8 @@ PARTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "signals": signals,
     "mutants": mutants,
     "sessions": sessions,
+    "classroom": classroom,
     "visitors": visitors,
     "browser": browser,
 }
-"""In the order of the page, in minutes on two cores: 20, 20, 35, 10, 15, 40, 12, 11 and 15."""
+"""In the order of the page, in minutes on two cores: 20, 20, 35, 10, 15, 40, 12, 12, 11 and 15."""

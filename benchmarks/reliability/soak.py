@@ -10,18 +10,20 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from playwright.sync_api import Browser, Page, TimeoutError, expect, sync_playwright
 
 from benchmarks.fresh import ROOT
 
-__all__ = ["Soaked", "growth", "soak"]
+__all__ = ["Soaked", "by", "growth", "soak", "watch_memory"]
+
+T = TypeVar("T")
 
 sys.path.append(str(ROOT / "tests"))
 by: Any = importlib.import_module("support.browser")
@@ -95,7 +97,7 @@ def soak(chromium: str, sessions: int, seconds: float, seed: int) -> Soaked:
     with (
         tempfile.TemporaryDirectory() as folder,
         by.serving(Path(folder)) as server,
-        _watched(server, found),
+        watch_memory(server, found.memory, _measure_resident),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=by.FLAGS)
@@ -123,15 +125,15 @@ def soak(chromium: str, sessions: int, seconds: float, seed: int) -> Soaked:
 
 
 @contextlib.contextmanager
-def _watched(server: Any, found: Soaked) -> Any:
-    """Look at the memory of the server and its workers from time to time."""
+def watch_memory(
+    server: Any, memory: list[tuple[float, T]], measure: Callable[[Any], T]
+) -> Iterator[None]:
+    """Measure the memory of the server and its workers from time to time, with the seconds."""
     done, began = threading.Event(), time.monotonic()
 
     def look() -> None:
         while not done.wait(EVERY):
-            pids = {server.process.pid, *server.workers()}
-            size = sum(map(_resident, pids))
-            found.memory.append((time.monotonic() - began, size))
+            memory.append((time.monotonic() - began, measure(server)))
 
     watching = threading.Thread(target=look, daemon=True)
     watching.start()
@@ -140,8 +142,12 @@ def _watched(server: Any, found: Soaked) -> Any:
     finally:
         done.set()
         watching.join()
-        first = found.memory[0][0] if found.memory else 0.0
-        found.memory[:] = [(second - first, size) for second, size in found.memory]
+        first = memory[0][0] if memory else 0.0
+        memory[:] = [(second - first, size) for second, size in memory]
+
+
+def _measure_resident(server: Any) -> float:
+    return sum(map(_resident, {server.process.pid, *server.workers()}))
 
 
 def _resident(process: int) -> float:

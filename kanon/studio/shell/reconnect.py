@@ -54,7 +54,7 @@ def _warn_of_loss() -> None:
 
 def _receive_token() -> None:
     """Take the token of the earlier session; a browser may send anything."""
-    earlier_token = state.get_widget_value(_KEY).get("before")
+    earlier_token = (state.get_widget_value(_KEY) or {}).get("before")
     if (
         isinstance(earlier_token, str)
         and earlier_token
