@@ -12,7 +12,7 @@ endif
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
-	benchmarks fidelity strategies simulated population algorithms learning reliability clean
+	benchmarks peers fidelity strategies simulated population algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
 app: $(VENV)/.kanon
@@ -132,6 +132,10 @@ vocabulary: $(VENV)/.kanon
 # seven, three and fifteen.
 benchmarks: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks
+
+# Installs other tools under build/peers; ten minutes.
+peers: $(VENV)/.kanon-dev $(VENV)/.warm
+	$(BIN)/python -m benchmarks.peers
 
 fidelity: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.fidelity
