@@ -35,11 +35,14 @@ def page(
     mdav: Sequence[Grouping], datafly: Mapping[str, Any],
 ) -> str:  # fmt: skip
     """The whole page; a CaseError says what it would say that the figures do not bear out."""
-    groupings = [(k, one) for k, ones in mondrian.items() for one in ones]
-    if not datafly["same"] or any(min(one.sizes) < k for k, one in groupings):
-        raise CaseError(
-            "ANJANA's release is not Datafly's, or a Mondrian misses k: change page.md."
-        )
+    if not datafly["same"]:
+        raise CaseError("ANJANA's release is not Datafly's: change page.md.")
+    for k, ones in mondrian.items():
+        if any(min(one.sizes) < k for one in ones):
+            raise CaseError("A Mondrian misses k: change page.md.")
+        last = ones[-1]
+        if any(one[2] < last.by_hierarchy or one[3] < last.by_values for one in ones):
+            raise CaseError("The lattice sweep does not lose least: change page.md.")
     return Path(__file__).with_name("page.md").read_text("utf-8").format(
         agreements=_list_agreements(comparisons),
         compared=thousands(len(comparisons)),

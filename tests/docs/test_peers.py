@@ -74,7 +74,7 @@ EQUAL = [Comparison("lighthouse", "min_k", "blanks", 2.0, 2)]
 
 
 def test_a_page_of_small_figures():
-    text = page(EQUAL, GROUPS | {100: []}, [], DATAFLY)
+    text = page(EQUAL, GROUPS | {100: [Grouping("sweep", [100], 0.5, 0.5, 1.0)]}, [], DATAFLY)
     assert "**1 of 1 numbers are equal**" in text
     assert "| kanon, Mondrian | 2 | 5 | 7 | 25.00 | 12.50 | 0.50 |" in text
     assert "6.0 s of the processor, kanon\n0.060 s: 100 times as fast" in text
@@ -86,6 +86,7 @@ def test_a_page_of_small_figures():
         ([EQUAL[0]._replace(ours=3)], GROUPS, DATAFLY, "lighthouse's min_k"),
         ([EQUAL[0]._replace(peer="pycanon", measure="mean_risk")], GROUPS, DATAFLY, "mean_risk"),
         (EQUAL, {6: GROUPS[5]}, DATAFLY, "misses k"),
+        (EQUAL, {5: [*GROUPS[5], Grouping("sweep", [5], 0.3, 0.1, 1.0)]}, DATAFLY, "lose least"),
         (EQUAL, GROUPS, DATAFLY | {"same": False}, "Datafly"),
     ],
 )
