@@ -12,7 +12,7 @@ endif
 export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
-	schemas benchmarks fidelity strategies simulated population algorithms learning reliability clean
+	schemas benchmarks peers fidelity strategies simulated population algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
 app: $(VENV)/.kanon
@@ -136,6 +136,10 @@ schemas: $(VENV)/.kanon-dev
 # seven, three and fifteen.
 benchmarks: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks
+
+# Installs other tools under build/peers; ten minutes.
+peers: $(VENV)/.kanon-dev $(VENV)/.warm
+	$(BIN)/python -m benchmarks.peers
 
 fidelity: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.fidelity

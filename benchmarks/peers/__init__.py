@@ -1,0 +1,1 @@
+"""Other tools on the tables that kanon is run on, each in an environment of its own."""
