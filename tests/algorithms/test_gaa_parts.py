@@ -325,6 +325,7 @@ def test_auto_is_in_parts_above_its_limit_where_the_strategy_allows(people, monk
 
 
 # --- Models, what cannot be done, progress, what is told ----------------------------------------
+@pytest.mark.nightly
 def test_models_beyond_k_hold_and_are_asked_of_the_whole_table(people):
     """The rare illness makes l = 3.2 impossible in some part, and possible in the table."""
     content = json.loads(plan(parts="8").to_json())

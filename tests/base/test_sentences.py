@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from kanon.base import sentences
 from kanon.base.formatting import write_percent
 from support.dashboard import ANONYMISE, DATA, anonymised, go
@@ -14,6 +16,7 @@ def told(at):
     return {one.label: (one.value, one.proto.help) for one in at.metric}
 
 
+@pytest.mark.nightly
 def test_the_sentences_are_for_everybody_and_hold_the_numbers(start):
     at = anonymised(start())
     pages = {}

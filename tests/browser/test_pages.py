@@ -302,6 +302,7 @@ HARMFUL = [
 ]
 
 
+@pytest.mark.nightly
 def test_nothing_from_a_table_is_executed_or_fetched(server, page):
     table = pd.DataFrame(
         {

@@ -164,6 +164,7 @@ def test_what_cannot_be_written_or_run_is_said(at, tmp_path):
     assert names(tmp_path / "tables") == ["people.parquet"]
 
 
+@pytest.mark.nightly
 def test_what_is_cancelled_leaves_nothing(at, tmp_path):
     place = tmp_path / "tables" / "mine.parquet"
     typed(ui.go(at, ui.ANONYMISE), place)

@@ -92,6 +92,7 @@ def names(folder):
 
 
 # --- from a path to a release ---------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     start, people, folder, tmp_path, monkeypatch
 ):

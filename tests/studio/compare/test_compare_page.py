@@ -41,6 +41,7 @@ def see(at, table):
     return ui.enter(at, at.button_group(key="compare-table"), table)
 
 
+@pytest.mark.nightly
 def test_compare_shows_every_metric_at_every_k(start):
     at = ui.go(start(sample="census"), ui.COMPARE)
     assert ui.title(at) == "Which choice is better here?"
