@@ -111,6 +111,15 @@ def adult_path() -> Path:
 
 
 @pytest.fixture(scope="session")
+def arx_projects() -> Path:
+    """The folder of five projects that come with ARX, from the environment variable KANON_ARX."""
+    given = os.environ.get("KANON_ARX", "")
+    if not given or not Path(given).is_dir():
+        _absent("ARX's projects are missing: set KANON_ARX to their folder")
+    return Path(given)
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of a Chromium browser: KANON_CHROMIUM, or one on the search path."""
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import os
 import re
 import zipfile
 from pathlib import Path
@@ -281,19 +280,11 @@ def test_a_command_writes_table_hierarchies_and_plan(tmp_path, monkeypatch, caps
 
 
 # --- the five projects that come with ARX ---------------------------------------------------
-@pytest.fixture
-def examples():
-    folder = Path(os.environ.get("KANON_ARX") or "absent")
-    if not folder.is_dir():
-        pytest.skip("ARX's projects are missing: set KANON_ARX to their folder")
-    return folder
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("number", ["", "2", "3", "4", "5"])
-def test_projects_that_arx_saved_open(examples, number):
+def test_projects_that_arx_saved_open(arx_projects, number):
     name = f"example{number}.deid"
-    project = read_arx_project((examples / name).read_bytes(), name)
+    project = read_arx_project((arx_projects / name).read_bytes(), name)
     n_records, n_hierarchies = (68725, 30) if number == "2" else (30162, 9)
     assert project.file.records.n_records == n_records
     assert len(project.hierarchies) == n_hierarchies
@@ -302,9 +293,9 @@ def test_projects_that_arx_saved_open(examples, number):
 
 
 @pytest.mark.nightly
-def test_the_optimum_is_the_one_that_arx_stored(examples):
+def test_the_optimum_is_the_one_that_arx_stored(arx_projects):
     """ARX searched the records above 50 years, and multiplied the losses of the columns."""
-    content = (examples / "example.deid").read_bytes()
+    content = (arx_projects / "example.deid").read_bytes()
     project = read_arx_project(content, "example.deid")
     frame = project.file.table
     release = run(project.plan, frame[frame["age"].astype(int) > 50].reset_index(drop=True))

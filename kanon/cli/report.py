@@ -2,10 +2,10 @@
 
 import argparse
 import json
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from kanon.base.progress import Progress
 from kanon.cli.inputs import check_files, read_people, read_plan, read_publish, read_records
 from kanon.cli.messages import choose_progress
 from kanon.cli.options import (
@@ -20,7 +20,7 @@ from kanon.cli.options import (
 )
 from kanon.errors import PlanError
 from kanon.release.context import Context
-from kanon.run import run
+from kanon.run import Run
 from kanon.sources.memory import MemoryTable
 from kanon.sources.writing import write_whole
 
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> None:
     # Here, as no other command draws: Plotly takes its time to be imported.
-    from kanon.evidence.attack import attack, count_people
+    from kanon.evidence.attack import Evidence, attack, count_people
     from kanon.report.changes import read_record
     from kanon.report.contents import collect_report
     from kanon.report.intruder_test import NO_ATTEMPTS, read_intruder_test
@@ -91,24 +91,19 @@ def execute(args: argparse.Namespace) -> None:
     people = read_people(args, context)
     test = NO_ATTEMPTS if args.intruder is None else read_intruder_test(args.intruder)
 
-    table, evidence = read_records(args, plan), None
-    if args.attack:
-        released = run(plan, table, args.plan.parent, choose_progress(args))
-        evidence = attack(
-            released, args.known, count_people(released, people), not args.no_control,
-            progress=choose_progress(args),
-        )  # fmt: skip
-    if context is None or context.attacker != "journalist":
-        people = None  # they were for membership alone
+    def attack_release(release: Run, progress: Progress) -> Evidence:
+        everyone = count_people(release, people)
+        return attack(release, args.known, everyone, not args.no_control, progress=progress)
+
+    table = read_records(args, plan)
+    is_searched = context is not None and context.attacker == "journalist"
     origin = get_file_origin(args.table.path) if isinstance(table, MemoryTable) else None
     report = collect_report(
         plan, table, args.plan.parent, date=datetime.now().date(), words=words, origin=origin,
-        context=context, people=people, last=last, closely=args.bound, handed_out=args.release,
-        progress=choose_progress(args),
+        context=context, people=people if is_searched else None, last=last, closely=args.bound,
+        handed_out=args.release, attack=attack_release if args.attack else None,
+        intruder_test=test, progress=choose_progress(args),
     )  # fmt: skip
-    report = replace(
-        report, evidence=evidence, attacked_on=report.date.isoformat(), intruder_test=test
-    )
     form = report.public.add_figures(report.figures, publish) if args.public else report
     write_whole(render_report(form), args.out)
     print(json.dumps(collect_report_numbers(form)) if args.json else form.verdict)

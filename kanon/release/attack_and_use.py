@@ -19,7 +19,9 @@ import numpy as np
 
 from kanon.base.progress import Progress, ignore_progress, scale_progress
 from kanon.errors import KanonError
+from kanon.evidence import KNOWN
 from kanon.evidence.attack import Evidence, attack
+from kanon.evidence.figures import limit_set_size
 from kanon.learning.classifiers import fit
 from kanon.learning.labels import LabelledRecords, split_labels
 from kanon.learning.representations import represent, represent_original
@@ -60,15 +62,25 @@ def measure_attack_and_use(
     """Attack a release and use it, as far as some of these thresholds need it.
 
     Inference is compared with people who are not in the release. The table has to be in memory.
-    With ``evidence`` the release is not attacked: that is what an attack on it showed.
+    With ``evidence`` of this release, measured as the thresholds need it, it is not attacked again.
     """
+    with_control = "inference" in names
+    if evidence is not None and not _serves(evidence, with_control):
+        evidence = None
     if evidence is None and run.recoding.n_classes and not {*OF_EVIDENCE}.isdisjoint(names):
-        evidence = attack(
-            run, with_control="inference" in names, progress=scale_progress(progress, 0, 0.8)
-        )
+        evidence = attack(run, with_control=with_control, progress=scale_progress(progress, 0, 0.8))
     useful = [name for name in OF_USEFULNESS if name in names]
     usefulness = measure_usefulness(run, useful, scale_progress(progress, 0.8, 1))
     return AttackAndUse(evidence, usefulness if useful else None)
+
+
+def _serves(evidence: Evidence, with_control: bool) -> bool:
+    """Whether thresholds can be compared with it: as many columns known, and compared if asked."""
+    compared = bool(evidence.reason) or all(
+        figure.control is not None for figure in evidence.inference.values()
+    )
+    as_known = evidence.known == limit_set_size(len(evidence.columns), KNOWN)
+    return as_known and (compared or not with_control)
 
 
 def measure_usefulness(

@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,9 +40,10 @@ from kanon.report.alternatives import (
 from kanon.report.changes import ReportRecord, list_report_changes
 from kanon.report.explanations import (
     SENSITIVE_MEASURES,
+    ColumnProfile,
     Guarantee,
     describe_check_verdict,
-    describe_column_fates,
+    describe_columns,
     describe_plainly,
     describe_plan,
     describe_released_columns,
@@ -79,15 +80,6 @@ _N_EXAMPLES, _MOST_COLUMNS, _MOST_CHARACTERS = 5, 9, 60
 """The records shown before and after; the most columns, and the most characters of a cell."""
 
 _N_SEARCHED = 1000  # the records among which changed ones are looked for
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    name: str
-    role: str
-    fate: str
-    distinct: int
-    missing: int
 
 
 @dataclass(frozen=True)
@@ -200,6 +192,8 @@ def collect_report(
     closely: bool = False,
     handed_out: Path | None = None,
     measured: attack_and_use.AttackAndUse | None = None,
+    attack: Callable[[Run, Progress], Evidence] | None = None,
+    intruder_test: IntruderTest = NO_ATTEMPTS,
     progress: Progress = ignore_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather everything that its report says.
@@ -207,6 +201,7 @@ def collect_report(
     Only the plan and the table count, so the dashboard and the command line say the same. Two calls
     differ only in the date and the seconds. ``measured`` is what an attack on the release and its
     use showed, where that is known for all that ``context`` needs: it is not measured again.
+    ``attack`` measures what an attacker gains from the release, for the report to say it.
 
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
@@ -233,11 +228,14 @@ def collect_report(
     require_verdicts(release_run.verdicts)
     release = build_released_file(release_run, handed_out)  # before what takes long, too
     names: list[str] = []
+    evidence = None if attack is None else attack(release_run, scale_progress(progress, 0.4, 0.45))
     decision = None
     if context is not None:  # before what takes long: a population may not fit, for one
         reached = measure_reached_levels(release_run, context.known, people)
         names = attack_and_use.list_measured_thresholds([context])
-        measured = measured or attack_and_use.measure_attack_and_use(release_run, names)
+        measured = measured or attack_and_use.measure_attack_and_use(
+            release_run, names, evidence=evidence
+        )
         decision = compare_with_thresholds(context, reached, *measured)
     progress(0.45, "measuring what was lost")
     losses = list_loss_measures(release_run, measure_loss_ends(prepared))
@@ -263,7 +261,7 @@ def collect_report(
         dropped=prepared.dropped,
         repairs=prepared.repairs,
         persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
-        profile=_describe_columns(release_run, repaired),
+        profile=describe_columns(release_run, repaired),
         hierarchies=_draw_hierarchies(release_run),
         plan_terms=describe_plan(release_run),
         plan=write_canonical_plan(plan),
@@ -291,6 +289,9 @@ def collect_report(
         gap=gap,
         closely=closely,
         decision=decision,
+        evidence=evidence,
+        attacked_on="" if evidence is None else date.isoformat(),
+        intruder_test=intruder_test,
     )
     if last is not None:
         report = replace(
@@ -298,17 +299,6 @@ def collect_report(
         )
     progress(1.0, "done")
     return report
-
-
-def _describe_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
-    roles, fate = run.prepared.plan.roles.roles, describe_column_fates(run)
-    profiles = []
-    for column in original.columns:
-        distinct = original.count_distinct(column)
-        role = roles.get(column, Role.INSENSITIVE)
-        missing = original.n_records - distinct.n_filled
-        profiles.append(ColumnProfile(column, str(role), fate[column], distinct.values, missing))
-    return tuple(profiles)
 
 
 def _draw_hierarchies(run: Run) -> tuple[HierarchyDrawing, ...]:

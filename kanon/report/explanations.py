@@ -24,6 +24,7 @@ from kanon.release.released_rows import Verdict
 from kanon.run import PreparedRun, Run
 from kanon.schema import Role
 from kanon.sources.repairs import describe_repair_kinds
+from kanon.sources.tables import Table
 from kanon.stored_classes import has_released_in_engine
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
@@ -309,6 +310,26 @@ def describe_column_fates(run: Run) -> dict[str, str]:
             drawn = column in pseudonyms
             fate_of_column[column] = "pseudonyms drawn at random" if drawn else "left out"
     return fate_of_column
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    name: str
+    role: str
+    fate: str
+    distinct: int
+    missing: int
+
+
+def describe_columns(run: Run, original: Table) -> tuple[ColumnProfile, ...]:
+    roles, fate = run.prepared.plan.roles.roles, describe_column_fates(run)
+    profiles = []
+    for column in original.columns:
+        distinct = original.count_distinct(column)
+        role = roles.get(column, Role.INSENSITIVE)
+        missing = original.n_records - distinct.n_filled
+        profiles.append(ColumnProfile(column, str(role), fate[column], distinct.values, missing))
+    return tuple(profiles)
 
 
 def describe_released_columns(run: Run) -> str:

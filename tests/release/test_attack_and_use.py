@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import warnings
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from kanon.charts.decision import compute_times_reached, draw_decision
 from kanon.errors import PlanError
-from kanon.evidence.attack import Evidence
+from kanon.evidence.attack import Evidence, attack
 from kanon.evidence.figures import Figure
 from kanon.measures import association_change
 from kanon.plan import Plan
@@ -266,6 +267,23 @@ def test_only_what_is_required_is_measured():
     assert list_measured_thresholds([assess("public", "low"), context]) == [
         "linkability", "inference",
     ]  # fmt: skip
+
+
+def test_evidence_serves_where_it_was_measured_as_the_thresholds_need_it():
+    done = anonymise(PEOPLE)
+
+    def measure(evidence, *names):
+        return measure_attack_and_use(done, names, evidence=evidence).evidence
+
+    without_control = attack(done, with_control=False)
+    assert measure(without_control, "linkability", "singling_out") is without_control
+    compared = measure(without_control, "inference")
+    assert compared.inference["ill"].control is not None, "inference needs a control"
+    assert measure(compared, "inference", "linkability") is compared
+    fewer = attack(done, known=1)
+    assert measure(fewer, "linkability").known == compared.known > fewer.known == 1
+    why = replace(without_control, reason="A fifth of the people cannot be left out.")
+    assert measure(why, "inference") is why, "there is none to be made"
 
 
 # --- side by side -----------------------------------------------------------------------------

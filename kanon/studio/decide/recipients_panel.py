@@ -1,18 +1,15 @@
 """The questions about the people who get a release, its attack and use, and all verdicts."""
 
 import datetime
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from kanon.base.progress import Progress
 from kanon.evidence import KNOWN
 from kanon.evidence.attack import Evidence
-from kanon.plan import Plan
-from kanon.recoding import Recoding
 from kanon.release.attack_and_use import (
     AttackAndUse,
     list_measured_thresholds,
@@ -22,8 +19,8 @@ from kanon.release.attack_probability import CONTROLS, INVASIONS, Controls
 from kanon.release.context import AUDIENCES, Context, list_recipient_contexts
 from kanon.release.decision import ReachedNumbers
 from kanon.release.recipients import build_recipients_table, decide_for_recipients
-from kanon.run import Run, prepare
-from kanon.sources.tables import Table
+from kanon.run import Run
+from kanon.studio.jobs.anonymisation import ReleaseParts, put_together, take_apart
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session.findings import AttackAndUseResult, EvidenceResult
 from kanon.studio.session.state import attach_widget
@@ -82,14 +79,11 @@ def get_attack_and_use(work: SessionState, release: str) -> AttackAndUse | None:
 
 def measure_in_worker(
     progress: Progress,
-    content: Mapping[str, Any],
-    table: Table,
-    recoding: Recoding,
+    release: ReleaseParts,
     names: Collection[str],
     evidence: Evidence | None,
 ) -> AttackAndUse:
-    run = Run(prepare(Plan.from_content(content), table), recoding, 0.0)
-    return measure_attack_and_use(run, names, progress, evidence)
+    return measure_attack_and_use(put_together(release), names, progress, evidence)
 
 
 def build_attack_request(run: Run, release: str, work: SessionState) -> JobRequest:
@@ -97,8 +91,6 @@ def build_attack_request(run: Run, release: str, work: SessionState) -> JobReque
     names = frozenset(list_thresholds_to_measure(work.purpose.context))
     with_control, day = "inference" in names, datetime.date.today().isoformat()
     known = work.findings.get_evidence(release)
-    if known is not None and (known.options[0] != KNOWN or (with_control and not known.options[1])):
-        known = None
 
     def store_figures(work: SessionState, measured: AttackAndUse) -> SessionState:
         result = AttackAndUseResult(measured, release, names)
@@ -108,10 +100,8 @@ def build_attack_request(run: Run, release: str, work: SessionState) -> JobReque
             findings = replace(findings, evidence=evidence)
         return work.replace_sections(findings)
 
-    arguments = (
-        run.prepared.plan.model_dump(mode="json"), work.table.records, run.recoding,
-        sorted(names), None if known is None else known.evidence,
-    )  # fmt: skip
+    parts = take_apart(run, work.table.records)
+    arguments = (parts, sorted(names), None if known is None else known.evidence)
     return JobRequest(_JOB, measure_in_worker, arguments, store_figures)
 
 

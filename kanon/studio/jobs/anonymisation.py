@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.algorithms.solution import Solution, run_algorithm, solve_one_k
@@ -15,11 +15,12 @@ from kanon.base.progress import scale_progress
 from kanon.errors import KanonError
 from kanon.metrics import Metric
 from kanon.plan import Plan
-from kanon.recoding import MergePath
-from kanon.run import PreparedRun, measured_metrics, prepare
+from kanon.recoding import MergePath, Recoding
+from kanon.run import PreparedRun, Run, measured_metrics, prepare
 from kanon.settings import get_settings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
+from kanon.sources.tables import Table
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.jobs.worker import Progress
@@ -113,6 +114,24 @@ def show_known_result(work: SessionState) -> SessionState:
         return work
     known = work.replace_sections(replace(work.findings, result=result))
     return record_start_state(known, "run", work)
+
+
+# --- a release in a worker ----------------------------------------------------------------------
+class ReleaseParts(NamedTuple):
+    """What a worker needs to make a release again, without what is quickly computed."""
+
+    content: Mapping[str, Any]  # of its plan
+    table: Table
+    recoding: Recoding
+
+
+def take_apart(run: Run, table: Table) -> ReleaseParts:
+    return ReleaseParts(run.prepared.plan.model_dump(mode="json"), table, run.recoding)
+
+
+def put_together(parts: ReleaseParts) -> Run:
+    prepared = prepare(Plan.from_content(parts.content), parts.table)
+    return Run(prepared, parts.recoding, 0.0)
 
 
 # --- more k -------------------------------------------------------------------------------------

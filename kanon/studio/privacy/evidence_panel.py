@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 import streamlit as st
@@ -13,11 +13,9 @@ from kanon.base.progress import Progress
 from kanon.charts.evidence import build_evidence_table, draw_evidence
 from kanon.evidence import KNOWN
 from kanon.evidence.attack import IN_ENGINE, Evidence, attack, count_people
-from kanon.plan import Plan
-from kanon.recoding import Recoding
 from kanon.report.origin import Origin
-from kanon.run import Run, prepare
-from kanon.sources.tables import Table
+from kanon.run import Run
+from kanon.studio.jobs.anonymisation import ReleaseParts, put_together, take_apart
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
@@ -46,32 +44,26 @@ class EvidenceView(StateSection):
 
 def get_attack_inputs(work: SessionState) -> tuple[str, Options]:
     """The key of the release on screen, and how it would be attacked."""
-    view, result = work.view(EvidenceView), work.findings.result
-    release = ""
-    if result is not None:
-        release = result.compute_release_key(result.k_for(work.settings.k))
+    view, release = work.view(EvidenceView), work.findings.compute_release_key(work.settings.k)
     population = None if work.purpose.population is None else work.purpose.population_origin
     return release, (view.known, view.with_control, population)
 
 
 def attack_in_worker(
     progress: Progress,
-    content: Mapping[str, Any],
-    table: Table,
-    recoding: Recoding,
+    release: ReleaseParts,
     people: pd.DataFrame | None,
     known: int,
     with_control: bool,
 ) -> Evidence:
-    run = Run(prepare(Plan.from_content(content), table), recoding, 0.0)
+    run = put_together(release)
     return attack(run, known, count_people(run, people), with_control, progress=progress)
 
 
 def request_attack(work: SessionState, run: Run) -> JobRequest:
     release, options = get_attack_inputs(work)
     people = None if work.purpose.population is None else work.purpose.population.table
-    content = run.prepared.plan.model_dump(mode="json")
-    arguments = (content, work.table.records, run.recoding, people, *options[:2])
+    arguments = (take_apart(run, work.table.records), people, *options[:2])
     day = datetime.date.today().isoformat()
 
     def store_evidence(work: SessionState, evidence: Evidence) -> SessionState:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import streamlit as st
 
@@ -11,10 +11,8 @@ from kanon.base.formatting import write_percent
 from kanon.base.progress import Progress
 from kanon.evidence.population_uniqueness import ASSUMPTIONS
 from kanon.evidence.sample_risk import METHODS, SampleRisk, measure_sample_risk
-from kanon.plan import Plan
-from kanon.recoding import Recoding
-from kanon.run import Run, prepare
-from kanon.sources.tables import Table
+from kanon.run import Run
+from kanon.studio.jobs.anonymisation import ReleaseParts, put_together, take_apart
 from kanon.studio.jobs.durations import measure_job
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import list_changed_labels
@@ -25,7 +23,7 @@ from kanon.studio.session.work import JobRequest, SessionState
 from kanon.studio.widgets.progress import draw_start_button
 from kanon.studio.widgets.result import fade_old_result
 
-_JOB, _NONE = "sampling", "None"
+_JOB = "sampling"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,26 +41,20 @@ class SampleView(StateSection):
 
 def get_sample_inputs(work: SessionState) -> tuple[str, SampleOptions]:
     """The key of the release on screen, and what is said of the sample."""
-    view, result = work.view(SampleView), work.findings.result
-    release = ""
-    if result is not None:
-        release = result.compute_release_key(result.k_for(work.settings.k))
+    view, release = work.view(SampleView), work.findings.compute_release_key(work.settings.k)
     return release, (view.percent, view.weights, view.households)
 
 
 def measure_in_worker(
     progress: Progress,
-    content: Mapping[str, Any],
-    table: Table,
-    recoding: Recoding,
+    release: ReleaseParts,
     percent: float | None,
     weights: str | None,
     households: str | None,
 ) -> SampleRisk:
     progress(0.0, "risk in the population")
-    run = Run(prepare(Plan.from_content(content), table), recoding, 0.0)
     fraction = None if percent is None else percent / 100
-    return measure_sample_risk(run, fraction, weights, households)
+    return measure_sample_risk(put_together(release), fraction, weights, households)
 
 
 def request_sample_risk(work: SessionState, run: Run) -> JobRequest:
@@ -72,8 +64,7 @@ def request_sample_risk(work: SessionState, run: Run) -> JobRequest:
         result = SampleRiskResult(risk, release, options)
         return work.replace_sections(replace(work.findings, sample_risk=result))
 
-    content = run.prepared.plan.model_dump(mode="json")
-    arguments = (content, work.table.records, run.recoding, *options)
+    arguments = (take_apart(run, work.table.records), *options)
     return JobRequest(_JOB, measure_in_worker, arguments, store_risk)
 
 
@@ -95,11 +86,8 @@ def show_sample_risk(work: SessionState, run: Run) -> None:
     ):
         chosen = getattr(view, name)
         side.selectbox(
-            SampleView.LABELS[name], [_NONE, *work.table.roles], help=about,
-            **attach(
-                f"sample-{name}", chosen or _NONE, name,
-                read=lambda value: None if value == _NONE else value,
-            ),
+            SampleView.LABELS[name], [*work.table.roles], None, placeholder="none", help=about,
+            **attach(f"sample-{name}", chosen, name),
         )  # fmt: skip
     outdated = measured is None or get_sample_inputs(work) != (measured.release, measured.options)
     with sides[3]:

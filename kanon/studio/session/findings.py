@@ -229,6 +229,11 @@ class SessionResults(StateSection):
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     bounds: Mapping[str, LowerBoundResult] = field(default_factory=dict)
 
+    def compute_release_key(self, k: int) -> str:
+        """The key of the release on screen where k is chosen; empty without one."""
+        result = self.result
+        return "" if result is None else result.compute_release_key(result.k_for(k))
+
     def get_evidence(self, release: str) -> EvidenceResult | None:
         """What was measured of the release with this key; None if that was another one."""
         measured = self.evidence

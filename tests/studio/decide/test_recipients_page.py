@@ -93,9 +93,6 @@ def test_what_one_page_measured_the_others_do_not_measure_again(hospital):
     want(at, "singling_out", 100.0)
     *_, names, evidence = build_attack_request(run, release, ui.work(at)).arguments
     assert names == ["linkability", "singling_out"] and evidence is measured.evidence
-    want(at, "inference", 100.0)
-    *_, names, evidence = build_attack_request(run, release, ui.work(at)).arguments
-    assert "inference" in names and evidence is None, "inference needs a control"
 
 
 def test_a_report_takes_what_was_measured_for_the_decision(hospital):

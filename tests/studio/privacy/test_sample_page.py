@@ -43,7 +43,7 @@ def test_what_cannot_be_is_said_in_a_sentence(privacy):
     at = ui.enter(privacy, privacy.selectbox(key="sample-weights"), "disease")
     at = ui.settled(ui.press(at, "Estimate"))
     assert "The column 'disease' cannot be the weights" in ui.problems(at)[0]
-    ui.enter(at, at.selectbox(key="sample-weights"), "None")
+    ui.enter(at, at.selectbox(key="sample-weights"), None)
     at = ui.enter(at, at.number_input(key="sample-percent"), 0.0)
     at = ui.settled(ui.press(at, "Estimate"))
     assert "0" in ui.problems(at)[0] and ui.work(at).findings.sample_risk is None
