@@ -17,7 +17,7 @@ def main() -> None:
     get_jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio.jobs.anonymisation import run_first_time
     from kanon.studio.session import state
-    from kanon.studio.session.server import set_imports_aside
+    from kanon.studio.session.server import collect_garbage_regularly
     from kanon.studio.shell import reconnect
     from kanon.studio.shell.glossary import draw_glossary
     from kanon.studio.shell.link import follow_link
@@ -26,7 +26,7 @@ def main() -> None:
     from kanon.studio.shell.project_menu import draw_project_menu
     from kanon.studio.shell.tour import draw_tour
 
-    set_imports_aside()
+    collect_garbage_regularly()
     if not check_login():
         return
     page = select_page()

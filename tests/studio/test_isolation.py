@@ -22,7 +22,7 @@ SHARED = {
     *(f"kanon/studio/session/server.py:{name}" for name in ("get_session_store", "get_connection")),
     # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session
-    "kanon/studio/session/server.py:set_imports_aside",
+    "kanon/studio/session/server.py:collect_garbage_regularly",
     *("kanon/settings.py:_read_settings", "kanon/studio/widgets/controls.py:_prepare_server"),
     *(
         "kanon/teaching/glossary.py:load_glossary",

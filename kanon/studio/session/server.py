@@ -1,25 +1,39 @@
 """The store of all sessions, and who the visitor is."""
 
 import gc
+import threading
+import time
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kanon.release.record import LOCAL
 from kanon.settings import get_settings
 from kanon.studio.session.session_store import SessionStore
 
+_SECONDS, _PARTS = 30.0, 20
+"""Garbage is collected this often, and in at most one part of the time of so many."""
+
 
 @st.cache_resource(show_spinner=False)
-def set_imports_aside() -> None:
-    """Have the collector of garbage pass over what the imports made.
+def collect_garbage_regularly() -> None:
+    """Collect what closed sessions leave behind, but pass over what the imports made.
 
-    Streamlit runs it after every script, and every look at 200,000 objects of modules would take a
-    tenth of a second in which nobody else is served. What comes later is collected as ever. Nothing
-    of a user is there yet: this is called before anybody's first page is drawn.
+    While 200,000 objects of modules are looked at, nobody is served. Nothing of a user is among
+    them: this is called before anybody's first page is drawn.
     """
     gc.freeze()
+    if runtime.exists():
+        threading.Thread(target=_collect_garbage, name="kanon-garbage", daemon=True).start()
+
+
+def _collect_garbage() -> None:
+    while True:
+        began = time.perf_counter()
+        gc.collect()
+        time.sleep(max(_SECONDS, (_PARTS - 1) * (time.perf_counter() - began)))
 
 
 @st.cache_resource(show_spinner=False)

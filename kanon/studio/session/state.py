@@ -5,6 +5,7 @@ widgets when the user leaves a page. Widgets show its values, and their callback
 server stores it too, for pages that were reloaded or lost their connection.
 """
 
+import gc
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -282,4 +283,6 @@ def delete_all_data() -> None:
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
         runtime.get_instance().media_file_mgr.clear_session_refs(session)
     st.session_state.clear()
+    del work
+    gc.collect()
     mark(DELETED)

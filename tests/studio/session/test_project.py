@@ -1,7 +1,9 @@
 """A project file brings back all that was chosen for a table, and holds no record of it."""
 
 import functools
+import gc
 import json
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -283,3 +285,15 @@ def test_forgetting_begins_anew(start):
     next(button for button in at.sidebar.button if button.label == "Delete now").click().run()
     assert work(at).table.origin == "census"
     assert job is None or job.finished
+
+
+def test_nothing_holds_what_was_deleted(start):
+    at = start(sample="hospital")
+    table = weakref.ref(work(at).table.records)
+    next(button for button in at.sidebar.button if button.label == "Delete now").click()
+    gc.disable()
+    try:
+        at.run()
+        assert table() is None
+    finally:
+        gc.enable()
