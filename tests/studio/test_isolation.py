@@ -25,6 +25,7 @@ SHARED = {
     "kanon/studio/session/server.py:collect_garbage_regularly",
     *("kanon/settings.py:_read_settings", "kanon/studio/widgets/controls.py:_prepare_server"),
     *(
+        "kanon/studio/session/table_loading.py:_read_sample",
         "kanon/teaching/glossary.py:load_glossary",
         "kanon/cards.py:parts_of",
         "kanon/teaching/handout.py:_load_templates",

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 
 from kanon.errors import KanonError, PlanError, quote
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
@@ -14,23 +15,27 @@ from kanon.sources.repairs import Repair, check_repairs
 from kanon.studio.session.choices import is_first_choice
 from kanon.studio.session.findings import SessionResults
 from kanon.studio.session.hierarchy_choices import update_hierarchies
-from kanon.studio.session.parts import Message
+from kanon.studio.session.parts import Message, RunSettings
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_state import TableState
 from kanon.studio.session.work import SessionState
 
 
 def open_sample(name: str, version: int = 0) -> SessionState:
+    return SessionState(version, _read_sample(name), RunSettings(k=SAMPLES[name].k))
+
+
+@cache
+def _read_sample(name: str) -> TableState:
+    """Read a sample once for all sessions: nothing of a user is in it, and nobody changes it."""
     sample = SAMPLES[name]
     content = sample.path.read_bytes()
     with lift_size_limits():
         file = read_table(content, sample.path.name)
-    work = _build_work(file, content, sample.title, name, version)
+    work = _build_work(file, content, sample.title, name, 0)
     reasons = dict.fromkeys(sample.roles, "")
     table = replace(work.table, roles=sample.roles, reasons=reasons, undecided=frozenset())
-    return update_hierarchies(
-        work.replace_sections(table, replace(work.settings, k=sample.k)), folder=name
-    )
+    return update_hierarchies(work.replace_sections(table), folder=name).table
 
 
 def open_uploaded_table(

@@ -21,7 +21,16 @@ from kanon.studio.session.run_plan import build_plan
 from kanon.studio.session.table_loading import open_sample, open_uploaded_table
 from kanon.studio.shell.project_file import export_project, open_project
 from kanon.studio.widgets.tree_edits import set_tree
-from support.dashboard import ANONYMISE, HIERARCHIES, PEOPLE, go, job_of, problems, work
+from support.dashboard import (
+    ANONYMISE,
+    HIERARCHIES,
+    PEOPLE,
+    WORK,
+    go,
+    job_of,
+    problems,
+    work,
+)
 from support.works import value_of, with_fields
 
 CSV = PEOPLE.to_csv(index=False).encode()
@@ -288,7 +297,7 @@ def test_forgetting_begins_anew(start):
 
 
 def test_nothing_holds_what_was_deleted(start):
-    at = start(sample="hospital")
+    at = start(sample=None, typed={WORK: people()})
     table = weakref.ref(work(at).table.records)
     next(button for button in at.sidebar.button if button.label == "Delete now").click()
     gc.disable()

@@ -9,7 +9,7 @@ import pytest
 
 from kanon.studio.session import session_store as desks_module
 from kanon.studio.session.session_store import SessionStore, StoredSession, create_token
-from kanon.studio.session.table_loading import open_sample
+from kanon.studio.session.table_loading import open_sample, open_uploaded_table
 from kanon.studio.session.work import JobRequest, RunningJob, has_user_changes
 from support.works import with_fields
 
@@ -99,7 +99,7 @@ def test_a_desk_nobody_comes_back_to_is_wiped(clock):
 
 
 def test_nothing_holds_what_was_wiped(clock):
-    desks, desk = SessionStore(60, 20), at_work()
+    desks, desk = SessionStore(60, 20), StoredSession(open_uploaded_table(b"a\n1\n", "t.csv", 1))
     table = weakref.ref(desk.work.table.records)
     desks.store_session("word", "first", desk)
     desks.mark_abandoned("first")
