@@ -1,5 +1,6 @@
 """What all tests share: the Adult table, Chromium, and a loud list of what was not run."""
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -139,3 +140,9 @@ def limits(tmp_path, monkeypatch):
         monkeypatch.setenv("KANON_SETTINGS", str(path))
 
     return write
+
+
+def pytest_collection_finish():
+    """Have the collector of garbage pass over the tests themselves: pages and servers run it."""
+    gc.collect()
+    gc.freeze()

@@ -320,6 +320,7 @@ def test_progress_rises_and_can_end_the_walks():
     assert shares == sorted(shares) and 0.5 <= shares[-1] < 0.51
 
 
+@pytest.mark.nightly
 def test_classes_in_an_engine_are_refused_above_the_limit_of_the_proof(tmp_path, limits):
     content, frame = wide()
     limits(classes=20)

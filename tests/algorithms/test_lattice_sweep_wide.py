@@ -106,6 +106,7 @@ def test_clusters_equal_those_of_the_slow_version(case, data):
     assert all(targets[c] == meet(task, cluster) for cluster in expected for c in cluster)
 
 
+@pytest.mark.nightly
 @examples(40)
 @given(cases(max_records=24), st.data())
 def test_the_walk_equals_the_slow_version(case, data):

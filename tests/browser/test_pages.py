@@ -44,6 +44,7 @@ def ancestors(lines):
 # --- the main path --------------------------------------------------------------------------
 
 
+@pytest.mark.nightly  # in every run: test_adult.py, test_upload.py, test_anonymise_page.py
 @pytest.mark.adult
 def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
     began = time.monotonic()

@@ -145,6 +145,7 @@ def papers(at):
     return {json.loads(one.proto.spec)["layout"]["paper_bgcolor"] for one in at.get("plotly_chart")}
 
 
+@pytest.mark.nightly
 def test_pages_draw_on_the_paper_of_their_theme(start, monkeypatch):
     at = start(DATA)
     assert papers(at) == {"white"}

@@ -129,6 +129,7 @@ def measured(draw) -> tuple[EquivalenceClasses, tuple[Hierarchy, Hierarchy]]:
     return classes, (b.build(), d.build())
 
 
+@pytest.mark.nightly
 @examples(35)
 @given(measured())
 def test_curves_in_other_terms_are_the_measures_in_other_terms(case):

@@ -40,6 +40,7 @@ def test_ten_thousand_releases_are_what_was_asked_for(seed):
     assert set(counts.metrics) == set(METRICS) and set(counts.strategies) == set(STRATEGIES)
 
 
+@pytest.mark.nightly
 @given(st.randoms(note_method_calls=False, use_true_random=False))
 @examples(10)
 def test_releases_that_shrink(draw):

@@ -108,6 +108,7 @@ def test_an_alternative_that_takes_too_long_brings_nothing(monkeypatch):
 
 
 # --- more k ---------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_curve_that_needs_a_run_per_k_is_filled_behind_the_page(start):
     at = start(curve_seconds=3600)
     ui.choose(at, "run-algorithm", "gaa-small")

@@ -47,6 +47,7 @@ def hospital(start):
     return ui.anonymised(start())
 
 
+@pytest.mark.nightly  # in every run: test_composition.py
 def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download, monkeypatch):
     at = hospital
     assert told(at) == ""

@@ -24,6 +24,7 @@ def drawn(at):
     return all(panel["title"] for panel in ui.told_to_cursor(at)["panels"])
 
 
+@pytest.mark.nightly
 def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
     at = ui.go(start(), ui.COMPARE)
     before = ui.work(at).compare

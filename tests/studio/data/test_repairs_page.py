@@ -69,6 +69,7 @@ def act(at, action):
     return ui.enter(at, field(at.selectbox, "-action"), action)
 
 
+@pytest.mark.nightly  # in every run: test_repairs.py
 def test_spellings_are_merged_values_replaced_records_dropped_and_undone(messy):
     at = messy
     ui.choose(at, "repairs-column", "sex")

@@ -116,6 +116,7 @@ def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     assert cards(at) == before
 
 
+@pytest.mark.nightly
 def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
     at = opened()
     first = rank_configurations(found[0], [3]).order[0]

@@ -68,6 +68,7 @@ def builder(at, name):
 
 
 # --- the drawing ------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn):
     assert ui.title(page) == "How may each value be blurred?"
     data, _, _ = drawn[-1]

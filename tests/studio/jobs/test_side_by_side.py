@@ -51,6 +51,7 @@ def test_two_visitors_one_in_the_advisor_one_anonymises(own_workers, start):
         assert "advising" not in ui.work(second).running and not bars(second)
 
 
+@pytest.mark.nightly
 def test_every_page_shows_each_calculation_with_its_own_cancel(start):
     at = ui.go(start(sample="hospital"), ui.COMPARE)
     with ui.held_worker():

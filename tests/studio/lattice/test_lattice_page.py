@@ -94,6 +94,7 @@ def test_steppers_and_a_list_choose_a_node(start):
     assert levels(at) == (0, 0, 0) and pills(at, "lattice-walks").value == ["datafly"]
 
 
+@pytest.mark.nightly
 def test_use_this_one_leads_to_a_release_at_these_levels(start):
     at = start(LATTICE)
     explored = explored_of(ui.work(at))
