@@ -8,6 +8,8 @@ from functools import cache, cached_property
 from types import ModuleType
 from typing import Literal
 
+from kanon.base.data_files import read_data
+
 
 @dataclass(frozen=True)
 class Card:
@@ -27,6 +29,11 @@ class Card:
     def arrow(self) -> str:
         """``↓ better``, ``↑ better`` or nothing."""
         return {"lower": "↓ better", "higher": "↑ better", "": ""}[self.direction]
+
+
+def read_cards(module: str) -> dict[str, Card]:
+    """The cards in the TOML file beside a module, whose ``__file__`` is given, by their names."""
+    return {name: Card(name, **texts) for name, texts in read_data(module).items()}
 
 
 @dataclass(frozen=True)
