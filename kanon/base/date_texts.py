@@ -23,7 +23,6 @@ _MONTHS = {
     for name in names.split()
 }
 
-
 _WEEKDAYS = frozenset(_WORDS["weekdays"].split())
 
 EIGHT_DIGITS = ("YYYYMMDD", "DDMMYYYY", "MMDDYYYY")

@@ -26,7 +26,6 @@ def _list_looks(kind: str, part: str) -> dict[str, str]:
 
 _COMPOSED_COLOURS = ("#882255", "#999933", "#44AA99", "#661100", "#BB5566", "#224466")
 
-
 STRATEGY_COLOURS: Mapping[str, str] = _list_looks("strategies", "colour")
 """One colour per strategy: those that look at l cool, at t warm."""
 
@@ -38,7 +37,6 @@ STRATEGY_MARKERS: Mapping[str, str] = _list_looks("strategies", "marker")
 
 ALGORITHM_COLOURS: Mapping[str, str] = _LOOKS["algorithms"]
 """One colour per algorithm, where algorithms vary; the dash tells the families apart."""
-
 
 FAMILY_DASHES: Mapping[str, str] = _list_looks("families", "dash")
 """One dash per family of algorithms."""

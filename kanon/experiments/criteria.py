@@ -19,11 +19,9 @@ CRITERIA: Mapping[str, Card] = {
 }
 """What every comparison shows over k, by its name in ``CURVES.csv``."""
 
-
 _CARDS = read_cards(__file__)
 
 L_CARD = _CARDS["l_percent"]
-
 
 T_CARD = _CARDS["t_percent"]
 """Its name is that of saved boards."""
@@ -36,8 +34,6 @@ T_AREA_CARD = replace(
 )
 """The area under t over k, which studies hold in percent, as the areas under all else."""
 
-
 SUPPRESSED_CARD = _CARDS["suppressed_percent"]
-
 
 COSTLESS = ("l", "t")  # the strategies that count no cost, so that no metric guides them

@@ -93,7 +93,6 @@ class Intermediate:
 RECORDS = "records"
 """The intermediate cost of ``entropy``: it depends on a table, so users cannot compose it."""
 
-
 _HEIGHTS: Mapping[str, Callable[[Hierarchy], ExactNumbers]] = {
     "harmonic-levels": _compute_harmonic_levels,
     "levels": _compute_level_shares,
@@ -109,7 +108,6 @@ INTERMEDIATES: Mapping[str, Intermediate] = {
     name: Intermediate(_HEIGHTS.get(name), **texts) for name, texts in read_data(__file__).items()
 }
 """The first phase of every metric; the first four are those of the papers."""
-
 
 COMPOSED: tuple[str, ...] = tuple(name for name, cost in INTERMEDIATES.items() if cost.composed)
 """The intermediate costs of which users may compose metrics."""

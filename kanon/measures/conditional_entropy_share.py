@@ -10,7 +10,6 @@ from kanon.recoding import Recoding
 
 CARD = read_card(__file__)
 
-
 losses = conditional_entropy.losses
 
 

@@ -11,7 +11,6 @@ from kanon.recoding import Recoding
 
 CARD = read_card(__file__)
 
-
 losses = iloss.losses
 
 

@@ -93,5 +93,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = AlphaKAnonymity

@@ -83,5 +83,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = BasicBetaLikeness

@@ -92,5 +92,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = DeltaDisclosure

@@ -72,5 +72,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = DistinctLDiversity

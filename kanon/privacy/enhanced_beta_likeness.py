@@ -71,5 +71,4 @@ def recount(
 
 MEASURES = (ClassMeasure("enhanced_beta", CARD, each, 11, heading="enhanced β ↓"),)
 
-
 MODEL = EnhancedBetaLikeness

@@ -104,5 +104,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = EntropyLDiversity

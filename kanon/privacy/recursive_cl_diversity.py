@@ -113,5 +113,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = RecursiveCLDiversity

@@ -299,5 +299,4 @@ MEASURES = (
     ),
 )  # fmt: skip
 
-
 MODEL = TCloseness

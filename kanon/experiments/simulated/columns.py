@@ -13,7 +13,6 @@ from kanon.sensitive import Sensitive
 
 Distribution = Literal["equivalent", "geometric", "normal"]
 
-
 _CARDS = read_cards(__file__)
 
 DISTRIBUTIONS: Mapping[Distribution, Card] = {name: _CARDS[name] for name in get_args(Distribution)}
