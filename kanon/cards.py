@@ -5,8 +5,11 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
+
+from kanon.base.data_files import read_data
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,22 @@ class Card:
     def arrow(self) -> str:
         """``↓ better``, ``↑ better`` or nothing."""
         return {"lower": "↓ better", "higher": "↑ better", "": ""}[self.direction]
+
+
+def read_cards(module: str) -> dict[str, Card]:
+    """The cards in the TOML file beside a module, whose ``__file__`` is given, by their names."""
+    return {name: Card(name, **texts) for name, texts in read_data(module).items()}
+
+
+def read_card(module: str, key: str = "") -> Card:
+    """The card of a part in ``cards.toml`` of its folder, by the name of its file, or by a key."""
+    path = Path(module)
+    return Card(**_read_folder_cards(path.parent)[key or path.stem])
+
+
+@cache
+def _read_folder_cards(folder: Path) -> dict[str, dict[str, Any]]:
+    return read_data(str(folder / "cards.toml"))
 
 
 @dataclass(frozen=True)
@@ -83,7 +102,7 @@ def _get_part_name(module: ModuleType) -> str:
 def parts_of(package: ModuleType) -> Parts:
     """The modules of a package that carry a ``CARD``, by the card's name, in alphabetical order.
 
-    Adding a part is adding one file: nothing else lists it.
+    Adding a part is adding one file, and the texts of its card: nothing else lists it.
 
     >>> import kanon.algorithms
     >>> "gaa" in parts_of(kanon.algorithms)

@@ -11,9 +11,11 @@ what was drawn on the edges.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from kanon.base.data_files import read_data
 from kanon.cards import Card
 from kanon.errors import MetricError, PlanError, quote
 from kanon.hierarchy import Hierarchy
@@ -67,59 +69,16 @@ class Metric:
         return self.intermediate == RECORDS
 
 
-def _compose(name: str, title: str, intermediate: str, multiplier: str, summary: str) -> Metric:
-    card = Card(
-        name=name,
-        title=title,
-        summary=summary,
-        source="Mauger, Le Mahec, Dequen 2020 (PPAI); 2023 (TDP 16), Table 2",
-    )
-    return Metric(card, intermediate, multiplier)
+def _read_metrics(entries: Mapping[str, dict[str, Any]]) -> tuple[Metric, ...]:
+    metrics = []
+    for name, entry in entries.items():
+        intermediate, multiplier = entry.pop("intermediate"), entry.pop("multiplier")
+        metrics.append(Metric(Card(name, **entry), intermediate, multiplier))
+    return tuple(metrics)
 
 
-_LEAVES = "Counts how many original values a released one may stand for"
-_SHARE = "Counts the share of all original values that a released one may stand for"
-
-_SEVEN = (
-    _compose("distortion", "Distortion", "harmonic-levels", "w1",
-            "Counts levels, the upper ones more; columns with the tallest hierarchies count less."),
-    _compose("ncp", "NCP", "leaves-normalised", "none", f"{_SHARE}."),
-    _compose("total", "Total", "levels", "none", "Counts levels, as a share of the height."),
-    _compose("llm", "LLM", "leaves", "w2", f"{_LEAVES}; columns with flat hierarchies count more."),
-    _compose("nllm", "NLLM", "leaves-normalised", "w2", f"{_SHARE}; columns with flat hierarchies "
-            "count more."),
-    _compose("wllm", "WLLM", "leaves", "w1", f"{_LEAVES}; columns with the tallest hierarchies "
-            "count less."),
-    _compose("wnllm", "WNLLM", "leaves-normalised", "w1",
-            f"{_SHARE}; columns with the tallest hierarchies count less."),
-)  # fmt: skip
-
-_BESIDE = (
-    Metric(
-        Card(
-            "entropy",
-            "Entropy",
-            "Counts, in bits, by what factor the number of records that could be meant grows: each "
-            "doubling costs 1 bit.",
-            "Gionis, Tassa 2009 (IEEE TKDE 21), there called non-uniform entropy",
-            unit="bits",
-        ),
-        intermediate=RECORDS,
-        multiplier="none",
-    ),
-    Metric(
-        Card(
-            "general-loss",
-            "General loss",
-            "Counts the share of all other original values that a released one may stand for: "
-            "losing a value completely costs 1 in every column.",
-            "Iyengar 2002 (KDD)",
-        ),
-        intermediate="other-leaves-share",
-        multiplier="none",
-    ),
-    # A new metric stands here.
-)
+_DATA = read_data(__file__)
+_SEVEN, _BESIDE = _read_metrics(_DATA["published"]), _read_metrics(_DATA["beside"])
 
 _CUSTOM = Metric(
     Card("custom", "Custom", "Counts the weights drawn on the edges.", "your own"),

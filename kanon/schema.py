@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.values import DistinctCounts
 from kanon.errors import PlanError, TableError, list_names, quote
@@ -85,45 +86,11 @@ class Suggestion:
     decided: bool = True  #: whether anything suggests the role; else a person has to choose
 
 
-# English, German and French. Words in a column's name tell more than its values. The first row
-# that matches decides. "Country name" is no name of a person, so general words such as "name" and
-# "id" come last.
-_NAMES_A_PERSON = "its name suggests that it identifies a person"
-_NAMES: tuple[tuple[Role, str, str], ...] = (
-    (
-        Role.IDENTIFIER,
-        r"(first|last|sur|full|user|given|family|middle|birth|maiden)_?name|ssn|passport|iban"
-        r"|social_security(_number)?|nhs_number|(record|insurance)_number"
-        r"|vorname|nachname|familienname|geburtsname|pr[eé]nom",
-        _NAMES_A_PERSON,
-    ),
-    (
-        Role.SENSITIVE,
-        r"disease|diag|\w*diagnos\w*|dx|icd\w*|snomed\w*|drg\w*|condition|health|illness|comorbid\w*"
-        r"|medication|medicine|drug|treatment|therapy|symptom"
-        r"|income|salary|wage|debt|religion|party|vote|political\w*|orientation|hiv|offence"
-        r"|conviction|disability|grade|score"
-        r"|krankheit|gehalt|einkommen|konfession|maladie|salaire|revenu",
-        "its name suggests something private",
-    ),
-    (
-        Role.QUASI_IDENTIFIER,
-        r"age|sex|gender|birth\w*|dob|born|year_of_birth|birth_year|zip\w*|post_?code|postal\w*|city"
-        r"|town|region|county|country|state|race|ethnic\w*|nationality|marital\w*|education"
-        r"|occupation|job|profession|workclass|employ\w*|household\w*|language|native"
-        r"|alter|geschlecht|plz|postleitzahl|geburts\w*|wohnort|ort|stadt|land|beruf|familienstand"
-        r"|nationalit[aä]t|staatsangeh[oö]rigkeit|[aâ]ge|sexe|code_postal|ville|naissance|pays",
-        "other people may know this about a person",
-    ),
-    (
-        Role.IDENTIFIER,
-        r"name|email|e_mail|mail|phone|telephone|mobile|address|street|id|uuid|guid|identifier"
-        r"|pseudonym|licence|license|adresse|anschrift|strasse|straße|telefon|nom"
-        r"|person|patient|client|customer|employee|member|participant|respondent|student|pupil|user"
-        r"|kunde|mitarbeiter|mitglied|proband",
-        _NAMES_A_PERSON,
-    ),
+_NAMES = tuple(
+    (Role(entry["role"]), "|".join(entry["words"]), entry["reason"])
+    for entry in read_data(__file__)["names"]
 )
+_NAMES_A_PERSON = "its name suggests that it identifies a person"
 
 _PERSON = (
     r"(person|patient|client|customer|employee|member|participant|respondent|student|pupil|user"

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -293,6 +294,15 @@ def test_an_algorithm_carries_its_card(name):
         assert parameter.default in parameter.choices
         assert parameter.help.endswith(".")
         assert parameter.name not in AlgorithmPlan.model_fields, "a key of the plan already"
+
+
+@pytest.mark.parametrize("room", ["measures", "privacy"])
+def test_every_listed_card_is_read(room):
+    code = {path.stem: path.read_text("utf-8") for path in (PACKAGE / room).glob("*.py")}
+    listed = tomllib.loads((PACKAGE / room / "cards.toml").read_text("utf-8"))
+    for name in listed:
+        by_key = f'read_card(__file__, "{name}")' in "".join(code.values())
+        assert by_key or "CARD = read_card(__file__)\n" in code.get(name, ""), name
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from kanon.base.data_files import read_data
 from kanon.cards import Card, Parameter
 
 Setting = Literal[
@@ -33,3 +34,22 @@ class AlgorithmCard(Card):
     runs_in_engine: bool = False  # whether it runs on classes that stay in an engine
     cheap: bool = False  # whether pages try it by themselves, to see if it loses less
     one_k: bool = False  # whether a run for another k may take minutes
+
+
+def read_algorithm_card(
+    module: str, parameters: tuple[Parameter, ...] = (), family_text: str = ""
+) -> AlgorithmCard:
+    """The card in the TOML file beside an algorithm, whose ``__file__`` is given.
+
+    ``family_text`` comes first in ``how``.
+    """
+    entries = read_data(module)
+    entries.pop("parameters", None)
+    how = f"{family_text} {entries.pop('how')}".lstrip()
+    uses = tuple(entries.pop("uses", ()))
+    return AlgorithmCard(**entries, how=how, uses=uses, parameters=parameters)
+
+
+def read_parameter(module: str, name: str) -> Parameter:
+    """One of ``parameters`` in the TOML file beside an algorithm, whose ``__file__`` is given."""
+    return Parameter(name, **read_data(module)["parameters"][name])

@@ -1,6 +1,6 @@
 """Datafly: raise the column with the most values until only a few records have to be suppressed."""
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import FULL_DOMAIN, begin_search, check_models, walk_upwards
@@ -8,21 +8,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="datafly",
-    title="Datafly",
-    summary="Repeatedly raises the column with the most distinct values by one level, until only a "
-    "few records are in classes that are too small. Those records are suppressed.",
-    source="Sweeney 1997, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System",
-    family="levels",
-    how=f"{FULL_DOMAIN} While more records than the limit (k, unless another limit is set) are in "
-    "classes that are too small, the quasi-identifier with the most distinct values is raised by "
-    "one level. The records left in such classes are then suppressed.",
-    guarantees="Every released class holds at least k records. Losses are not minimised, and "
-    "columns with many values lose most.",
-    slow="Hardly ever: it looks at one node for each level that it raises.",
-    uses=("suppression",),
-)
+CARD = read_algorithm_card(__file__, family_text=FULL_DOMAIN)
 
 
 def check(task: Task) -> None:

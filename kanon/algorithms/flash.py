@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, compute_node_heights
 from kanon.algorithms.search import (
@@ -23,24 +23,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="flash",
-    title="Flash",
-    summary="Finds the levels with the least loss. It searches along paths from the bottom of the "
-    "lattice to its top, and halves a path at each step.",
-    source="Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012, Flash: Efficient, Stable and Optimal "
-    "K-Anonymity, PASSAT",
-    family="levels",
-    how=f"{FULL_DOMAIN} From each undecided node a path leads upwards through other undecided "
-    "nodes. A binary search finds the first node of the path that meets the requirements. If a "
-    "node meets them, so does every node above it; if a node fails, so does every node below it. "
-    "Of all nodes that meet the requirements, the one with the least loss is released. Records in "
-    "classes that are too small are suppressed, up to the allowed number.",
-    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
-    slow="With many quasi-identifiers; the limit is a lattice of 10 million nodes.",
-    uses=("metric", "attribute_weights", "suppression"),
-    parameters=(LOSS,),
-)
+CARD = read_algorithm_card(__file__, (LOSS,), family_text=FULL_DOMAIN)
 
 check = partial(check_full_domain, title=CARD.title)
 

@@ -1,6 +1,6 @@
 """GAA, the greedy anonymisation algorithm: merge a smallest class with its best partner."""
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.outliers import anonymise_without_outliers
@@ -31,31 +31,7 @@ PARTS = Parameter(
     "are merged at the same time. One part is the algorithm as published.",
 )
 
-CARD = AlgorithmCard(
-    name="gaa",
-    title="GAA (greedy merging)",
-    summary="Repeatedly merges one of the smallest classes with the partner that the strategy "
-    "picks, until all hold at least k records. One run serves every k.",
-    source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
-    family="merging",
-    how="At first, records that share all quasi-identifiers form a class. While any class has "
-    "fewer than k records, one of the smallest classes is merged with another class, its partner. "
-    "In every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
-    "the values of both. Records that now look the same form one class. The strategy picks the "
-    "partner. A run for a larger k starts exactly like a run for a smaller k, so one run to the "
-    "end serves every k. If there are very many classes, they are cut into parts along the "
-    "hierarchies, where merges across the cut would cost most. Each part is merged on its own "
-    "until about 1 % of its classes are left, or 64 if that is more. Then the classes left in all "
-    "parts are merged together.",
-    guarantees="Every class holds at least k records and meets all models; only outliers are "
-    "suppressed, and only if the plan allows any.",
-    slow="With more than about a million classes, or with a strategy that looks only at the merged "
-    "class.",
-    uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed", "outliers"),
-    parameters=(PARTS,),
-    runs_in_engine=True,
-    cheap=True,
-)
+CARD = read_algorithm_card(__file__, (PARTS,))
 
 
 def check(task: Task) -> None:

@@ -1,6 +1,6 @@
 """The variant of GAA that merges only classes below k with each other."""
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.outliers import anonymise_without_outliers
@@ -11,24 +11,7 @@ from kanon.errors import PlanError, quote
 from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
 
-CARD = AlgorithmCard(
-    name="gaa-small",
-    title="GAA among small classes",
-    summary="Merges the first class below k with the cheapest other class below k. Each k needs "
-    "a run of its own.",
-    source="Mauger, Le Mahec, Dequen 2020 (PPAI), Algorithm 1",
-    family="merging",
-    how="At first, records that share all quasi-identifiers form a class. While any class has "
-    "fewer than k records, the first such class, in tree order, is merged with the cheapest other "
-    "class that also has fewer than k records. In every quasi-identifier, all their records get "
-    "the lowest group of the hierarchy that holds the values of both. The last small class is "
-    "merged with a class of any size. Classes that had k records from the start stay as they are, "
-    "unless that last merge or another model needs them. So each k needs a run of its own.",
-    guarantees="Every class holds at least k records and meets all models; only outliers are "
-    "suppressed, and only if the plan allows any.",
-    slow="Over many k: each k needs a run of its own.",
-    uses=("metric", "attribute_weights", "cost", "tie_seed", "outliers"),
-)
+CARD = read_algorithm_card(__file__)
 
 
 def check(task: Task) -> None:

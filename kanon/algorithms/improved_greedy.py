@@ -1,6 +1,6 @@
 """The improved greedy heuristic: one step up at a time, to the largest k."""
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import FULL_DOMAIN, begin_search, check_models, walk_upwards
@@ -8,21 +8,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="improved-greedy",
-    title="Improved greedy (lattice)",
-    summary="Climbs the lattice one level at a time, each time to the node with the largest k. It "
-    "stops at the first node that reaches the required k.",
-    source="Babu, Reddy, Kumar, Elliot, Jena 2013, Achieving k-anonymity Using Improved Greedy "
-    "Heuristics for Very Large Relational Databases, Algorithm 1",
-    family="levels",
-    how=f"{FULL_DOMAIN} The search starts from the original values. Each step raises one "
-    "quasi-identifier by one level: the one that makes the smallest class largest when up to "
-    "the allowed number of records are suppressed. The first node that reaches k is released.",
-    guarantees="Every released class holds at least k records. Losses are not minimised.",
-    slow="Hardly ever: it looks at a few nodes per step.",
-    uses=("suppression",),
-)
+CARD = read_algorithm_card(__file__, family_text=FULL_DOMAIN)
 
 
 def check(task: Task) -> None:

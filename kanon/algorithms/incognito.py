@@ -6,7 +6,7 @@ from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import compute_node_heights
 from kanon.algorithms.search import (
@@ -24,24 +24,7 @@ from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="incognito",
-    title="Incognito",
-    summary="Finds the levels with the least loss. It rules out most combinations of levels early, "
-    "by looking at a few columns at a time.",
-    source="LeFevre, DeWitt, Ramakrishnan 2005, Incognito: Efficient Full-Domain k-Anonymity, "
-    "SIGMOD",
-    family="levels",
-    how=f"{FULL_DOMAIN} Levels that fail on some of the quasi-identifiers also fail on all of "
-    "them. So levels are tried on single columns first, then on pairs, and so on; only levels that "
-    "meet the requirements are tried with one more column. Of all nodes that meet the "
-    "requirements on all quasi-identifiers, the one with the least loss is released. Records in "
-    "classes that are too small are suppressed, up to the allowed number.",
-    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
-    slow="With many quasi-identifiers: it goes through all subsets of them.",
-    uses=("metric", "attribute_weights", "suppression"),
-    parameters=(LOSS,),
-)
+CARD = read_algorithm_card(__file__, (LOSS,), family_text=FULL_DOMAIN)
 
 _MOST_COMBINATIONS = 5 * 10**7  # the most combinations of levels in all subsets together
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.clusters import (
     LOOKS,
     build_clustering_input,
@@ -19,27 +19,7 @@ from kanon.kernels.cluster_growth import CLUSTERS, LEFT, Unclustered, build_some
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="k-member",
-    title="k-member clustering",
-    summary="Builds one cluster at a time, far from the last one, from the records that increase "
-    "its loss least, until it holds at least k. Records left at the end join the cluster whose "
-    "loss they increase least.",
-    source="Byun, Kamra, Bertino, Li 2007 (DASFAA)",
-    family="clusters",
-    how="A record is drawn at random; the same seed draws the same record. The first cluster "
-    "begins with the record furthest from it, every later cluster with the record furthest from "
-    "the one that began the previous cluster. The furthest record is the most expensive one to "
-    "join, per record. While a cluster has fewer than k records, it takes the records that "
-    "increase the loss of the whole cluster least. When fewer than k records are left, each joins, "
-    "in random order, the cluster whose loss it increases least. Every cluster gets, in every "
-    "quasi-identifier, the lowest group of the hierarchy that holds all its values. The published "
-    "algorithm moves single records; here records that share all quasi-identifiers move together, "
-    "so a cluster may hold more than k. Clusters that end up looking the same form one class.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
-    slow="With more than about a hundred thousand classes, and more so for small k.",
-    uses=("metric", "attribute_weights", "cost", "seed"),
-)
+CARD = read_algorithm_card(__file__)
 
 
 def made_clusters(task: Task, progress: Progress = ignore_progress) -> Clusters:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.clusters import finish_clusters
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.merging import begin_merging
@@ -16,23 +16,7 @@ from kanon.kernels.merging import merge_class
 from kanon.kernels.merging_state import Merging
 from kanon.recoding import Recoding, find_merge_ends
 
-CARD = AlgorithmCard(
-    name="kaca",
-    title="KACA (clustering in hierarchies)",
-    summary="Draws a class below k at random and merges it with the class nearest to it in the "
-    "hierarchies. This is repeated until all classes hold at least k records.",
-    source="Li, Wong, Fu, Pei 2006 (DaWaK)",
-    family="clusters",
-    how="At first, records that share all quasi-identifiers form a class. While any class has "
-    "fewer than k records, one such class is drawn at random (the same seed makes the same draws). "
-    "It is merged with the class nearest to it, whatever the size of that class. In every "
-    "quasi-identifier, all records of both classes get the lowest group of the hierarchy that "
-    "holds the values of both. The distance between two classes is the cost of raising the records "
-    "of both to that group. Records that now look the same form one class.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
-    slow="With more than about a million classes.",
-    uses=("metric", "attribute_weights", "cost", "tie_seed", "seed"),
-)
+CARD = read_algorithm_card(__file__)
 
 
 def merged(task: Task, progress: Progress = ignore_progress) -> tuple[Merging, int]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card, read_parameter
 from kanon.algorithms.distinct_groups import MOST_WORK, can_find_groups
 from kanon.algorithms.lattice_size import MOST_NODES, can_search_lattice, count_lattice_nodes
 from kanon.algorithms.lattice_sweep_better import improve_release, total_loss
@@ -27,59 +27,12 @@ from kanon.algorithms.repair_release import repair_release
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
-from kanon.cards import Parameter
 from kanon.errors import PlanError
 from kanon.kernels.prices import find_best_groups, open_groups
 from kanon.recoding import Recoding, Trace
 
-EFFORT = Parameter(
-    name="effort",
-    title="Effort",
-    choices={
-        "fast": "Fast: one walk",
-        "thorough": "Thorough: improve what was found",
-        "closest": "Closest: near the least loss possible",
-    },
-    default="fast",
-    help="How long to search for a release that loses less. 'thorough' takes many times as long as "
-    "'fast', and 'closest' many times as long as 'thorough'. These two accept no model other than "
-    "k-anonymity.",
-)
-CARD = AlgorithmCard(
-    name="lattice-sweep",
-    title="Lattice sweep",
-    summary="Goes through all combinations of levels, starting with those that lose least, and "
-    "releases every group of the remaining records that is large enough. Each record is "
-    "generalised only as far as its own group needs, and no record is suppressed.",
-    source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
-    family="regions",
-    how="Every combination of levels, one per quasi-identifier, says how far values are "
-    "generalised. The combinations are tried in the order of what they would cost for the whole "
-    "table, the cheapest first. For each combination, the remaining records are grouped: records "
-    "that look the same at these levels are released there if there are at least k of them and "
-    "they meet every other required model. The others go on to the next combination. Records left "
-    "at the end, usually fewer than k, join the released class that is cheapest to widen. So "
-    "records of one table can be generalised to different levels, and two released classes can "
-    "cover the same original values. With the effort 'thorough', groups are released one by one in "
-    "the order of their cost per record. Then classes are dissolved into others, and neighbouring "
-    "classes are merged and split again, wherever that lowers the total loss. With the effort "
-    "'closest', kanon seeks a price per record for every class of equal records, such that no "
-    "group is worth much more than it costs. The groups that pay off at these prices are released, "
-    "the surest first, and this release is improved in the same way. The better of this release "
-    "and that of 'thorough' is taken. A lattice of more than ten million nodes is not walked as a "
-    "whole, but along the nodes at which clusters of near records are one, and nodes next to them; "
-    "each released group is then raised only as far as it needs. More effort compares more records "
-    "to form clusters, and goes on along the nodes of what was found.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
-    "Another release may lose less; the lower bound limits how much less.",
-    slow="With lattices of many nodes and a k so large that much of the table is left over; with "
-    "models beyond k-anonymity, which are checked at nearly every node; with the effort "
-    "'thorough', which weighs every group of the whole table; and most of all with 'closest', "
-    "which does so again and again at other prices.",
-    uses=("metric", "attribute_weights"),
-    parameters=(EFFORT,),
-    cheap=True,
-)
+EFFORT = read_parameter(__file__, "effort")
+CARD = read_algorithm_card(__file__, (EFFORT,))
 
 _WALK_SHARE = 0.95  # the share of the time of a fast run after the walk
 

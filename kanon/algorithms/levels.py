@@ -1,6 +1,6 @@
 """Levels of the user’s choice: the release at one node of the lattice."""
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.search import FULL_DOMAIN, begin_search, check_models, finish_search
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
@@ -8,19 +8,7 @@ from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="levels",
-    title="Levels of your choice",
-    summary="Raises each column to the level that you chose. Records in classes that are too "
-    "small are suppressed, if you allow that many.",
-    source="Samarati 2001, full-domain generalisation at a given node",
-    family="levels",
-    how=f"{FULL_DOMAIN} The levels were chosen by hand. Records in classes that are too small are "
-    "suppressed, up to the allowed number.",
-    guarantees="Every released class holds at least k records, or nothing is released.",
-    slow="Never: only one node is counted.",
-    uses=("node", "suppression"),
-)
+CARD = read_algorithm_card(__file__, family_text=FULL_DOMAIN)
 
 
 def check(task: Task) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kanon.algorithms import lattice_sweep
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice_size import MOST_NODES
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.task import Task
@@ -15,28 +15,7 @@ from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="local-suppression",
-    title="Local suppression",
-    summary="Keeps every value or blanks it, cell by cell, until all classes are large enough. "
-    "Cells of columns with a small weight are blanked first.",
-    source="kanon 2026; suppression of single cells by importance: sdcMicro (Templ, Kowarik, "
-    "Meindl 2015)",
-    family="regions",
-    how="A blanked cell is raised to the root of its hierarchy; no value is generalised otherwise. "
-    "Sets of columns are tried in the order of their importance, the sum of the weights of their "
-    "columns. So those come first that repair most records per weighted cell. At each set, the "
-    "remaining records that look the same in all other columns are released with these cells "
-    "blanked, if there are at least k of them and they meet every other required model. Records "
-    "left at the end join the released class for which the fewest weighted cells are blanked. A "
-    "blank is a value of its own: it only hides records among others that are blank in the same "
-    "columns. In sdcMicro a blank matches every value, so fewer are needed, and equal records can "
-    "be blanked in different cells; here equal records stay together.",
-    guarantees="Every class holds at least k records and meets all models. Every cell has its "
-    "original value or is blank, and no record is suppressed.",
-    slow="With more than about 18 quasi-identifiers, as the number of sets doubles with each.",
-    uses=("attribute_weights",),
-)
+CARD = read_algorithm_card(__file__)
 
 MOST_COLUMNS = MOST_NODES.bit_length() - 1  # so that there are no more sets than nodes elsewhere
 

@@ -10,7 +10,7 @@ from math import ceil, lcm, log10
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card, read_parameter
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
 from kanon.algorithms.repair_release import refuse_models
@@ -19,50 +19,15 @@ from kanon.base.formatting import write_count
 from kanon.base.kinds import find_kind
 from kanon.base.progress import Progress, ignore_progress
 from kanon.base.values import MISSING_LABEL
-from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quote
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.mdav import GROUPS, RECORDS, MdavRun, group_some
 from kanon.recoding import Recoding, Trace
 
-RANGES = Parameter(
-    name="ranges",
-    title="Released values",
-    choices={
-        "centroid": "means alone",
-        "beside": "means with ranges",
-        "outward": "means with ranges, open at the table's extremes",
-    },
-    default="centroid",
-    help="A mean does not reveal single values, unless all are equal. A range shows the lowest and "
-    "the highest value of its class; together with the mean, it reveals all three values of a "
-    "class of three records. With the last choice, a bound that fewer than k records of the table "
-    "reach is left open, as in “65 or more”.",
-)
+RANGES = read_parameter(__file__, "ranges")
 
-CARD = AlgorithmCard(
-    name="mdav",
-    title="MDAV (microaggregation)",
-    summary="Groups each outlying record with the records nearest to it, and releases the mean of "
-    "the group. For numbers only.",
-    source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
-    family="clusters",
-    how="Every quasi-identifier is a number, and differences are measured in standard deviations "
-    "of their column, so that columns are comparable. The record farthest from the overall mean is "
-    "found, then the record farthest from that one. Each forms a group with the records nearest to "
-    "it, until the group holds k. This is repeated with the remaining records until fewer than 3k "
-    "are left. Then, if at least 2k are left, one more such group is made, and the rest forms the "
-    "last group. All records of a group get the same values: in every column the group's mean, "
-    "rounded to the decimals of the column. If ranges were chosen, the range from the lowest to "
-    "the highest value comes before it. Groups with the same values form one class. Records that "
-    "share all quasi-identifiers always stay together.",
-    guarantees="Every class holds at least k records and nothing is suppressed; no other model "
-    "can be required.",
-    slow="With very many different records and a small k: the time grows as n² / k.",
-    parameters=(RANGES,),
-    needs_hierarchies=False,
-)
+CARD = read_algorithm_card(__file__, (RANGES,))
 
 _DIGITS = 400  # a power of ten that is too large, or too near to 0, for a float
 

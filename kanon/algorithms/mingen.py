@@ -1,6 +1,6 @@
 """MinGen: of all minimal nodes that meet the requirements, the one with the least distortion."""
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
@@ -20,24 +20,7 @@ from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="mingen",
-    title="MinGen",
-    summary="Finds all combinations of levels that meet the requirements, but would not if any "
-    "level were lower. Of these it takes the one with the highest precision; if several tie, you "
-    "choose.",
-    source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
-    "Suppression, IJUFKS 10(5)",
-    family="levels",
-    how=f"{FULL_DOMAIN} Every node is tried, unless a node below it meets the requirements; the "
-    "tried nodes that meet them are the minimal ones. The one with the highest precision (Prec: "
-    "the mean share of its levels that a cell has kept) is released. If several tie, the one that "
-    "the user picked is released, or else the one with the least loss by the chosen metric and "
-    "attribute weights.",
-    guarantees="No node that meets the requirements has a higher precision; nothing is suppressed.",
-    slow="With many quasi-identifiers: it looks at every node that fails the requirements.",
-    uses=("metric", "attribute_weights", "node"),
-)
+CARD = read_algorithm_card(__file__, family_text=FULL_DOMAIN)
 
 
 def check(task: Task) -> None:

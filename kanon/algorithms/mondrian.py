@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card, read_parameter
 from kanon.algorithms.level_bounds import keep_level_bounds
 from kanon.algorithms.lines import ValueOrder, add_ranges_beside
 from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
-from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import is_flat
@@ -38,35 +37,9 @@ from kanon.kernels.mondrian import (
 from kanon.privacy.conjunction import find_broken
 from kanon.recoding import Recoding, Trace
 
-VARIANT = Parameter(
-    name="variant",
-    title="Cuts",
-    choices={
-        "strict": "at the median",
-        "relaxed": "at the median, its classes on either side",
-        "hierarchy": "between the groups of the hierarchy",
-    },
-    default="strict",
-    help="At the median, all records with the same value go to the same side. The second choice "
-    "can split the classes that have the median value, to make the sides more equal. The third "
-    "splits a region into the groups of the hierarchy, so that no group is cut in two.",
-)
+VARIANT = read_parameter(__file__, "variant")
 
-DIMENSION = Parameter(
-    name="dimension",
-    title="Column to cut",
-    choices={
-        "widest": "the widest range",
-        "most-distinct": "the most distinct values",
-        "best-balance": "the most equal parts",
-        "least-loss": "the least loss after the cut",
-    },
-    default="widest",
-    help="Which column a region is cut on: the one whose values are spread widest, as a share of "
-    "the whole table's spread; the one with the most distinct values in the region; the one "
-    "whose cut makes the most equal parts; or the one after whose cut the parts lose the smallest "
-    "share of the values, over all columns. If several tie, the first column.",
-)
+DIMENSION = read_parameter(__file__, "dimension")
 
 _DIMENSIONS = {
     "widest": WIDEST,
@@ -75,63 +48,13 @@ _DIMENSIONS = {
     "least-loss": LEAST_LOSS,
 }
 
-RELEASE = Parameter(
-    name="release",
-    title="Released values",
-    choices={"hierarchy": "groups of the hierarchy", "ranges": "ranges and sets"},
-    default="hierarchy",
-    help="In every column a region gets the lowest group of the hierarchy that holds its values, "
-    "or the range from its lowest to its highest value. A column without a hierarchy gets ranges.",
-)
+RELEASE = read_parameter(__file__, "release")
 
-RANGES = Parameter(
-    name="ranges",
-    title="Bounds of ranges",
-    choices={"tight": "values of the class", "outward": "open at the table's extremes"},
-    default="tight",
-    help="A range goes from the lowest value of its class to the highest, so the outermost ranges "
-    "show the extremes of the table. With the second choice, a bound that fewer than k records "
-    "reach is left open, as in “65 or more”; a column with a hierarchy gets the lowest group "
-    "around the range.",
-)
+RANGES = read_parameter(__file__, "ranges")
 
-SETS = Parameter(
-    name="sets",
-    title="Values of sets",
-    choices={"whole": "all from the first to the last", "tight": "values of the class"},
-    default="whole",
-    help="Where a class gets a set of values, such as {Nurse, Teacher}: all values from its first "
-    "to its last in the order of the hierarchy, or only those that occur in the class. The second "
-    "loses less, and tells which values no record of the class has.",
-)
+SETS = read_parameter(__file__, "sets")
 
-CARD = AlgorithmCard(
-    name="mondrian",
-    title="Mondrian",
-    summary="Cuts the table at a median, then each part again, usually on the column whose values "
-    "are spread widest. Stops where a cut would leave too few records on one side.",
-    source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
-    family="regions",
-    how="The records are points in a space with one axis per quasi-identifier: numbers are placed "
-    "by size, other values in the order of their hierarchy. The space is cut in two on the axis "
-    "where the values are spread widest, as a share of the whole table's spread. The cut is at the "
-    "median: records up to the median value go to one side, the rest to the other; if that is not "
-    "allowed, the median value goes to the other side. Then each side is cut in the same way. A "
-    "cut is made only if every part holds at least k records and meets every other model; if the "
-    "widest axis allows no cut, the next widest is tried. Instead of the widest axis, the one with "
-    "the most distinct values can come first, or the one whose cut makes the most equal parts or "
-    "loses least. All "
-    "records of a region that cannot be cut any more get the same values: in every column the "
-    "lowest group of the hierarchy that holds all of them, or their range. A bound of a range can "
-    "be left open if fewer than k records of the table reach it. Records that share all "
-    "quasi-identifiers always stay together.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed. "
-    "No region can be cut again in the same way.",
-    slow="Hardly ever: the time grows only a little faster than the table.",
-    parameters=(VARIANT, DIMENSION, RELEASE, RANGES, SETS),
-    needs_hierarchies=False,
-    cheap=True,
-)
+CARD = read_algorithm_card(__file__, (VARIANT, DIMENSION, RELEASE, RANGES, SETS))
 
 _CLASSES_PER_REPORT = 16_384  # classes between two progress reports; one region if it has more
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.clusters import (
     LOOKS,
     build_clustering_input,
@@ -20,30 +20,7 @@ from kanon.kernels.cluster_shedding import remove_some_members
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding, find_merge_ends
 
-CARD = AlgorithmCard(
-    name="oka",
-    title="OKA (one-pass k-means)",
-    summary="Begins one cluster for every k records of the table, and lets each record join the "
-    "nearest cluster in a single pass. Then clusters above k give their furthest records to "
-    "clusters below k.",
-    source="Lin, Wei 2008 (PAIS)",
-    family="clusters",
-    how="One record is drawn at random for each cluster of k records that the table has room for; "
-    "the same seed draws the same records. Each of them begins a cluster. Every other record, in "
-    "tree order, joins the nearest cluster: the one whose loss grows least. Then sizes are evened "
-    "out: every cluster with more than k records gives away those that are furthest from the rest "
-    "of the cluster. In random order, each of them joins the nearest cluster with fewer than k "
-    "records, or the nearest of all once no cluster is below k. Every cluster gets, in every "
-    "quasi-identifier, the lowest group of the hierarchy that holds all its values; that is its "
-    "centre. The published algorithm moves single records; here records that share all "
-    "quasi-identifiers move together. So some clusters may still have fewer than k records in the "
-    "end: each is merged with the nearest other cluster. Clusters that end up looking the same "
-    "form one class.",
-    guarantees="Every class holds at least k records and meets all models; nothing is suppressed.",
-    slow="With more than about a hundred thousand classes at small k: each class is compared with "
-    "each cluster.",
-    uses=("metric", "attribute_weights", "cost", "seed"),
-)
+CARD = read_algorithm_card(__file__)
 
 
 def made_clusters(task: Task, progress: Progress = ignore_progress) -> tuple[Clusters, int]:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
@@ -19,24 +19,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="ola",
-    title="OLA (optimal lattice anonymisation)",
-    summary="Finds the levels with the least loss. It repeatedly halves the lattice between levels "
-    "that fail the requirements and levels that meet them.",
-    source="El Emam et al. 2009, A Globally Optimal k-Anonymity Method for the De-Identification "
-    "of Health Data, JAMIA 16(5)",
-    family="levels",
-    how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried. The search "
-    "continues below nodes that meet the requirements and above nodes that fail. If a node meets "
-    "the requirements, so does every node above it; if a node fails, so does every node below it. "
-    "Of all nodes that meet the requirements, the one with the least loss is released. Records in "
-    "classes that are too small are suppressed, up to the allowed number.",
-    guarantees="No other levels lose less, and no more records are suppressed than allowed.",
-    slow="With many quasi-identifiers: the middle of the lattice is wide.",
-    uses=("metric", "attribute_weights", "suppression"),
-    parameters=(LOSS,),
-)
+CARD = read_algorithm_card(__file__, (LOSS,), family_text=FULL_DOMAIN)
 
 check = partial(check_full_domain, title=CARD.title)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card, read_parameter
 from kanon.algorithms.annealing import find_good_nodes
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import MOST_NODES, Node, can_search_lattice
@@ -25,45 +25,13 @@ from kanon.algorithms.search import (
 from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
 from kanon.base.progress import Progress, ignore_progress
-from kanon.cards import Parameter
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
-EFFORT = Parameter(
-    name="effort",
-    title="Effort",
-    choices={"fast": "Fast: two random walks", "thorough": "Thorough: ten random walks"},
-    default="fast",
-    help="How many random walks look for the best levels where the lattice has more than 10 "
-    "million nodes. Smaller lattices need none.",
-)
-CARD = AlgorithmCard(
-    name="optimal",
-    title="Bounded search (optimal levels)",
-    summary="Raises each column to one level, the same for all records, and finds the levels with "
-    "the least loss. Each node's least possible loss is known in advance, so few nodes are "
-    "counted.",
-    source="kanon 2026; conclusions from one node about others: Samarati 2001",
-    family="levels",
-    how=f"{FULL_DOMAIN} Of all nodes that leave at most the allowed number of records in classes "
-    "that are too small, the one with the least loss is released, and those records are "
-    "suppressed. The least that a node can lose follows from its levels alone. A node is never "
-    "counted if the least that it can lose exceeds the best loss so far, or if a node above it "
-    "failed. A lattice of more than 10 million nodes is too large for that. There, random walks "
-    "look for the node with the least loss (simulated annealing): each begins at the top, changes "
-    "a few levels by one at each step, and goes to nodes that lose more ever more rarely. The best "
-    "node found is released, and nothing is proved about it.",
-    guarantees="No more records are suppressed than allowed. Up to 10 million nodes, no other "
-    "levels lose less. With more nodes, the levels are the best found, not proved: only the nodes "
-    "one level away are known to lose no less.",
-    slow="With many quasi-identifiers: above 10 million nodes, a random walk takes up to half a "
-    "minute for 30,000 records.",
-    uses=("metric", "attribute_weights", "suppression"),
-    parameters=(
-        replace(LOSS, choices={name: LOSS.choices[name] for name in ("metric", "precision")}),
-        EFFORT,
-    ),
-)
+EFFORT = read_parameter(__file__, "effort")
+_LOSS = replace(LOSS, choices={name: LOSS.choices[name] for name in ("metric", "precision")})
+
+CARD = read_algorithm_card(__file__, parameters=(_LOSS, EFFORT), family_text=FULL_DOMAIN)
 
 WALKS = {"fast": 2, "thorough": 10}
 

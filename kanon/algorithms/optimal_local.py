@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms import lattice_sweep
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card, read_parameter
 from kanon.algorithms.distinct_groups import DistinctGroups, find_distinct_groups
 from kanon.algorithms.lattice_size import compute_nodes_by_level, count_lattice_nodes
 from kanon.algorithms.lattice_sweep import by_least_k
@@ -31,43 +31,11 @@ from kanon.algorithms.repair_release import refuse_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import count_noun, write_count
 from kanon.base.progress import Progress, ignore_progress, scale_progress
-from kanon.cards import Parameter
 from kanon.errors import PlanError
 from kanon.recoding import Recoding, Trace
 
-SECONDS = Parameter(
-    name="seconds",
-    title="Time for the solver",
-    choices={"60": "One minute", "600": "Ten minutes"},
-    default="60",
-    help="After this time, the best release so far is taken, with what has been proved about it.",
-)
-CARD = AlgorithmCard(
-    name="optimal-local",
-    title="Optimal local recoding",
-    summary="Finds, for a small table, the release with the least loss of all that generalise each "
-    "class of equal records on its own. If the time runs out first, it says how far the release "
-    "can be from the least loss.",
-    source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
-    family="regions",
-    how="A group consists of all records that look alike at some combination of levels, one per "
-    "quasi-identifier, if there are at least k. Every release consists of such groups: each record "
-    "goes, with all records equal to it, to one group that holds it, and each group in use gets at "
-    "least k records. The loss of an assignment of records to groups is a sum, so the best "
-    "assignment is the solution of a mixed integer program. The algorithm begins with the release "
-    "of the lattice sweep with effort 'thorough'. A lower bound rules out most groups that no "
-    "better release can use. The solver HiGHS finds the best assignment to the groups that are "
-    "left, and proves that there is no better one.",
-    guarantees="Every class holds at least k records and nothing is suppressed. The release never "
-    "loses more than that of the lattice sweep with effort 'thorough'. If the proof was completed, "
-    "no release with these hierarchies that keeps equal records together and suppresses none loses "
-    "less.",
-    slow="Always: the time grows steeply with the number of different records. A few hundred take "
-    "seconds to minutes; with more, the time usually runs out before the proof is complete.",
-    uses=("metric", "attribute_weights"),
-    parameters=(SECONDS,),
-    one_k=True,
-)
+SECONDS = read_parameter(__file__, "seconds")
+CARD = read_algorithm_card(__file__, (SECONDS,))
 
 MOST_CLASSES, MOST_WORK = 1_000, 50_000_000
 """The most different records, and the most nodes of the lattice times different records."""

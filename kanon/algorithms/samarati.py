@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kanon.algorithms.algorithm_card import AlgorithmCard
+from kanon.algorithms.algorithm_card import read_algorithm_card
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
@@ -17,24 +17,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, ignore_progress
 from kanon.recoding import Recoding
 
-CARD = AlgorithmCard(
-    name="samarati",
-    title="Samarati",
-    summary="Finds, by binary search, the smallest number of level steps with which the table can "
-    "be released. Of all ways to spend these steps, it takes the one with the least loss.",
-    source="Samarati 2001, Protecting Respondents’ Identities in Microdata Release, IEEE TKDE "
-    "13(6)",
-    family="levels",
-    how=f"{FULL_DOMAIN} The height of a node is the sum of its levels. A binary search finds the "
-    "lowest height at which some node leaves at most the allowed number of records in classes that "
-    "are too small. Of all such nodes at that height, the one with the least loss is released, and "
-    "those records are suppressed.",
-    guarantees="No node with fewer steps meets the requirements. A higher node may still lose "
-    "less, because steps are not all alike.",
-    slow="With many quasi-identifiers: the middle heights of the lattice hold very many nodes.",
-    uses=("metric", "attribute_weights", "suppression"),
-    parameters=(LOSS,),
-)
+CARD = read_algorithm_card(__file__, (LOSS,), family_text=FULL_DOMAIN)
 
 check = partial(check_full_domain, title=CARD.title)
 

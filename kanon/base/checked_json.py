@@ -144,7 +144,6 @@ def describe_problem(first: ErrorDetails, path: str, file_name: str, error: type
 
 _NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
 
-
 _NOT_TEXT = {
     "bool_type": "true or false",
     "dict_type": "an object",

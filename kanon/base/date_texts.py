@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
+from kanon.base.data_files import read_data
+
 
 def _fold_word(word: str) -> str:
     """A word without case and accents, as people type the names of months."""
@@ -13,32 +15,15 @@ def _fold_word(word: str) -> str:
     return "".join(mark for mark in apart if not unicodedata.combining(mark))
 
 
+_WORDS = read_data(__file__)
+
 _MONTHS = {
     _fold_word(name): number
-    for number, names in enumerate(
-        (
-            "jan january januar jänner jaenner janv janvier", "feb february februar févr février",
-            "mar march mär märz mrz maerz mars", "apr april avr avril", "may mai",
-            "jun june juni juin", "jul july juli juil juillet", "aug august août",
-            "sep sept september septembre", "oct october okt oktober octobre",
-            "nov november novembre", "dec december dez dezember décembre",
-        ),
-        1,
-    )
+    for number, names in enumerate(_WORDS["months"], 1)
     for name in names.split()
-}  # fmt: skip
+}
 
-
-_WEEKDAYS = frozenset(
-    name
-    for names in (
-        "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat",
-        "saturday sun sunday mo montag di dienstag mi mittwoch do donnerstag fr freitag sa",
-        "samstag sonnabend so sonntag lun lundi mar mardi mer mercredi jeu jeudi ven",
-        "vendredi sam samedi dim dimanche",
-    )
-    for name in names.split()
-)
+_WEEKDAYS = frozenset(_WORDS["weekdays"].split())
 
 EIGHT_DIGITS = ("YYYYMMDD", "DDMMYYYY", "MMDDYYYY")
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import write_count, write_percent
 from kanon.base.rounding import round_apart
 from kanon.charts.figure import build_figure, get_k_axis
@@ -28,19 +29,7 @@ from kanon.release.threshold_cards import OF_USEFULNESS
 
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 
-_SHORT = {
-    "highest_risk": "highest risk: 1 in",
-    "mean_risk": "mean risk: 1 in",
-    "l": "mixed values",
-    "t": "unlike the table",
-    "singling_out": "singled out, %",
-    "linkability": "linked, %",
-    "inference": "guessed, points",
-    "alteration": "information lost, %",
-    "correlation": "associations kept, %",
-    "query_error": "counts off by, %",
-    "classifier": "predictions lost, points",
-}
+_SHORT = read_data(__file__)
 
 
 def compute_times_reached(part: ThresholdResult) -> float:

@@ -30,7 +30,6 @@ COLOURINGS: Mapping[Colouring, str] = {
 }
 """What the colour of a node may say."""
 
-
 _EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939C"
 _EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
 _QUIET = "#4A525A"

@@ -8,97 +8,46 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import CountedUnit, join_words, write_count
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
 
-METRIC_COLOURS: Mapping[str, str] = {
-    "distortion": "#0072B2",
-    "ncp": "#E69F00",
-    "total": "#009E73",
-    "llm": "#D55E00",
-    "nllm": "#AA3377",
-    "wllm": "#56B4E9",
-    "wnllm": "#5B5B5B",
-    "entropy": "#332288",
-    "general-loss": "#117733",
-    "custom": "#8C6D31",
-}
-"""One colour per metric on every page, after Okabe and Ito, for colour-blind readers too."""
+_LOOKS = read_data(__file__)
+
+METRIC_COLOURS: Mapping[str, str] = _LOOKS["metrics"]
+"""One colour per metric on every page."""
+
+
+def _list_looks(kind: str, part: str) -> dict[str, str]:
+    return {name: look[part] for name, look in _LOOKS[kind].items()}
+
 
 _COMPOSED_COLOURS = ("#882255", "#999933", "#44AA99", "#661100", "#BB5566", "#224466")
 
-_STRATEGY_LOOKS = {  # colour, dash and marker
-    "s1": ("#555555", "solid", "circle"),
-    "s2": ("#5599DD", "11px,3px", "square"),
-    "s3": ("#3300BB", "6px,3px", "triangle-up"),
-    "s4": ("#7755DD", "3px,3px", "diamond"),
-    "s5": ("#DD7799", "11px,3px,2px,3px", "cross"),
-    "s6": ("#770077", "6px,3px,2px,3px,2px,3px", "triangle-down"),
-    "s7": ("#BB3399", "2px,4px", "x"),
-    "l": ("#337700", "18px,4px", "star"),
-    "t": ("#999900", "18px,4px,3px,4px", "pentagon"),
-    "k": ("#332200", "12px,3px,2px,3px,2px,3px", "hexagon"),
-}
+STRATEGY_COLOURS: Mapping[str, str] = _list_looks("strategies", "colour")
+"""One colour per strategy: those that look at l cool, at t warm."""
 
-STRATEGY_COLOURS: Mapping[str, str] = {name: look[0] for name, look in _STRATEGY_LOOKS.items()}
-"""One colour per strategy: those that look at l cool, at t warm.
-
-Ten colours far apart in OKLab, also for the colour-blind, and dark enough for a thin line on white;
-a test checks the distances.
-"""
-
-STRATEGY_DASHES: Mapping[str, str] = {name: look[1] for name, look in _STRATEGY_LOOKS.items()}
+STRATEGY_DASHES: Mapping[str, str] = _list_looks("strategies", "dash")
 """One dash per strategy on every page: steady for those that look at l, broken by dots for t."""
 
-STRATEGY_MARKERS: Mapping[str, str] = {name: look[2] for name, look in _STRATEGY_LOOKS.items()}
+STRATEGY_MARKERS: Mapping[str, str] = _list_looks("strategies", "marker")
 """One marker per strategy on every page, by its name in Plotly."""
 
-ALGORITHM_COLOURS: Mapping[str, str] = {
-    "gaa": "#AA3377",
-    "gaa-small": "#DD88BB",
-    "datafly": "#D55E00",
-    "samarati": "#0072B2",
-    "improved-greedy": "#009E73",
-    "mingen": "#8C6D31",
-    "incognito": "#56B4E9",
-    "ola": "#332288",
-    "flash": "#999933",
-    "optimal": INK,
-    "mondrian": "#E69F00",
-    "lattice-sweep": "#C00000",
-    "optimal-local": "#7B3F00",
-    "local-suppression": "#B8860B",
-    "k-member": "#44AA99",
-    "kaca": "#117733",
-    "oka": "#77AADD",
-    "mdav": "#7F7F7F",
-}
+ALGORITHM_COLOURS: Mapping[str, str] = _LOOKS["algorithms"]
 """One colour per algorithm, where algorithms vary; the dash tells the families apart."""
 
-_FAMILY_LOOKS = {  # dash and marker
-    "merging": ("solid", "circle"),
-    "levels": ("7px,3px", "square"),
-    "regions": ("12px,3px", "diamond"),
-    "clusters": ("2px,3px", "triangle-up"),
-}
-
-FAMILY_DASHES: Mapping[str, str] = {name: look[0] for name, look in _FAMILY_LOOKS.items()}
+FAMILY_DASHES: Mapping[str, str] = _list_looks("families", "dash")
 """One dash per family of algorithms."""
 
-FAMILY_MARKERS: Mapping[str, str] = {name: look[1] for name, look in _FAMILY_LOOKS.items()}
+FAMILY_MARKERS: Mapping[str, str] = _list_looks("families", "marker")
 """One marker per family of algorithms, by its name in Plotly."""
 
 SAVED_COLOURS = ("#000000", "#B00020", "#00695C", "#8A6100")
 """Colours of configurations that were kept beside those that are compared now."""
 
-ROLE_COLOURS: Mapping[str, str] = {
-    "identifier": "#C0392B",
-    "quasi-identifier": "#B9770E",
-    "sensitive": "#7D3C98",
-    "insensitive": "#707B7C",
-}
+ROLE_COLOURS: Mapping[str, str] = _LOOKS["roles"]
 """One colour per role of a column; a word and an icon always stand beside it."""
 
 K_TICKS = (2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 30000, 100000, 1000000)

@@ -27,7 +27,6 @@ WALK_LOOKS: Mapping[str, WalkLook] = {
 }
 """The same colour, dash and side for a search wherever its walk is drawn."""
 
-
 HALO = "0 0 3px white, 0 0 3px white, 0 0 2px white"
 
 _SIDES = (

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import join_words
 from kanon.base.progress import report_preparation
 from kanon.cli.messages import build_preparation_progress, build_warning_handler, show_warning
@@ -32,24 +33,7 @@ from kanon.errors import (
     quote,
 )
 
-COMMANDS: Mapping[str, str] = {
-    "app": "serve the dashboard on this machine",
-    "run": "anonymise a table according to a plan",
-    "sweep": "what every k costs under several metrics",
-    "advise": "which metric and strategy suit a table",
-    "reverse": "find the greatest k that is possible with a plan's other models",
-    "simulate": "rank the strategies on simulated sensitive columns",
-    "report": "write the report of a release",
-    "decide": "check a release against its purpose",
-    "attack": "what an attacker gains from a release",
-    "measure": "measure a table as it is",
-    "quasi-identifiers": "find the smallest sets of columns that single out records",
-    "check": "see what is new in a table for a plan",
-    "combine": "what anyone learns from the releases of several plans together",
-    "exercises": "mark answers to an exercise set",
-    "hierarchy": "check hierarchy files",
-    "import": "turn a project of ARX into a table, hierarchies and a plan",
-}
+COMMANDS: Mapping[str, str] = read_data(__file__, "commands.toml")
 """What each command does, for ``--help``; the file of a command is imported when it is called."""
 
 _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141

@@ -49,7 +49,6 @@ INTERVALS = ((3, 2000), (3, 5000), (3, 15000))
 
 TIE_SEEDS = tuple(range(1, 11))  # the seeds of a band: ten more orders in which ties are broken
 
-
 _ALTERATION = "alteration_"
 _DECIMALS = 1  # decimals of a percentage: what looks equal is equal
 

@@ -23,7 +23,7 @@ from kanon.algorithms.solution import FINISHED_K, finish_for_models
 from kanon.algorithms.task import Task
 from kanon.base.formatting import CountedUnit
 from kanon.base.progress import Progress, ignore_progress, scale_progress
-from kanon.cards import Card
+from kanon.cards import Card, read_cards
 from kanon.errors import PlanError, quote
 from kanon.measures.along import (
     Curves,
@@ -39,31 +39,7 @@ from kanon.recoding import MergePath
 from kanon.run import PreparedRun, prepare
 from kanon.sources.tables import Table
 
-_SOURCE = "Mauger, Le Mahec, Dequen 2023, Section 4.4"
-
-_SEARCH_CARDS = (
-    Card(
-        "k", "Models first, K",
-        "Classes that do not meet a model are merged first, then the smallest ones, each with the "
-        "partner that makes the smallest class as large as possible.",
-        _SOURCE,
-    ),
-    Card(
-        "s1", "Models first, S1",
-        "Classes that do not meet a model are merged first, then the smallest ones, each with the "
-        "cheapest partner.",
-        _SOURCE,
-    ),
-    Card(
-        "k-first", "k first, S1",
-        "The smallest classes are merged first, until all reach some k; then those that do not "
-        "meet a model, each with the cheapest partner. A plan that requires both k-anonymity and "
-        "another model works this way.",
-        "Mauger, Le Mahec, Dequen 2023, Algorithm 1",
-    ),
-)  # fmt: skip
-
-GREATEST_K_SEARCHES: Mapping[str, Card] = {card.name: card for card in _SEARCH_CARDS}
+GREATEST_K_SEARCHES: Mapping[str, Card] = read_cards(__file__)
 """The ways to releases that meet the models, by the names in the column ``way``."""
 
 

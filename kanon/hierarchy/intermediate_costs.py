@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from kanon.base.data_files import read_data
 from kanon.hierarchy import Hierarchy
 
 
@@ -92,78 +93,21 @@ class Intermediate:
 RECORDS = "records"
 """The intermediate cost of ``entropy``: it depends on a table, so users cannot compose it."""
 
+_HEIGHTS: Mapping[str, Callable[[Hierarchy], ExactNumbers]] = {
+    "harmonic-levels": _compute_harmonic_levels,
+    "levels": _compute_level_shares,
+    "leaves": _count_leaves_below,
+    "leaves-normalised": _compute_leaf_shares,
+    "other-leaves": _count_other_leaves,
+    "other-leaves-normalised": _compute_other_leaves_of_all,
+    "other-leaves-share": _compute_other_leaf_shares,
+    # Add new intermediate costs here.
+}
 
 INTERMEDIATES: Mapping[str, Intermediate] = {
-    "harmonic-levels": Intermediate(
-        _compute_harmonic_levels,
-        title="harmonic levels",
-        formula="Σ 1/(h − i) over the levels i that the edge rises / Σ 1/(h − i) over all",
-        told="the share of harmonic levels by which it rose",
-        counts="levels",
-    ),
-    "levels": Intermediate(
-        _compute_level_shares,
-        title="levels",
-        formula="(level(x′) − level(x)) / (h − 1)",
-        told="the share of levels by which it rose",
-        counts="levels",
-    ),
-    "leaves": Intermediate(
-        _count_leaves_below,
-        title="lost leaves",
-        formula="nl(x′) − nl(x)",
-        told="the number of values that it could now mean",
-        counts="leaves",
-        is_normalised=False,
-    ),
-    "leaves-normalised": Intermediate(
-        _compute_leaf_shares,
-        title="lost leaves / all leaves",
-        formula="(nl(x′) − nl(x)) / nl(root)",
-        told="the share of all values that it could now mean",
-        counts="leaves",
-    ),
-    "other-leaves": Intermediate(
-        _count_other_leaves,
-        title="other leaves",
-        formula="nl(x′) − nl(x), with nl(leaf) = 1",
-        told="the number of other values that it could now mean",
-        counts="leaves",
-        is_normalised=False,
-    ),
-    "other-leaves-normalised": Intermediate(
-        _compute_other_leaves_of_all,
-        title="other leaves / all leaves",
-        formula="(nl(x′) − nl(x)) / nl(root), with nl(leaf) = 1",
-        told="the other values that it could now mean, as a share of all values",
-        counts="leaves",
-    ),
-    "other-leaves-share": Intermediate(
-        _compute_other_leaf_shares,
-        title="other leaves / all other leaves",
-        formula="(nl(x′) − nl(x)) / (nl(root) − 1), with nl(leaf) = 1",
-        told="the share of all other values that it could now mean",
-        counts="leaves",
-        composed=False,
-    ),
-    # Add new intermediate costs here.
-    RECORDS: Intermediate(
-        None,
-        title="records",
-        formula="log2(count(x′) / count(x)), 0 if no record is at x or below",
-        told="log2 of how many times as many records it could now mean, in bits",
-        counts="records",
-        is_normalised=False,
-        composed=False,
-    ),
+    name: Intermediate(_HEIGHTS.get(name), **texts) for name, texts in read_data(__file__).items()
 }
-"""The first phase of every metric; the first four are those of the papers.
-
-``nl`` counts the leaves below a node, none below a leaf: only then is LLM(C) = |C| Σ nl(v) h_max/h
-of Mauger et al. 2020 the sum of its own edge weights. The other reading counts a leaf as one leaf
-of itself, and so the *other* values that a cell could mean.
-"""
-
+"""The first phase of every metric; the first four are those of the papers."""
 
 COMPOSED: tuple[str, ...] = tuple(name for name, cost in INTERMEDIATES.items() if cost.composed)
 """The intermediate costs of which users may compose metrics."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_cards
 from kanon.learning.labels import Pairs
 from kanon.learning.representations import Matrix
 
@@ -53,65 +53,32 @@ def _build_neighbours(seed: int, records: int) -> Any:
     return KNeighborsClassifier(n_neighbors=min(_NEIGHBOURS, records), algorithm="brute")
 
 
+_CARDS = read_cards(__file__)
+
 CLASSIFIERS: Mapping[str, Classifier] = {
-    classifier.card.name: classifier
-    for classifier in (
-        Classifier(
-            Card(
-                "mlp", "Neural network",
-                "A small network with two hidden layers of 5 and 2 units, as in the paper.",
-                "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; scikit-learn, MLPClassifier",
-            ),
-            _build_network,
-        ),
-        Classifier(
-            Card(
-                "logistic-regression", "Logistic regression",
-                "Every column of the matrix raises or lowers the odds by a fixed factor.",
-                "scikit-learn, LogisticRegression",
-            ),
-            _load_model("linear_model", "LogisticRegression", max_iter=1000),
-            weighted=True, seeded=False,
-        ),
-        Classifier(
-            Card(
-                "decision-tree", "Decision tree",
-                "Yes-or-no questions, one after another; every answer keeps at least 0.1 % of the "
-                "records.",
-                "scikit-learn, DecisionTreeClassifier",
-            ),
-            _load_model("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
-            weighted=True,
-        ),
-        Classifier(
-            Card(
-                "random-forest", "Random forest",
-                "The mean of a hundred decision trees, each grown on a random part of the records.",
-                "scikit-learn, RandomForestClassifier",
-            ),
-            _load_model(
-                "ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF
-            ),
-        ),
-        Classifier(
-            Card(
-                "gradient-boosting", "Gradient boosting",
-                "Up to a hundred small trees, each correcting the errors of those before it.",
-                "scikit-learn, HistGradientBoostingClassifier",
-            ),
-            _load_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
-            seeded=False,
-        ),
-        Classifier(
-            Card(
-                "nearest-neighbours", "Nearest neighbours",
-                f"The most frequent label among the {_NEIGHBOURS} most similar training records.",
-                "scikit-learn, KNeighborsClassifier",
-            ),
-            _build_neighbours,
-        ),
-    )
-}  # fmt: skip
+    "mlp": Classifier(_CARDS["mlp"], _build_network),
+    "logistic-regression": Classifier(
+        _CARDS["logistic-regression"],
+        _load_model("linear_model", "LogisticRegression", max_iter=1000),
+        weighted=True,
+        seeded=False,
+    ),
+    "decision-tree": Classifier(
+        _CARDS["decision-tree"],
+        _load_model("tree", "DecisionTreeClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+        weighted=True,
+    ),
+    "random-forest": Classifier(
+        _CARDS["random-forest"],
+        _load_model("ensemble", "RandomForestClassifier", min_weight_fraction_leaf=_LEAST_LEAF),
+    ),
+    "gradient-boosting": Classifier(
+        _CARDS["gradient-boosting"],
+        _load_model("ensemble", "HistGradientBoostingClassifier", early_stopping=False),
+        seeded=False,
+    ),
+    "nearest-neighbours": Classifier(_CARDS["nearest-neighbours"], _build_neighbours),
+}
 """Every classifier by name, the published one first."""
 
 

@@ -11,63 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_cards
 from kanon.learning.representations import represent
 from kanon.measures.cells import is_value
 from kanon.measures.linkage import run_linkage_attack
 from kanon.recoding import Recoding, is_unchanged
 
-_SOURCE = (
-    "kanon, for the representation of Viton, Mauger, Dequen, Guérin, Le Mahec 2021 (which does not "
-    "measure what it discloses)"
-)
-
-CARDS: Mapping[str, Card] = {
-    card.name: card
-    for card in (
-        Card(
-            "exact_share",
-            "Cells read off",
-            "The share of the released cells that were generalised although all records of their "
-            "class have the same original value: that value has a share of 1, which reveals it.",
-            _SOURCE, "share", "lower",
-            "no generalised value is revealed", "every cell is",
-        ),
-        Card(
-            "alone_share",
-            "Alone in class",
-            "The share of the released cells that were generalised, and whose original value "
-            "occurs in exactly one record of the class: the value's share of the class, times the "
-            "class size, is 1.",
-            _SOURCE, "share", "lower",
-            "no generalised value belongs to exactly one record", "every one does",
-        ),
-        Card(
-            "sureness",
-            "Mean sureness",
-            "How likely the best guess at a record's sensitive value is to be right, for anyone "
-            "who knows all its quasi-identifiers: its share of the matching records, on average.",
-            _SOURCE, "share", "lower",
-            "no record matches", "every guess is certain",
-        ),
-        Card(
-            "certain",
-            "Certain guesses",
-            "The share of the records for which all matching records have the same sensitive "
-            "value.",
-            _SOURCE, "share", "lower",
-            "no guess is certain", "every guess is",
-        ),
-        Card(
-            "right",
-            "Right guesses",
-            "The share of the records for which the best guess is right; chance decides between "
-            "equally good guesses.",
-            _SOURCE, "share", "lower",
-            "no guess is right", "every guess is",
-        ),
-    )
-}  # fmt: skip
+CARDS: Mapping[str, Card] = read_cards(__file__)
 """What each number means, by the name of its field."""
 
 

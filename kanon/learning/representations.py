@@ -25,50 +25,14 @@ from types import MappingProxyType
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
-from kanon.cards import Card
+from kanon.cards import Card, read_cards
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, list_names, quote
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import covers
 from kanon.recoding import Recoding
 
-_VITON = "Viton, Mauger, Dequen, Guérin, Le Mahec 2021"
-_INAN = f"Inan, Kantarcioglu, Bertino 2009; {_VITON}"
-
-_CARDS = {
-    card.name: card
-    for card in (
-        Card(
-            "oneClass",
-            "oneClass",
-            "A 1 at the released value only: every released value counts as separate, and the "
-            "hierarchy is ignored.",
-            _INAN,
-        ),
-        Card(
-            "fillParent",
-            "fillParent",
-            "A 1 at the released value and at all values above it: two values share whatever is "
-            "above both.",
-            _INAN,
-        ),
-        Card(
-            "fillChild",
-            "fillChild",
-            "A 1 at the released value and at all values below it: everything that the original "
-            "value could have been.",
-            _INAN,
-        ),
-        Card(
-            "proportional",
-            "proportional",
-            "At every value, the share of the class's records with that original value or one "
-            "below it: the mix of the class, published with the table.",
-            _VITON,
-        ),
-    )
-}
-REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(_CARDS)
+REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(read_cards(__file__))
 """The four representations, by name."""
 
 _BATCH = 65_536  # the rows expanded at a time

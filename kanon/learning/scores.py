@@ -4,36 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_cards
 from kanon.learning.labels import Pairs
 
-SCORES: Mapping[str, Card] = {
-    card.name: card
-    for card in (
-        Card(
-            "auc", "AUC",
-            "How often a record with the label gets a higher score than one without it: the area "
-            "under the ROC curve. With more than two labels, the mean over the labels, each "
-            "against the rest.",
-            "Viton, Mauger, Dequen, Guérin, Le Mahec 2021; Hand, Till 2001", "", "higher",
-            "0.5: no better than chance (below it, worse)", "1: every pair is in the right order",
-        ),
-        Card(
-            "accuracy", "Accuracy",
-            "The share of the records whose label is predicted correctly.",
-            "Viton, Mauger, Dequen, Guérin, Le Mahec 2021", "", "higher",
-            "0: every prediction is wrong", "1: every prediction is right",
-        ),
-        Card(
-            "f1", "F1",
-            "The harmonic mean of two shares: of the predictions of a label that are right, and "
-            "of the records with that label that are found. With two labels, the rarer one "
-            "counts; with more, it is the mean over all.",
-            "van Rijsbergen 1979", "", "higher",
-            "0: no record of the label is found", "1: all are found, and nothing else",
-        ),
-    )
-}  # fmt: skip
+SCORES: Mapping[str, Card] = read_cards(__file__)
 """The scores of predictions."""
 
 

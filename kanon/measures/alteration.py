@@ -6,23 +6,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.measures.cells import compute_percent, scale_metric_potentials
 from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
 T = TypeVar("T", float, np.ndarray)
 
-CARD = Card(
-    name="alteration",
-    title="Alteration",
-    summary="How much of all that could be lost was lost, as the metric counts it.",
-    source="Mauger, Le Mahec, Dequen 2020",
-    unit="%",
-    direction="lower",
-    lowest="0 %: nothing was changed",
-    highest="100 %: every quasi-identifier is at its root",
-)
+CARD = read_card(__file__)
 
 MEAN_CARD = replace(
     CARD,

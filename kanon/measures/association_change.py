@@ -10,7 +10,7 @@ import numpy as np
 
 from kanon.base.kinds import read_numbers
 from kanon.base.values import MISSING_LABEL
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.spread import (
     SpreadColumn,
@@ -20,17 +20,7 @@ from kanon.measures.spread import (
 )
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="association_change",
-    title="Association change",
-    summary="How far Cramér's V (the association between two columns, from 0 to 1, corrected for "
-    "chance) moves from its value in the original table, averaged over pairs of columns.",
-    source="Cramér 1946; correction for chance: Bergsma 2013; uniform spread: Xiao, Tao 2006",
-    unit="Cramér's V",
-    direction="lower",
-    lowest="0: every pair of columns is associated as before",
-    highest="1: columns that determined each other no longer do, or the reverse",
-)
+CARD = read_card(__file__)
 
 MOST_PAIRS = 2**20
 """Two columns with more pairs of values than this, 8 MB of numbers, are left out."""

@@ -2,21 +2,12 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="average_class_size",
-    title="Average class size (AECS)",
-    summary="The number of released records per class.",
-    source="LeFevre, DeWitt, Ramakrishnan 2006",
-    unit="records",
-    direction="lower",
-    lowest="1: every record is unique",
-    highest="n: all records look the same",
-)
+CARD = read_card(__file__)
 
 
 def per_class(sizes: np.ndarray) -> np.ndarray:

@@ -1,19 +1,10 @@
 """C_AVG: how much larger than necessary classes are on average."""
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.measures import average_class_size
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="c_avg",
-    title="Normalised average class size (C_AVG)",
-    summary="The number of released records per class, as a multiple of k.",
-    source="LeFevre, DeWitt, Ramakrishnan 2006",
-    unit="times k",
-    direction="lower",
-    lowest="1: every class has exactly k records",
-    highest="n / k: all records look the same",
-)
+CARD = read_card(__file__)
 
 
 def value(recoding: Recoding, k: int) -> float | None:

@@ -2,20 +2,10 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="classification_metric",
-    title="Classification metric (CM)",
-    summary="The share of the records that are suppressed, or whose sensitive value is not the "
-    "most frequent one of their class.",
-    source="Iyengar 2002",
-    unit="share",
-    direction="lower",
-    lowest="0: every class has one value, and no record is suppressed",
-    highest="1: every record is suppressed",
-)
+CARD = read_card(__file__)
 
 
 def value(recoding: Recoding, column: str) -> float:

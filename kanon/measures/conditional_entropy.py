@@ -2,24 +2,14 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import conditional_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="conditional_entropy_bits",
-    title="Conditional entropy",
-    summary="How many bits of the original value a released value leaves open to anyone who knows "
-    "the frequencies of the original table, summed over cells.",
-    source="Gionis, Tassa 2009; de Spoelberch, interim report, Imperial College London",
-    unit="bits",
-    direction="lower",
-    lowest="0 bits: every original value is certain",
-    highest="n · Σ log2 of the number of values: nothing is known about any of them",
-)
+CARD = read_card(__file__)
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:

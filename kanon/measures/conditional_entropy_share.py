@@ -2,24 +2,13 @@
 
 import math
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures import conditional_entropy
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="conditional_entropy_percent",
-    title="Conditional entropy, share",
-    summary="The conditional entropy of the release, as a share of what it would be with every "
-    "quasi-identifier at its root.",
-    source="Gionis, Tassa 2009; de Spoelberch, interim report, Imperial College London",
-    unit="%",
-    direction="lower",
-    lowest="0 %: every original value is certain",
-    highest="100 %: as much is open as with everything at its root; more is possible",
-)
-
+CARD = read_card(__file__)
 
 losses = conditional_entropy.losses
 

@@ -2,22 +2,12 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="discernibility",
-    title="Discernibility (DM)",
-    summary="For each record, the number of records that look like it (itself included), summed "
-    "over all records; a suppressed record could be any record of the table.",
-    source="Bayardo, Agrawal 2005",
-    unit="records",
-    direction="lower",
-    lowest="n: every record is unique",
-    highest="n²: all records look the same",
-)
+CARD = read_card(__file__)
 
 
 def per_class(sizes: np.ndarray) -> np.ndarray:

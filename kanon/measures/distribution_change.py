@@ -6,23 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.hierarchy import Hierarchy
 from kanon.measures.spread import estimate_leaf_counts
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="distribution_change",
-    title="Distribution change",
-    summary="The share of the records that would need a different value to match the original "
-    "table's mix, averaged over quasi-identifiers. A released value counts in equal parts for each "
-    "value that it may stand for.",
-    source="Total variation distance: Levin, Peres, Wilmer 2009; uniform spread: Xiao, Tao 2006",
-    unit="share",
-    direction="lower",
-    lowest="0: every value is as frequent as it was",
-    highest="1: nothing is released",
-)
+CARD = read_card(__file__)
 
 
 @dataclass(frozen=True, eq=False)

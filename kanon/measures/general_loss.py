@@ -2,24 +2,14 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import other_leaves_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="general_loss",
-    title="General loss",
-    summary="The other values that a cell could now mean, as a share of all other values of its "
-    "column, averaged over cells.",
-    source="Iyengar 2002",
-    unit="share",
-    direction="lower",
-    lowest="0: every cell is an original value",
-    highest="1: every cell is at its root",
-)
+CARD = read_card(__file__)
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:

@@ -1,19 +1,10 @@
 """Generalised values: how many cells were raised at all."""
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.measures.cells import compute_percent, count_cells_raised
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="generalised_percent",
-    title="Generalised",
-    summary="Quasi-identifier cells that no longer have their original value.",
-    source="Mauger, Le Mahec, Dequen 2020",
-    unit="%",
-    direction="lower",
-    lowest="0 %: every cell is unchanged",
-    highest="100 %: every cell was changed",
-)
+CARD = read_card(__file__)
 
 
 def value(recoding: Recoding) -> float:

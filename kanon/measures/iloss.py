@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError
 from kanon.measures.cells import sum_losses
@@ -12,17 +12,7 @@ from kanon.measures.node_losses import leaf_share_lost
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="iloss",
-    title="Information loss (iloss)",
-    summary="The other values that a cell could now mean, as a share of all values of its column, "
-    "summed over cells.",
-    source="Babu, Reddy, Kumar, Elliot, Jena 2013",
-    unit="cells",
-    direction="lower",
-    lowest="0: every cell is an original value",
-    highest="almost n · m: every cell is at its root",
-)
+CARD = read_card(__file__)
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:

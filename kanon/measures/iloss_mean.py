@@ -3,24 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures import iloss
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="iloss_mean",
-    title="Mean information loss",
-    summary="The other values that a cell could now mean, as a share of all values of its column, "
-    "averaged over cells.",
-    source="Babu, Reddy, Kumar, Elliot, Jena 2013",
-    unit="share",
-    direction="lower",
-    lowest="0: every cell is an original value",
-    highest="almost 1: every cell is at its root",
-)
-
+CARD = read_card(__file__)
 
 losses = iloss.losses
 

@@ -1,20 +1,9 @@
 """Level of generalisation: by how many levels a full-domain release was raised."""
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="level_of_generalisation",
-    title="Level of generalisation",
-    summary="The sum of the levels to which the quasi-identifiers were raised, also called "
-    "absolute distance. Defined only if all records were raised to the same levels.",
-    source="Babu, Reddy, Kumar, Elliot, Jena 2013; de Spoelberch, interim report, "
-    "Imperial College London",
-    unit="levels",
-    direction="lower",
-    lowest="0: nothing was raised",
-    highest="all levels of all hierarchies",
-)
+CARD = read_card(__file__)
 
 
 def value(recoding: Recoding) -> int | None:

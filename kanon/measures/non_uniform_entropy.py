@@ -2,24 +2,14 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import record_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="non_uniform_entropy_bits",
-    title="Non-uniform entropy",
-    summary="The log2 of the factor by which the number of records that a cell could refer to has "
-    "grown, summed over cells: the cost that the metric Entropy counts.",
-    source="Gionis, Tassa 2009",
-    unit="bits",
-    direction="lower",
-    lowest="0 bits: nothing was changed",
-    highest="all at the root: n times the entropy of every column",
-)
+CARD = read_card(__file__)
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:

@@ -8,22 +8,12 @@ import numpy as np
 
 from kanon.base.kinds import read_numbers
 from kanon.base.values import MISSING_LABEL
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="number_change",
-    title="Number change",
-    summary="How far the means, variances and correlations of numeric quasi-identifiers move from "
-    "those of the original table, averaged. A released group counts as the middle of its ends.",
-    source="Domingo-Ferrer, Torra 2001",
-    unit="share",
-    direction="lower",
-    lowest="0: all these numbers are as before",
-    highest="no upper limit: released numbers may lie anywhere",
-)
+CARD = read_card(__file__)
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 

@@ -2,24 +2,14 @@
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import sum_losses
 from kanon.measures.node_losses import level_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="precision",
-    title="Precision (Prec)",
-    summary="1 minus the share of the levels by which a cell was raised, averaged over cells. If "
-    "all original values are leaves, this is 1 minus the alteration by the metric Total.",
-    source="Sweeney 2002",
-    unit="share",
-    direction="higher",
-    lowest="0: every cell is at its root",
-    highest="1: every cell is an original value",
-)
+CARD = read_card(__file__)
 
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:

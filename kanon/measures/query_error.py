@@ -6,23 +6,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import join_sets
 from kanon.kernels.spread import estimate_answers
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="query_error_percent",
-    title="Query error",
-    summary="The error of a count made on the release, in percent of the true count: half of 1,000 "
-    "random counts, each with two or three conditions, are off by less than this.",
-    source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao, Tao 2006",
-    unit="%",
-    direction="lower",
-    lowest="0 %: at least half of the counts are right",
-    highest="no upper limit; 100 %: as wrong as the answer 0",
-)
+CARD = read_card(__file__)
 
 QUERIES = 1000
 """The number of queries; half of them are for ranges, half for single cells."""

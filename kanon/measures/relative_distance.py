@@ -1,19 +1,9 @@
 """Relative distance: by which shares of the hierarchies a full-domain release was raised."""
 
-from kanon.cards import Card
+from kanon.cards import read_card
 from kanon.recoding import Recoding
 
-CARD = Card(
-    name="relative_distance",
-    title="Relative distance",
-    summary="The sum of the levels to which the quasi-identifiers were raised, each as a share of "
-    "the height of its hierarchy. Defined only if all records were raised to the same levels.",
-    source="de Spoelberch, interim report, Imperial College London",
-    unit="hierarchies",
-    direction="lower",
-    lowest="0: nothing was raised",
-    highest="m: every quasi-identifier is at its root",
-)
+CARD = read_card(__file__)
 
 
 def value(recoding: Recoding) -> float | None:

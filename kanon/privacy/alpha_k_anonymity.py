@@ -8,24 +8,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.base.formatting import count_noun
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_least, check_at_most
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="alpha-k-anonymity",
-    title="(alpha, k)-anonymity",
-    summary="Every class has at least k records, and no sensitive value has a share above alpha in "
-    "any class.",
-    source="Wong, Li, Fu, Wang 2006",
-    unit="share",
-    direction="lower",
-    lowest="1 / v for v values: all are equally frequent in every class",
-    highest="1: in at least one class everyone has the same value",
-)
+CARD = read_card(__file__)
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
@@ -102,6 +92,5 @@ MEASURES = (
         meaning="How often the best guess at a person's value is right in the worst class.",
     ),
 )  # fmt: skip
-
 
 MODEL = AlphaKAnonymity

@@ -6,23 +6,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range
 from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.row_checks import CheckedClasses, check_at_most
 
-CARD = Card(
-    name="average-risk",
-    title="Average risk",
-    summary="Someone who knows a person's quasi-identifiers picks that person's record rightly "
-    "with at most this chance, on average over all released records.",
-    source="Dankar, El Emam 2010; ARX; ISO/IEC 27559",
-    unit="share",
-    direction="lower",
-    lowest="1 / n: all records look the same",
-    highest="1: every record is unique",
-)
+CARD = read_card(__file__)
 
 
 @dataclass(frozen=True)

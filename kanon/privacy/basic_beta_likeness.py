@@ -7,22 +7,12 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="basic-beta-likeness",
-    title="Basic beta-likeness",
-    summary="In every class the share of a sensitive value exceeds its share in the whole table by "
-    "at most beta times that share.",
-    source="Cao, Karras 2012",
-    unit="relative gain",
-    direction="lower",
-    lowest="0: every class is mixed like the whole table",
-    highest="n - 1: a class has one record, and its value occurs nowhere else",
-)
+CARD = read_card(__file__)
 
 
 def gains(sensitive: Sensitive) -> np.ndarray:
@@ -92,6 +82,5 @@ MEASURES = (
         "the table.",
     ),
 )  # fmt: skip
-
 
 MODEL = BasicBetaLikeness

@@ -8,22 +8,12 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel, largest
 from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="delta-disclosure",
-    title="delta-disclosure privacy",
-    summary="In every class the share of each sensitive value is less than exp(delta) times its "
-    "share in the whole table, and more than that share divided by exp(delta).",
-    source="Brickell, Shmatikov 2008",
-    unit="logarithm of a ratio of shares",
-    direction="lower",
-    lowest="0: every class is mixed like the whole table",
-    highest="infinite: at least one class lacks a value",
-)
+CARD = read_card(__file__)
 
 
 def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
@@ -101,6 +91,5 @@ MEASURES = (
         heading="δ over present values ↓",
     ),
 )  # fmt: skip
-
 
 MODEL = DeltaDisclosure

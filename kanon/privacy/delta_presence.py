@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanon.base.formatting import count_noun
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError
 from kanon.privacy.model import Range, rounded
@@ -16,17 +16,7 @@ from kanon.privacy.population_matches import count_people_below, sum_shares_abov
 from kanon.privacy.release_model import PopulationModel
 from kanon.privacy.row_checks import CheckedClasses
 
-CARD = Card(
-    name="delta-presence",
-    title="δ-presence",
-    summary="For everyone in the population, the probability of being in the table, given the "
-    "release, lies within these limits.",
-    source="Nergiz, Atzori, Clifton 2007",
-    unit="probability",
-    direction="lower",
-    lowest="n / N: the release says nothing about who is in the table",
-    highest="1: someone is certainly in the table",
-)
+CARD = read_card(__file__)
 
 _TOLERANCE = 1e-9  # shares are summed as multiples of 2**-40
 

@@ -7,21 +7,12 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="distinct-l-diversity",
-    title="Distinct l-diversity",
-    summary="Every class has at least l different sensitive values, however rare.",
-    source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
-    unit="values",
-    direction="higher",
-    lowest="1: in at least one class everyone has the same value",
-    highest="the number of values: each occurs in every class",
-)
+CARD = read_card(__file__)
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
@@ -80,6 +71,5 @@ MEASURES = (
         whole=True,
     ),
 )  # fmt: skip
-
 
 MODEL = DistinctLDiversity

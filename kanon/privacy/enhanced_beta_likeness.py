@@ -7,23 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness, gains
 from kanon.privacy.model import ClassMeasure, LevelOfClass, largest
 from kanon.privacy.row_checks import TOLERANCE, ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="enhanced-beta-likeness",
-    title="Enhanced beta-likeness",
-    summary="Like basic beta-likeness, but the growth of a value's share p is also limited to -ln "
-    "p times p. This keeps frequent values from becoming certain.",
-    source="Cao, Karras 2012",
-    unit="relative gain",
-    direction="lower",
-    lowest="0: every class is mixed like the whole table",
-    highest="infinite: in at least one class a share grew by more than any beta allows",
-)
+CARD = read_card(__file__)
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
@@ -80,6 +70,5 @@ def recount(
 
 
 MEASURES = (ClassMeasure("enhanced_beta", CARD, each, 11, heading="enhanced β ↓"),)
-
 
 MODEL = EnhancedBetaLikeness

@@ -8,23 +8,13 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.privacy import distinct_l_diversity
 from kanon.privacy.model import ClassMeasure, LevelOfClass, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="entropy-l-diversity",
-    title="Entropy l-diversity",
-    summary="In every class the sensitive values are at least as mixed as l equally frequent ones.",
-    source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007; as exp of the entropy: "
-    "Mauger, Le Mahec, Dequen 2023",
-    unit="values",
-    direction="higher",
-    lowest="1: in at least one class everyone has the same value",
-    highest="the number of values: all are equally frequent in every class",
-)
+CARD = read_card(__file__)
 
 TOLERANCE = 1e-12
 """The relative difference up to which levels count as equal, as logarithms are not exact."""
@@ -113,6 +103,5 @@ MEASURES = (
         "ones; 1: at least one person's value is certain.",
     ),
 )  # fmt: skip
-
 
 MODEL = EntropyLDiversity

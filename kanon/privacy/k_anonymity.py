@@ -7,21 +7,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanon.base.formatting import count_noun
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
 from kanon.privacy.row_checks import ClassMix, check_at_least
 
-CARD = Card(
-    name="k-anonymity",
-    title="k-anonymity",
-    summary="Every record shares its quasi-identifiers with at least k - 1 others.",
-    source="Samarati 2001; Sweeney 2002",
-    unit="records",
-    direction="higher",
-    lowest="1: at least one record is unique",
-    highest="n: all records look the same",
-)
+CARD = read_card(__file__)
 
 
 def check_k(k: object) -> None:

@@ -7,24 +7,14 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range
 from kanon.privacy.population_matches import count_people_below
 from kanon.privacy.release_model import PopulationModel
 from kanon.privacy.row_checks import CheckedClasses, check_at_least
 
-CARD = Card(
-    name="k-map",
-    title="k-map",
-    summary="Every class of the release fits at least k people of a population, who may or may "
-    "not be in the table.",
-    source="Sweeney 2002",
-    unit="people",
-    direction="higher",
-    lowest="0: some class fits nobody in the population",
-    highest="N: every class fits the whole population",
-)
+CARD = read_card(__file__)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses, number_tuples
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.model import Range
@@ -18,17 +18,7 @@ from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.row_checks import CheckedClasses, check_at_least
 
 # Not a model of its own in plans: k-anonymity becomes this where it names how many are known.
-KNOWN = Card(
-    name="k-known",
-    title="k-anonymity for some known quasi-identifiers",
-    summary="Anyone who knows at most this many quasi-identifiers of a person finds at least k "
-    "records, whichever columns they know. Someone who knows more of them may find fewer.",
-    source="Mohammed, Fung, Hung, Lee 2009; sdcMicro, combs",
-    unit="records",
-    direction="higher",
-    lowest="1: some combination of so many released values occurs once",
-    highest="n: all records look the same",
-)
+KNOWN = read_card(__file__, "k-known")
 
 
 @dataclass(frozen=True)

@@ -8,24 +8,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from kanon.base.formatting import count_noun
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
 
 # Not a model of its own in plans: a plan's k becomes this where it names the column that
 # identifies the person.
-IN_PERSONS = Card(
-    name="k-in-persons",
-    title="k-anonymity in persons",
-    summary="Every class has records of at least k different persons, however many records each "
-    "person has.",
-    source="Wang, Fung 2006, as (X, Y)-anonymity with the quasi-identifiers as X and the person as "
-    "Y",
-    unit="persons",
-    direction="higher",
-    lowest="1: at least one class has the records of only one person",
-    highest="the number of persons: everyone has a record in every class",
-)
+IN_PERSONS = read_card(__file__, "k-in-persons")
 
 
 def describe_too_few_persons(k: int, persons: int) -> str:

@@ -6,23 +6,13 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range
 from kanon.privacy.release_model import ReleaseModel
 from kanon.privacy.row_checks import CheckedClasses, check_at_most
 
-CARD = Card(
-    name="records-at-risk",
-    title="Share of records at risk",
-    summary="At most this share of the released records has a risk above the threshold: someone "
-    "who knows a person's quasi-identifiers picks their record rightly with a larger chance.",
-    source="El Emam 2013; ARX",
-    unit="share of records",
-    direction="lower",
-    lowest="0: no record has a risk above the threshold",
-    highest="1: every record has",
-)
+CARD = read_card(__file__)
 
 
 @dataclass(frozen=True)

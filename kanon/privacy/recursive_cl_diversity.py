@@ -9,24 +9,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from kanon.base.formatting import count_noun
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import distinct_l_diversity
 from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, rounded
 from kanon.privacy.row_checks import ClassMix
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="recursive-cl-diversity",
-    title="Recursive (c, l)-diversity",
-    summary="In every class the most frequent sensitive value occurs less than c times as often as "
-    "the l-th most frequent and all rarer values together.",
-    source="Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
-    unit="ratio",
-    direction="lower",
-    lowest="1 / (v - l + 1) for v values: all are equally frequent in every class",
-    highest="infinite: at least one class has fewer than l values",
-)
+CARD = read_card(__file__)
 
 
 def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
@@ -122,6 +112,5 @@ MEASURES = (
         "others together.",
     ),
 )  # fmt: skip
-
 
 MODEL = RecursiveCLDiversity

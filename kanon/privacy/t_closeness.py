@@ -8,23 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_card
 from kanon.errors import PlanError, list_names, quote
 from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
 from kanon.privacy.row_checks import ClassMix, PlainTree, check_at_most
 from kanon.sensitive import Sensitive
 
-CARD = Card(
-    name="t-closeness",
-    title="t-closeness",
-    summary="In every class the sensitive values are mixed as in the whole table, up to a "
-    "distance t.",
-    source="Li, Li, Venkatasubramanian 2007; by norm 1: Mauger, Le Mahec, Dequen 2023",
-    unit="sum of differences between shares",
-    direction="lower",
-    lowest="0: every class is mixed like the whole table",
-    highest="nearly 2 by norm 1, otherwise 1: a class has values that hardly occur elsewhere",
-)
+CARD = read_card(__file__)
 
 Distance = Literal["norm1", "variational", "emd-equal", "emd-ordered", "hierarchical"]
 """The distances between two mixes; the second and third are the same number."""
@@ -308,6 +298,5 @@ MEASURES = (
         for_trees=True,
     ),
 )  # fmt: skip
-
 
 MODEL = TCloseness

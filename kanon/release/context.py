@@ -19,12 +19,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictInt
 
 from kanon.base.checked_json import Strict, load_json, read_json, validate, write_json
+from kanon.base.data_files import read_data
 from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.t_closeness import TCloseness
-from kanon.release.attack_probability import IPC_2025, Controls, Invasion, propose_by_invasion
+from kanon.release.attack_probability import Controls, Invasion, propose_by_invasion
 from kanon.release.threshold_cards import HIGHEST, THRESHOLD_CARDS, THRESHOLD_RANGES
 
 Release = Literal["public", "research", "internal"]
@@ -43,61 +44,18 @@ ATTACKERS: Mapping[Attacker, str] = {
 }
 """What someone who looks for a person knows about the table; the names are El Emam's."""
 
-_EL_EMAM = (
-    "El Emam 2013, Guide to the De-Identification of Personal Health Information, chapter “Cell "
-    "Size Precedents”"
-)
-_CMS = (
-    "CMS Cell Size Suppression Policy (ResDAC, version of 26 January 2024): no count of 1 to 10 is "
-    "shown"
-)
-_EMA = (
-    "European Medicines Agency, guidance on Policy 0070 (EMA/90915/2016, chapter 3), and Health "
-    "Canada, Public Release of Clinical Information (2019): 0.09, which is 1 in 11"
-)
-_OF_THE_MEAN = "applying it to the mean is kanon's choice"
-_CONVENTION = (
-    "This is a convention: no document prescribes it. The Article 29 Working Party (Opinion "
-    "05/2014, WP216, section 3.2) says that with k alone, sensitive values can still be inferred"
-)
 _POPULATION = (
     "No k is required: everyone in the population who fits the description hides a person (El "
     "Emam, Dankar 2008, JAMIA 15(5)). The risk of being found counts instead"
 )
 _NOTHING = "Nothing is proposed: no document sets a number"
-_NOTHING_INSIDE = f"{_NOTHING} for use inside an organisation"
 
 UNNAMED_SOURCE = "Set by hand; no source was named"
 """The source of a threshold that was replaced without a reason."""
 
-_PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
-    "public": {
-        "k": (11, f"{_CMS}; 11 for public releases: {_EL_EMAM}"),
-        "highest_risk": (11, _EMA),
-        "mean_risk": (
-            20,
-            f"{IPC_2025}: 0.05, which is 1 in 20, for a high invasion of privacy; {_OF_THE_MEAN}",
-        ),
-        "l": (2, _CONVENTION),
-        "t": (0.3, _CONVENTION),
-    },
-    "research": {
-        "k": (5, f"{_EL_EMAM}: the rule of five"),
-        "highest_risk": (5, f"{_EL_EMAM}: 0.2, which is 1 in 5"),
-        "mean_risk": (
-            11,
-            f"{IPC_2025}: 0.09, which is 1 in 11, for a low invasion of privacy; {_OF_THE_MEAN}",
-        ),
-        "l": (2, _CONVENTION),
-        "t": (0.4, _CONVENTION),
-    },
-    "internal": {
-        "k": (3, f"{_EL_EMAM}: some custodians use 3"),
-        "highest_risk": (3, f"{_EL_EMAM}: 0.33, which is 1 in 3"),
-        "mean_risk": (5, f"{_EL_EMAM}: 0.2, which is 1 in 5; {_OF_THE_MEAN}"),
-        "l": (None, _NOTHING_INSIDE),
-        "t": (None, _NOTHING_INSIDE),
-    },
+_PROPOSED: Mapping[str, Mapping[str, tuple[float | None, str]]] = {
+    release: {name: (entry.get("wanted"), entry["source"]) for name, entry in proposed.items()}
+    for release, proposed in read_data(__file__).items()
 }
 
 LONGEST = 500  # the most characters of a named source

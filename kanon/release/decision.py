@@ -23,6 +23,7 @@ from typing import Any
 
 import pandas as pd
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import CountedUnit, count_noun, join_words, write_count
 from kanon.base.progress import Progress, ignore_progress
 from kanon.classes import EquivalenceClasses
@@ -192,6 +193,8 @@ _AUDIENCES: Mapping[Release, str] = {
     "internal": "for a release only inside the organisation",
 }
 
+_SENTENCES = read_data(__file__)
+
 
 # --- the verdict ----------------------------------------------------------------------------
 @dataclass(frozen=True)
@@ -237,35 +240,11 @@ class ThresholdResult:
         if self.reached is None:
             about = f", {quote(self.column)}" if self.column else ""
             return f"{self.threshold.card.title}{about}: {self.reason} (required: {wanted})"
-        template = {
-            "k": f"at least {{reached}} {self.of} look alike (required: {{wanted}})",
-            "highest_risk": "the person who is easiest to find is found once in {reached} tries "
-            "(required: at most once in {wanted})",
-            "mean_risk": "persons are found once in {reached} tries on average (required: at most "
-            "once in {wanted})",
-            "l": "in at least one class everyone has the same {column} (required: as hard to guess "
-            "as if it had {wanted} equally frequent values)"
-            if reached == "1"
-            else "in every class {column} is at least as hard to guess as if it had {reached} "
-            "equally frequent values (required: {wanted})",
-            "t": "the mix of {column} in a class differs from the whole table's by up to {reached} "
-            "(required: at most {wanted})",
-            "singling_out": f"{{reached}} % of {self.of} are singled out by columns that someone "
-            "knows (required: at most {wanted} %)",
-            "linkability": "two sources link the right record with a chance of {reached} % on "
-            "average (required: at most {wanted} %)",
-            "inference": "the release adds {reached} points to how often {column} is guessed right "
-            "(required: at most {wanted})",
-            "alteration": "{reached} % of all that could be lost is lost (required: at most "
-            "{wanted} %)",
-            "correlation": "{reached} % of the associations between columns are kept (required: at "
-            "least {wanted} %)",
-            "query_error": "half of the counts made on the release are off by up to {reached} % "
-            "(required: at most {wanted} %)",
-            "classifier": "a classifier predicts {reached} points fewer records right than before "
-            "(required: at most {wanted})",
-        }[self.threshold.card.name]
-        return template.format(reached=reached, wanted=wanted, column=quote(self.column))
+        name = self.threshold.card.name
+        template = _SENTENCES["l_of_one" if (name, reached) == ("l", "1") else name]
+        return template.format(
+            reached=reached, wanted=wanted, column=quote(self.column), of=self.of
+        )
 
     @property
     def shown(self) -> tuple[str, str]:

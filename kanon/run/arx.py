@@ -18,6 +18,7 @@ from xml.parsers import expat
 import pandas as pd
 from pydantic import ValidationError
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import join_words
 from kanon.base.kinds import ColumnKind
 from kanon.base.unzipping import TooLarge, TooMany, Unreadable, extract_members
@@ -47,46 +48,10 @@ _PROJECT, _TABLE = "project.xml", "data/input.csv"
 _DEFINITION, _CONFIGURATION = "input/definition.xml", "input/config.xml"
 _FILES = (_PROJECT, _TABLE, _DEFINITION, _CONFIGURATION)
 
-_ROLES = {
-    "IDENTIFYING_ATTRIBUTE": Role.IDENTIFIER,
-    "QUASI_IDENTIFYING_ATTRIBUTE": Role.QUASI_IDENTIFIER,
-    "SENSITIVE_ATTRIBUTE": Role.SENSITIVE,
-    "INSENSITIVE_ATTRIBUTE": Role.INSENSITIVE,
-}
-_WRITTEN = {"Arithmetic mean": "mean", "Median": "median", "Mode": "mode", "Interval": "range"}
+_DATA = read_data(__file__)
 
 _NUMBER = r"([\d.]+(?:E-?\d+)?)"
 _OF = r" for attribute '(?P<column>.*)'"
-_CRITERIA: tuple[tuple[str, str, tuple[str, ...], Mapping[str, Any]], ...] = (
-    (rf"{_NUMBER}-anonymity", "k-anonymity", ("k",), {}),
-    (rf"distinct-{_NUMBER}-diversity{_OF}", "distinct-l-diversity", ("l",), {}),
-    (rf"(?:shannon-)?entropy-{_NUMBER}-diversity{_OF}", "entropy-l-diversity", ("l",), {}),
-    (rf"recursive-\({_NUMBER},{_NUMBER}\)-diversity{_OF}", "recursive-cl-diversity",
-     ("c", "l"), {}),
-    (rf"{_NUMBER}-closeness with equal ground-distance{_OF}", "t-closeness", ("t",),
-     {"distance": "emd-equal"}),
-    (rf"{_NUMBER}-closeness with ordered (?:ground-)?distance{_OF}", "t-closeness", ("t",),
-     {"distance": "emd-ordered"}),
-    (rf"{_NUMBER}-closeness with hierarchical (?:ground-)?distance{_OF}", "t-closeness", ("t",),
-     {"distance": "hierarchical"}),
-    (rf"{_NUMBER}-disclosure privacy{_OF}", "delta-disclosure", ("delta",), {}),
-    (rf"basic-{_NUMBER}-likeness{_OF}", "basic-beta-likeness", ("beta",), {}),
-    (rf"enhanced-{_NUMBER}-likeness{_OF}", "enhanced-beta-likeness", ("beta",), {}),
-    (rf"\(<?{_NUMBER}[^)]*(?:\([^)]*\)[^)]*)?\)-avg-reidentification-risk", "average-risk",
-     ("most",), {}),
-    (rf"\([\d.E-]+, (?:[\d.E-]+ \()?{_NUMBER}\)?, {_NUMBER}\)-avg-reidentification-risk",
-     "records-at-risk", ("above", "most"), {}),
-    (rf"\(<?{_NUMBER}\)-sample-uniqueness", "records-at-risk", ("most",), {"above": 0.5}),
-)  # fmt: skip
-"""How ARX writes its criteria, and the model, its parameters and constants in a plan."""
-
-_METRICS = (
-    (r"loss.*", {"name": "optimal", "metric": "general-loss"}),
-    (r"non-uniform entropy.*", {"name": "optimal", "metric": "entropy"}),
-    (r"(.* )?precision.*", {"name": "optimal", "metric": "general-loss", "loss": "precision"}),
-    (r"discernability.*", {"name": "flash", "metric": "general-loss", "loss": "discernibility"}),
-    (r"average .*class size.*", {"name": "flash", "metric": "general-loss", "loss": "class-size"}),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,9 +170,9 @@ class _Reader:
 
     def read_column(self, assignment: Element) -> None:
         column, kind = assignment.findtext("name", ""), assignment.findtext("type", "")
-        if kind not in _ROLES:
+        if kind not in _DATA["roles"]:
             raise TableError(f"Column {quote(column)} has the unknown type {quote(kind)} in ARX.")
-        part: dict[str, Any] = {"role": _ROLES[kind].value}
+        part: dict[str, Any] = {"role": _DATA["roles"][kind]}
         self.columns[column] = part
         self._read_data_type(column, assignment)
         if assignment.findtext("response") == "true":
@@ -332,7 +297,7 @@ class _Reader:
     def _read_function(self, column: str, part: dict[str, Any], assignment: Element) -> None:
         """Read what ARX writes for a class instead of its group."""
         function = assignment.findtext("microaggregationFunction")
-        form = _WRITTEN.get(function or "")
+        form = _DATA["written"].get(function or "")
         if form is not None and assignment.findtext("datatype") in ("Integer", "Decimal"):
             part["written"] = form
             does = f"kanon forms classes by its hierarchy, and writes the {form} of each"
@@ -372,13 +337,16 @@ class _Reader:
     def _choose_search(self) -> dict[str, Any]:
         name = self._config.findtext("metric", "")
         plain = name.lower().strip()
-        search = next((part for form, part in _METRICS if re.fullmatch(form, plain)), None)
+        algorithms = (
+            entry["algorithm"] for entry in _DATA["metrics"] if re.fullmatch(entry["form"], plain)
+        )
+        search = next(algorithms, None)
         if search is None:
             self.left_out.append(
                 f"kanon has no metric {quote(name)}; the plan is guided by general loss, which is "
                 "the Loss of ARX."
             )
-            search = _METRICS[0][1]
+            search = _DATA["metrics"][0]["algorithm"]
         elif plain.startswith("loss") and plain != "loss (0.5/1.0/1.0)":
             self.left_out.append(
                 f"ARX weighs generalisation against suppression ({quote(name)}); in kanon a "
@@ -448,13 +416,15 @@ def _translate_criterion(criterion: str) -> list[dict[str, Any]]:
     []
     """
     parts = []
-    for form, model, parameters, constants in _CRITERIA:
-        match = re.fullmatch(form, criterion)
+    for entry in _DATA["criteria"]:
+        form = entry["form"].replace("{number}", _NUMBER).replace("{column}", _OF)
+        match, model = re.fullmatch(form, criterion), entry["model"]
         if match is None:
             continue
         column = match.groupdict().get("column")
         numbers: dict[str, float] = {
-            name: float(text) for name, text in zip(parameters, match.groups(), strict=False)
+            name: float(text)
+            for name, text in zip(entry["parameters"], match.groups(), strict=False)
         }
         if model == "delta-disclosure":  # ARX counts in bits
             numbers["delta"] *= math.log(2)
@@ -462,7 +432,7 @@ def _translate_criterion(criterion: str) -> list[dict[str, Any]]:
             "model": model,
             **{name: int(value) if name in ("k", "l") and value.is_integer() else value
                for name, value in numbers.items()},
-            **constants,
+            **entry.get("constants", {}),
             **({} if column is None else {"column": column}),
         }  # fmt: skip
         try:

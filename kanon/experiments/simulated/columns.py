@@ -7,32 +7,15 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from kanon.cards import Card
+from kanon.cards import Card, read_cards
 from kanon.classes import EquivalenceClasses
 from kanon.sensitive import Sensitive
 
 Distribution = Literal["equivalent", "geometric", "normal"]
 
-_SOURCE = "Mauger, Le Mahec, Dequen 2023, section 4.3.3"
+_CARDS = read_cards(__file__)
 
-DISTRIBUTIONS: Mapping[Distribution, Card] = {
-    "equivalent": Card(
-        "equivalent", "Equivalent", "All values are equally frequent.", _SOURCE
-    ),
-    "geometric": Card(
-        "geometric",
-        "Geometric",
-        "Each value is rarer than the one before it, the last about a hundred times rarer than "
-        "the first.",
-        f"{_SOURCE}; its parameter is kanon's",
-    ),
-    "normal": Card(
-        "normal",
-        "Normal",
-        "Values in the middle are frequent, and those at both ends are rare.",
-        f"{_SOURCE}; its bins are kanon's",
-    ),
-}  # fmt: skip
+DISTRIBUTIONS: Mapping[Distribution, Card] = {name: _CARDS[name] for name in get_args(Distribution)}
 """How frequent the values of a column are."""
 
 SIZES = (5, 10, 20, 50, 100, 200, 500)  # how many values a column has

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from kanon.base.data_files import read_data
 from kanon.base.progress import Progress
 from kanon.errors import TableError, quote
 from kanon.sources.addresses import Address
@@ -124,34 +125,7 @@ _ERRORS = (
     _DriverError,
 )  # fmt: skip
 
-_SENTENCES = {
-    r"hexdigest": (
-        "The engine that holds {name} cannot make pseudonyms: let the plan drop the identifiers "
-        "instead."
-    ),
-    r"locked|lock wait|lock timeout|deadlock": (
-        "Another program is writing to the database of {name} and has locked it: wait until it "
-        "has finished, or close it there, and try again."
-    ),
-    r"out of memory|malloc of|shared memory|memory limit": (
-        "The database has too little memory for {name}: give it more, name fewer columns, or "
-        "export the table as Parquet, which DuckDB reads."
-    ),
-    r":time\b|\btime\(|timetz|time with time zone|time64": (
-        "A column of {name} holds times of day, which the engine cannot group: convert it to "
-        "text in the database, or leave it out."
-    ),
-    r"connect|closed|terminat|unreachable|timeout": (
-        "The connection to {name} was lost or could not be made: open the table again."
-    ),
-    r"no space left|disk": "The disk is full: nothing was written under the final name.",
-    r"malformed|not a database": (
-        "{name} cannot be read: it is damaged, locked or another kind of file."
-    ),
-    r"convert|invalid literal|datatype": (
-        "A column of {name} changes its type: every row must have the same type."
-    ),
-}
+_SENTENCES = read_data(__file__)
 """Patterns of database messages in lower case, and the sentence for each."""
 
 

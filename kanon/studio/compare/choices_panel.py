@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -56,21 +57,7 @@ from kanon.studio.shell.frame import get_metric_titles
 from kanon.studio.widgets.progress import describe_effort, draw_duration
 from kanon.studio.widgets.result import show_outdated_notice
 
-# Chips wrap to the next line; by default Streamlit scrolls them out of their field.
-_CHIPS_IN_SIGHT = """
-[class*="st-key-compare-"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; row-gap: 0.4rem; }
-[class*="st-key-compare-"], [class*="st-key-board-"] {
-  & [data-testid="stMultiSelect"] div:has(> [data-testid="stMultiSelectTagsContainer"]),
-  & [data-testid="stMultiSelectTagsContainer"] {
-    height: auto; max-height: none; overflow: visible; mask: none;
-  }
-  & [data-testid="stMultiSelectTagsContainer"] { flex-wrap: wrap; gap: 4px; padding-block: 4px; }
-  & [data-testid="stMultiSelectTagsContainer"] > [role="group"] { display: contents; }
-  & [data-testid="stMultiSelectTagsContainer"] input { min-width: 3rem; }
-  & [data-tag] { flex: none; }
-}
-.st-key-compare-under { min-height: 3.5rem; }
-"""
+_CHIPS_IN_SIGHT = (Path(__file__).parent / "choices.css").read_text("utf-8")
 
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)

@@ -14,6 +14,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k, uses
 from kanon.algorithms.lattice_size import can_search_lattice, count_lattice_nodes
 from kanon.algorithms.solution import FINISHED_K
+from kanon.base.data_files import read_data
 from kanon.base.formatting import write_count
 from kanon.base.parallel import count_cores
 from kanon.studio.session.table_state import TableState
@@ -21,41 +22,8 @@ from kanon.studio.session.work import SessionState
 
 Effort = Mapping[str, float]
 
-SECONDS: Mapping[str, float] = {
-    "gaa": 0.009,
-    "gaa-small": 0.013,
-    "gaa, models": 0.005,
-    "gaa, persons": 0.004,
-    "datafly": 0.004,
-    "flash": 0.003,
-    "improved-greedy": 0.0025,
-    "incognito": 0.003,
-    "mingen": 0.01,
-    "ola": 0.003,
-    "optimal": 0.0035,
-    "optimal, wide": 1.5,
-    "lattice-sweep, wide": 0.6,
-    "samarati": 0.004,
-    "lattice-sweep": 0.0095,
-    "local-suppression": 0.002,
-    "mondrian": 0.008,
-    "k-member": 0.005,
-    "kaca": 0.0015,
-    "oka": 0.008,
-    "advising": 0.014,
-    "lattice": 0.0083,
-    "learning by mlp": 0.02,
-    "simulating, table": 0.015,
-    "simulating, class": 0.035,
-    "singling": 0.00005,
-}
-"""Seconds per unit, before anything was measured here.
-
-Processor seconds on two cores in November 2026, on the samples census (11,489 distinct tuples) and
-voters (27,571) and on Adult (19,502); tests/studio/jobs/test_durations.py measures them again.
-Those of studies are from docs/figures/benchmarks.md (adult-advisor, -learning, -simulated and
--singling-out). What is not named here is not estimated before it has run once.
-"""
+SECONDS: Mapping[str, float] = read_data(__file__)
+"""Seconds per unit, before anything was measured here."""
 
 # Seconds: a job that is shorter, or was expected to be much shorter, says more about the start of
 # its worker than about its size.

@@ -50,7 +50,6 @@ def _get_memory_use() -> int:
 
 T = TypeVar("T")
 
-
 AT_ONCE = 1.0
 """Seconds that a page waits for a table before it is drawn: most are there by then."""
 

@@ -35,7 +35,6 @@ _AT_ONCE = 30_000_000
 
 _SLOWER = 50  # about how much longer that takes with models beside k
 
-
 ROWS = 40  # the rows of a preview
 
 

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from kanon.base.data_files import read_data
 from kanon.base.formatting import count_noun
 from kanon.base.kinds import ColumnKind, compute_sort_sizes
 from kanon.base.sentences import write_records
@@ -40,7 +41,7 @@ class BuilderField(NamedTuple):
     name: str
     label: str
     kind: Literal["text", "lines", "choice"] = "text"
-    options: tuple[str, ...] = ()
+    options: Sequence[str] = ()
     help_text: str = ""
     is_advanced: bool = False
 
@@ -51,111 +52,13 @@ class Builder(NamedTuple):
     parameters: tuple[BuilderField, ...] = ()
 
 
-_SHARE_HELP = "A number, or a share of the records, such as {}."
-
 BUILDERS: Mapping[str, Builder] = {
-    "suppression": Builder(
-        "All or nothing", "Each value is kept or raised to the root; there is nothing in between."
-    ),
-    "intervals": Builder(
-        "Intervals",
-        "Puts numbers into nested intervals of equal width.",
-        (
-            BuilderField(
-                "widths",
-                "Widths, each a multiple of the one before",
-                help_text="10, 100 and 1000 round numbers down to tens, hundreds and thousands. "
-                "With a group below or above, this may be empty.",
-            ),
-            BuilderField(
-                "origin", "Count bounds from", help_text="0 if left empty.", is_advanced=True
-            ),
-            BuilderField("lowest", "One group below", help_text=_SHARE_HELP.format("1 %")),
-            BuilderField("highest", "One group above", help_text=_SHARE_HELP.format("99 %")),
-        ),
-    ),
-    "quantiles": Builder(
-        "Intervals by records",
-        "Puts numbers into nested intervals with about the same number of records in each.",
-        (BuilderField("parts", "Number of intervals, level by level"),),
-    ),
-    "mask": Builder(
-        "Mask characters",
-        "Masks the characters of codes step by step.",
-        (
-            BuilderField("keep", "Characters kept, level by level"),
-            BuilderField(
-                "step",
-                "Or characters masked at a time",
-                help_text="Used only if the field before it is empty.",
-                is_advanced=True,
-            ),
-            BuilderField("side", "Side that stays", "choice", ("left", "right")),
-        ),
-    ),
-    "codes": Builder(
-        "Parts of codes",
-        "Cuts codes at their separators, then shortens them, then joins ranges of them.",
-        (
-            BuilderField(
-                "separators", "Cut at", help_text="Such as . or .-; nothing if left empty."
-            ),
-            BuilderField(
-                "prefixes",
-                "Characters kept of the first part",
-                help_text="How many characters before the first separator are kept at each level, "
-                "such as 3, 2.",
-            ),
-            BuilderField(
-                "ranges",
-                "Ranges above, one per line: from;to;name",
-                "lines",
-                help_text="Such as J40;J47;Chronic lower respiratory diseases. A "
-                "range may lie inside a wider one, such as a block in a chapter.",
-                is_advanced=True,
-            ),
-        ),
-    ),
-    "dates": Builder(
-        "Periods of dates",
-        "Raises dates to longer periods.",
-        (
-            BuilderField(
-                "levels",
-                "Periods: some of day, month, quarter, year, decade",
-                help_text="For times, also hour and part of day (six hours).",
-            ),
-        ),
-    ),
-    "ages": Builder(
-        "Age on a day",
-        "Turns dates of birth into ages on a given day, in nested intervals.",
-        (
-            BuilderField(
-                "day", "Age on the day", help_text="Such as the day of the extract: 2026-11-25."
-            ),
-            BuilderField("widths", "Widths in years, each a multiple of the one before"),
-            BuilderField("lowest", "One group below", is_advanced=True),
-            BuilderField("highest", "One group above"),
-        ),
-    ),
-    "ordered": Builder(
-        "Ordered groups",
-        "Puts the values in the order that you give; neighbours share a group.",
-        (
-            BuilderField("sizes", "Members per group, level by level"),
-            BuilderField(
-                "order", "The values in their order, one per line", "lines", is_advanced=True
-            ),
-        ),
-    ),
-    "frequency": Builder(
-        "Rare values together",
-        "Rare values share one group first; frequent ones go straight to the root.",
-        (BuilderField("least", "A value is rare with fewer records than"),),
-    ),
-    "file": Builder("From a file", "Reads a hierarchy from a CSV or JSON file."),
-    "drawn": Builder("Drawn by you", "As you drew it on the Hierarchies page."),
+    name: Builder(
+        builder["title"],
+        builder["description"],
+        tuple(BuilderField(**parameter) for parameter in builder.get("fields", ())),
+    )
+    for name, builder in read_data(__file__, "builders.toml").items()
 }
 
 BuilderPlan = SuppressionPlan | IntervalsPlan | MaskPlan | AgesPlan | CodesPlan | DatesPlan

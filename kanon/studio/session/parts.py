@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
+from kanon.base.data_files import read_data
 from kanon.base.fingerprint import compute_fingerprint
 from kanon.base.formatting import write_count
 from kanon.charts.layout import Layout
@@ -31,6 +32,8 @@ from kanon.sources.reading import TableFile
 from kanon.strategies import Scope
 
 TEXT_TITLES: Mapping[str, str] = {"title": "Title", **TERMS}  # the label of each text
+
+_LABELS = read_data(__file__, "labels.toml")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,27 +72,7 @@ class SharedView(StateSection):
 
 @dataclass(frozen=True, eq=False)
 class RunSettings(StateSection):
-    LABELS: ClassVar[Mapping[str, str]] = {
-        "algorithm": "Algorithm",
-        "metric": "Metric",
-        "strategy": "Strategy",
-        "scope": "Where strategies measure l, t and k",
-        "sensitive": "Sensitive column",
-        "cost": "Count a merge as",
-        "tie_seed": "Tie seed",
-        "seed": "Seed",
-        "options": "Details of the algorithm",
-        "node": "Levels",
-        "suppression": "Suppress at most, %",
-        "outliers": "Outliers: suppress at most, %",
-        "keep_suppressed": "Keep the rows of suppressed records, blanked",
-        "row_order": "Keep the table's order of rows",
-        "models": "Also require",
-        "k": "k",
-        "attribute_weights": "How much does losing a column hurt?",
-        "level_bounds": "Levels that a release may show",
-        "composed": "Metrics of your own",
-    }
+    LABELS: ClassVar[Mapping[str, str]] = _LABELS["RunSettings"]
 
     # By their names in a plan.
     algorithm: str = "gaa"
@@ -121,14 +104,7 @@ class RunSettings(StateSection):
 
 @dataclass(frozen=True, eq=False)
 class CompareSettings(StateSection):
-    LABELS: ClassVar[Mapping[str, str]] = {
-        "compared": "Metrics",
-        "algorithms": "Algorithms",
-        "strategies": "Strategies",
-        "scopes": "Where strategies measure l, t and k",
-        "bands": "Show what ties decide",
-        "k_only": "k only",
-    }
+    LABELS: ClassVar[Mapping[str, str]] = _LABELS["CompareSettings"]
 
     compared: tuple[str, ...] = PUBLISHED
     algorithms: tuple[str, ...] = ()  # None: the one that is chosen
@@ -150,10 +126,7 @@ class CompareSettings(StateSection):
 class Purpose(StateSection):
     """What the release is for, how its risk is measured, and what a report says of it."""
 
-    LABELS: ClassVar[Mapping[str, str]] = {
-        "context": "What is it for?",
-        "population_origin": "A table of the population",
-    }
+    LABELS: ClassVar[Mapping[str, str]] = _LABELS["Purpose"]
 
     context: Context = field(default_factory=lambda: Context(release="public"))
     population: TableFile | None = None  # An uploaded table, never written anywhere

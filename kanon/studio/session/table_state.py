@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from kanon.base.data_files import read_data
 from kanon.base.kinds import ColumnKind
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.bundle import FileResult
@@ -23,7 +24,6 @@ from kanon.studio.session.parts import StateSection
 
 STEPS, LEAST, NODES = 100, 10, 1_500_000
 """The most steps to undo, the least, and the most nodes of all their trees together."""
-
 
 Steps = Literal["past", "future"]  # to undo, or to redo
 
@@ -75,12 +75,7 @@ Missing = Literal["drop-records", "as-value"]
 
 @dataclass(frozen=True, eq=False)
 class TableState(StateSection):
-    LABELS: ClassVar[Mapping[str, str]] = {
-        "person": "Which column identifies the person?",
-        "missing": "What happens to records with a missing value",
-        "levels": "Levels of coarsened columns",
-        "written": "Released as",
-    }
+    LABELS: ClassVar[Mapping[str, str]] = read_data(__file__, "labels.toml")["TableState"]
 
     title: str
     origin: str  # Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 
 from kanon.algorithms.catalogue import uses
+from kanon.base.data_files import read_data
 from kanon.base.formatting import write_count
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import PAPER_K
@@ -179,50 +180,19 @@ Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
 Lane = Literal["short", "long", "study"]
 """The expected duration before it is known: seconds, minutes, hours."""
 
-
 OPENINGS = ("uploading", "opening", "reading", "project", "people")
 """These open a file. A session opens one at a time, the last requested, to save memory."""
-
 
 BEHIND = ("alternatives", "curve")
 """These begin by themselves behind a result, and give way to whatever a user starts."""
 
 BY_ITSELF = ("bound", "counting", *BEHIND)
 
+_JOB_TITLES: Mapping[str, str] = read_data(__file__, "job_titles.toml")
+
 
 def get_job_title(doing: str) -> str:
-    return {
-        "advising": "The advisor",
-        "alternatives": "Other algorithms",
-        "attacking": "What an attacker gains",
-        "attacking and using": "Measuring the release",
-        "bound": "The lower bound",
-        "closer": "A closer lower bound",
-        "combining": "Combining releases",
-        "comparison": "Comparing",
-        "counting": "Counting the classes",
-        "curve": "The curve",
-        "exercises": "The exercise set",
-        "k": "Anonymising for another k",
-        "lattice": "The lattice",
-        "learning": "Learning",
-        "marking": "Marking",
-        "opening": "Opening a table",
-        "people": "Opening a table",
-        "predicting": "Learning from releases",
-        "project": "Reading the table",
-        "reading": "Reading the table",
-        "releasing": "Anonymising and writing the release",
-        "reporting": "The report",
-        "reverse": "The greatest k",
-        "run": "Anonymising",
-        "sampling": "Risk in the population",
-        "searches": "The searches",
-        "simulating": "The study",
-        "singling": "Combinations of columns",
-        "uploading": "Opening a table",
-        "writing": "Writing the release",
-    }[doing]
+    return _JOB_TITLES[doing]
 
 
 class JobHandle(Protocol):

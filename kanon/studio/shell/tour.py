@@ -6,6 +6,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from kanon.base.data_files import read_data
 from kanon.studio.session import state
 from kanon.studio.session.parts import SharedView
 
@@ -25,93 +26,11 @@ class TourStop:
     looks: tuple[tuple[str, str], ...]
 
 
-STEPS = (
+STEPS = tuple(
     TourStop(
-        "pages/anonymise.py",
-        "What it costs",
-        (
-            (
-                ".st-key-alteration-curve",
-                "In the released table every record looks like at least k − 1 others in the "
-                "columns that could single a person out. This curve shows how much detail that "
-                "costs for every k. Move the slider below it: the picture, the numbers and the "
-                "table change with it.",
-            ),
-            (
-                ".st-key-after",
-                "In this table every record looks like at least k − 1 others in the columns that "
-                "could single a person out. The numbers above it say how much detail that costs.",
-            ),
-            (
-                ".st-key-run",
-                "Press Anonymise: every record will look like at least k − 1 others in the columns "
-                "that could single a person out, and numbers say how much detail that costs.",
-            ),
-        ),
-    ),
-    TourStop(
-        "pages/data.py",
-        "Who could be found",
-        (
-            (
-                "[class*='st-key-role-']",
-                "Each column has a role. Identifiers are never released. Others may know the "
-                "quasi-identifiers, so these are generalised. Nobody should learn a person's "
-                "sensitive value. Change a role: the numbers that show the exposure change too.",
-            ),
-        ),
-    ),
-    TourStop(
-        "pages/hierarchies.py",
-        "How values are generalised",
-        (
-            (
-                ".st-key-tree-editor",
-                "A tree shows what a value can become: the higher the group, the less it says. "
-                "Drag a value to another group, or select some and press g to group them; Undo "
-                "takes it back.",
-            ),
-            (
-                "[data-testid=stDataFrame]",
-                "This table shows the tree, and what a value can become: the higher the group, "
-                "the less it says. Type over a group to move a value; Undo takes it back.",
-            ),
-        ),
-    ),
-    TourStop(
-        "pages/compare.py",
-        "Which choice is better",
-        (
-            (
-                ".st-key-compared",
-                "Here are several metrics, strategies or algorithms at every k. One cursor moves "
-                "in all pictures; the table below says which line is best, and where that is "
-                "undecided.",
-            ),
-            (
-                ".st-key-compare",
-                "Press Compare: it tries several metrics, strategies or algorithms and shows "
-                "all of them at every k.",
-            ),
-        ),
-    ),
-    TourStop(
-        "pages/privacy.py",
-        "What can still be learnt",
-        (
-            (
-                "[class*='st-key-privacy-known-']",
-                "Large classes are not enough: if everyone in a class has the same illness, "
-                "everyone's illness is known. Choose what an attacker knows, and see which "
-                "records match and what they reveal. The setting “Also require” on the "
-                "Anonymise page adds models that prevent this.",
-            ),
-            (
-                ".st-key-privacy-run",
-                "Press Anonymise to see what can still be found out from the release.",
-            ),
-        ),
-    ),
+        stop["page"], stop["title"], tuple((look["at"], look["try"]) for look in stop["looks"])
+    )
+    for stop in read_data(__file__)["stops"]
 )
 
 _STYLE = f"<style>{(Path(__file__).parent / 'tour.css').read_text('utf-8')}</style>"

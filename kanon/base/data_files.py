@@ -1,0 +1,14 @@
+"""Data and texts that stand in a TOML file beside their module."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+
+def read_data(module: str, name: str = "") -> dict[str, Any]:
+    """The content of a TOML file beside a module, whose ``__file__`` is given.
+
+    Without a name it is the file of the same name as the module.
+    """
+    path = Path(module).with_name(name) if name else Path(module).with_suffix(".toml")
+    return tomllib.loads(path.read_text("utf-8"))
