@@ -14,9 +14,9 @@ from kanon.teaching.exercises import (
     read_answers,
 )
 from kanon.teaching.marks import mark_class
-from support.exercise_sets import GIVEN, exercises_of, handed_in
+from support.exercise_sets import CODE, EXAM_KEYS, GIVEN, exercises_of, handed_in
 
-EXAM = exercises_of(GIVEN | {"exam": True})
+EXAM = exercises_of(GIVEN | EXAM_KEYS).unlock(CODE)
 RIGHT = {each.id: each.solution(EXAM.get_table(each)) for each in EXAM.questions}
 
 
@@ -40,7 +40,7 @@ def marked(exercises, **given):
 
 
 def test_of_thirty_files_those_three_are_flagged_that_were_tampered_with_or_doubled():
-    exam = exercises_of(json.loads(BUILT_IN.read_bytes()) | {"exam": True})
+    exam = exercises_of(json.loads(BUILT_IN.read_bytes()) | EXAM_KEYS).unlock(CODE)
     right = {each.id: each.solution(exam.get_table(each)) for each in exam.questions}
     draw = Random(1)
     files = {}

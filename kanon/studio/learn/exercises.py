@@ -25,7 +25,7 @@ from kanon.teaching.exercises import (
     read_answers,
     read_exercises,
 )
-from kanon.teaching.marks import ClassMarks, mark_answers, mark_class
+from kanon.teaching.marks import ClassMarks, check_answers, mark_class
 from kanon.teaching.question import LevelsQuestion, RecodeQuestion
 from kanon.teaching.questions import AnyQuestion
 
@@ -63,6 +63,14 @@ def set_exercises(work: SessionState, exercises: ExerciseSet) -> SessionState:
     )
 
 
+def close_exam(work: SessionState, exercises: ExerciseSet, code: str) -> SessionState:
+    """Unlock the exam by its code; its answers stay as they are."""
+    unlocked, view = exercises.unlock(code), work.view(LessonsView).exercises
+    closed = replace(get_attempt(view, exercises), before=None, is_closed=True)
+    attempts = {**view.attempts, exercises.fingerprint: closed}
+    return update_view(work, "exercises", opened=unlocked, attempts=attempts)
+
+
 def set_scores(work: SessionState, scores: ClassMarks) -> SessionState:
     uploads = work.view(LessonsView).exercises.uploads + 1
     return update_view(work, "exercises", scores=scores, uploads=uploads)
@@ -71,6 +79,11 @@ def set_scores(work: SessionState, scores: ClassMarks) -> SessionState:
 # --- what a student does --------------------------------------------------------------------
 def get_attempt(view: ExercisesView, exercises: ExerciseSet) -> Attempt:
     return view.attempts.get(exercises.fingerprint, Attempt())
+
+
+def is_exam_open(view: ExercisesView) -> bool:
+    opened = view.opened
+    return opened is not None and opened.is_locked and not get_attempt(view, opened).is_closed
 
 
 def update_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -> None:
@@ -119,7 +132,7 @@ def clear_answer(attempt: Attempt, name: str) -> Attempt:
 def load_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) -> ExercisesView:
     """Continue with the answers of a file; the earlier ones can be restored."""
     file_answers = read_answers(content)
-    mark_answers(exercises, file_answers)
+    check_answers(exercises, file_answers)
     answers = {name: answer for name, answer in file_answers.answers.items() if answer is not None}
     now = get_attempt(view, exercises)
     before = replace(now, before=None) if now.answers else None

@@ -13,6 +13,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.learn.answer_fields import draw_question
 from kanon.studio.learn.exercises import (
     clear_answer,
+    close_exam,
     collect_answers,
     count_points,
     create_exercises_request,
@@ -32,6 +33,7 @@ from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
+from kanon.teaching.exam_code import EXAM_LIMITS
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, format_name_for_file, read_exercises
 from kanon.teaching.marks import mark_answers
 from kanon.teaching.question import Mark, format_question_heading
@@ -63,7 +65,7 @@ def show_exercises(work: SessionState) -> None:
     with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
         _draw_file_fields(work, view, exercises)
     with st.expander("For the teacher", attempt.is_closed, icon=":material/school:"):
-        if exercises.exam and not attempt.is_closed:
+        if exercises.is_locked:
             _draw_closing(exercises)
         else:
             show_teacher_panel(work, view, exercises)
@@ -74,16 +76,22 @@ def _get_built_in_set() -> ExerciseSet:
 
 
 def _draw_closing(exercises: ExerciseSet) -> None:
+    def close() -> None:
+        code, work = state.get_widget_value("exercise-code"), state.get_session_without_message()
+        state.try_update(lambda: close_exam(work, exercises, code or ""))
+
     st.markdown(
-        "Close the exam on this page to get its marks, the handout and the solutions. "
-        "Its answers can then be downloaded but no longer changed here."
+        "Type the code of the exam to get its marks, the handout and the solutions. "
+        "Answers given here can then be downloaded but no longer changed."
     )
-
-    def close(now: Attempt) -> Attempt:
-        return replace(now, before=None, is_closed=True)
-
-    label = "Close the exam on this page"
-    draw_icon_button(label, "lock", "exercise-close", update_attempt, exercises, close)
+    with st.form("exercise-close", clear_on_submit=True, border=False):
+        st.text_input("Code of the exam", key="exercise-code", type="password", width=340)
+        st.form_submit_button(
+            "Close the exam on this page",
+            icon=":material/lock:",
+            on_click=close,
+        )
+    st.caption(EXAM_LIMITS)
 
 
 def _describe_progress(exercises: ExerciseSet, attempt: Attempt) -> str:

@@ -17,7 +17,7 @@ from kanon.teaching.marks import mark_answers
 from kanon.teaching.worked import explain_solution
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
-from support.exercise_sets import GIVEN, handed_in
+from support.exercise_sets import CODE, EXAM_KEYS, GIVEN, handed_in
 from support.works import with_fields
 
 LEARN = "pages/learn.py"
@@ -193,7 +193,7 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
 
 
 # --- an exam --------------------------------------------------------------------------------
-EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | {"exam": True}).encode())
+EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | EXAM_KEYS).encode())
 
 
 @pytest.fixture
@@ -267,10 +267,15 @@ def test_an_exam_does_not_go_on_from_a_file_that_was_changed(page):
         assert "not changed since" in problems(at)[0] and EXAM.fingerprint not in view(at).attempts
 
 
+def close_exam(at, code):
+    at.text_input(key="exercise-code").set_value(code)
+    return press(at, "Close the exam on this page")
+
+
 def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloads):
     at = load_set(opened(page), EXAM.to_json().encode())
     at = at_place(at, place(at, "count", EXAM))
-    at = press(at, "Close the exam on this page")
+    at = close_exam(at, CODE)
     assert not [one for one in at.number_input if one.key.startswith("exercise")]
     before = attempt(at, EXAM)
     given = handed_in(EXAM, "Ada", {"count": 2})
@@ -285,6 +290,79 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     assert "exercise-handout" in downloads
     at = load_set(at, EXAM.to_json().encode())
     assert attempt(at, EXAM).is_closed, "opened once more it is still closed"
+    assert view(at).opened.is_locked, "and its marks need the code once more"
+    assert not [one for one in at.file_uploader if one.key.startswith("exercise-class")]
+    assert "3 files" not in " ".join(texts(at)) and not at.dataframe
+
+
+def collect_solutions(exercises):
+    """What a page or a file must not say: solutions, their arithmetic, and what marks say."""
+    found = set()
+    for question in exercises.questions:
+        table = exercises.get_table(question)
+        solution = question.solution(table)
+        found |= {question.mark(table, solution).sentence}
+        found |= {*explain_solution(question, table).sentences}
+        if question.kind in ("recode", "levels"):
+            found |= {question.describe_solution(table), f"{question.best(table).alteration:.1f} %"}
+    return found
+
+
+def list_page_texts(at):
+    """Everything of a page, whatever its element: each as its message says it."""
+    return str(at.main) + "".join(str(node.proto) for node in walk(at.main))
+
+
+def walk(block):
+    for child in block.children.values():
+        yield from walk(child) if hasattr(child, "children") else [child]
+
+
+def test_no_page_and_no_download_has_solutions_without_the_code(page, downloads):
+    secrets = collect_solutions(EXAM)
+    assert not [one for one in secrets if one in EXAM.to_json()]
+    at = load_set(opened(page), EXAM.to_json().encode())
+    lessons = replace(work(at).view(LessonsView), exercises=replace(view(at), solutions=True))
+    downloads.clear()  # those of the practice set before
+    at = dashboard.change(at, view=lessons)
+    for code in ("", "wrong code of mine", CODE[:-1]):
+        at = close_exam(at, code)
+        assert problems(at) == ["This is not the code of the exam. Ask whoever made it."]
+        assert EXAM.fingerprint not in view(at).attempts or not attempt(at, EXAM).is_closed
+    given = {
+        question.id: question.solution(EXAM.get_table(question)) for question in EXAM.questions
+    }
+    at = go_on(at, handed_in(EXAM, "Ada", given).to_json().encode())
+    for number in range(len(EXAM.questions) + 1):
+        at = at_place(at, number)
+        said = list_page_texts(at).replace("\\", "")
+        assert len(said) > 2000
+        assert not [one for one in secrets if one in said]
+    assert not {"exercise-handout", "exercise-set", "exercise-scores-csv"} & set(downloads)
+    files = {name: made() for name, (_, made) in downloads.items()}
+    assert "exercise-answers" in files
+    for content in files.values():
+        assert not [one for one in secrets if one.encode() in content]
+    downloads.clear()
+    # A second tab knows nothing of the answers, and asks for the code too.
+    second = opened(at, opened=EXAM, place=len(EXAM.questions), solutions=True)
+    assert "exercise-handout" not in downloads
+    second = close_exam(second, CODE)
+    assert "exercise-handout" in downloads
+    handout = downloads["exercise-handout"][1]().decode()
+    assert EXAM.questions[0].describe_solution(EXAM.get_table(EXAM.questions[0])) in handout
+
+
+def test_no_lesson_is_shown_while_an_exam_is_open(page):
+    at = load_set(opened(page), EXAM.to_json().encode())
+    shown = replace(work(at).view(LessonsView), part="steps", on_projector=True)
+    at = dashboard.change(at, view=shown)
+    assert any("An exam is open" in one.value for one in at.info)
+    assert not [one for one in at.button if one.key == "learn-next"]
+    back = replace(shown, part="exercises", on_projector=False)
+    at = close_exam(dashboard.change(at, view=back), CODE)
+    at = dashboard.change(at, view=replace(work(at).view(LessonsView), part="steps"))
+    assert [one for one in at.button if one.key == "learn-next"]
 
 
 # --- another set ----------------------------------------------------------------------------
