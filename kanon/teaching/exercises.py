@@ -30,7 +30,7 @@ from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import ExerciseError, KanonError, PlanError, list_names, quote
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.teaching.exam_code import EXAM_LIMITS, check_code, check_hash
-from kanon.teaching.question import Mark
+from kanon.teaching.question import Help, Mark
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import ExerciseTable, SmallTable
 
@@ -210,12 +210,14 @@ class AnswerChange(Strict):
 
 
 class Answers(Strict):
-    # what the file is: ``kanon-answers``, 2 for an exam's, 1 for all others
+    # what the file is: ``kanon-answers``, 2 for an exam's, 3 where help was seen, 1 for all others
     format: Literal["kanon-answers"] = "kanon-answers"
-    version: Literal[1, 2] = 1
+    version: Literal[1, 2, 3] = 1
     set: str  # the fingerprint of the exercise set
     student: Name  # a name or a pseudonym, as it was typed
     answers: dict[str, Any] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
+    # in practice: the help that was seen, by question
+    help_seen: dict[str, Help] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
     # in an exam: when each answer was changed
     log: Annotated[list[AnswerChange], Field(max_length=MOST_CHANGES)] | None = None
     fingerprint: Annotated[str, StringConstraints(max_length=40)] | None = None
@@ -227,7 +229,7 @@ class Answers(Strict):
         >>> Answers(set="0" * 16, student="Chi").own_fingerprint
         'QP2G-EBVE-OMUW'
         """
-        content = self.model_dump(mode="json", exclude={"fingerprint"})
+        content = self._build_content("fingerprint")
         text = json.dumps(content, sort_keys=True)
         letters = base64.b32encode(hashlib.sha256(text.encode()).digest()).decode()
         return "-".join(letters[place : place + 4] for place in (0, 4, 8))
@@ -240,10 +242,15 @@ class Answers(Strict):
         return self.model_copy(update={"fingerprint": self.own_fingerprint})
 
     def to_json(self) -> str:
-        content = self.model_dump(mode="json")
-        empty_keys = [key for key in ("log", "fingerprint") if content[key] is None]
-        fields = {key: value for key, value in content.items() if key not in empty_keys}
-        return json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
+        empty_keys = [key for key in ("log", "fingerprint") if getattr(self, key) is None]
+        content = self._build_content(*empty_keys)
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+    def _build_content(self, *left_out: str) -> dict[str, Any]:
+        """The file's keys; it has ``help_seen`` only where help was seen, as earlier files."""
+        return self.model_dump(
+            mode="json", exclude={*left_out, *([] if self.help_seen else ["help_seen"])}
+        )
 
 
 def read_answers(source: Path | bytes) -> Answers:

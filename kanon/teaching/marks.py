@@ -46,7 +46,7 @@ def check_answers(exercises: ExerciseSet, answers: Answers) -> None:
             f"{quote(exercises.title)}, is {quote(exercises.fingerprint)}."
         )
     ids = {question.id for question in exercises.questions}
-    unknown_ids = [name for name in answers.answers if name not in ids]
+    unknown_ids = [name for name in (*answers.answers, *answers.help_seen) if name not in ids]
     if unknown_ids:
         raise ExerciseError(
             f"The answers have a question {quote(unknown_ids[0])} that the set does not have."
@@ -57,7 +57,9 @@ def mark_answers(exercises: ExerciseSet, answers: Answers) -> tuple[Mark, ...]:
     """The marks of a student, in the order of the set."""
     check_answers(exercises, answers)
     return tuple(
-        exercises.mark(question, answers.answers.get(question.id))
+        exercises.mark(question, answers.answers.get(question.id)).count_help(
+            answers.help_seen.get(question.id)
+        )
         for question in exercises.questions
     )
 
