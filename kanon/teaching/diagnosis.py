@@ -126,7 +126,7 @@ def _diagnose_number(question: NumberQuestion, table: SmallTable, answer: object
     for value, allowed, sentence in _list_slips(question, table):
         if abs(answer - value) <= allowed * (1 + TOLERANCE) + TOLERANCE:
             return sentence
-    return "It is none of the usual slips. Work it out again, class by class, and round at the end."
+    return "It is none of the usual slips. Work it out again, class by class."
 
 
 def _list_slips(question: NumberQuestion, table: SmallTable) -> Iterator[Slip]:

@@ -44,7 +44,7 @@ class Mark:
         >>> Mark(1.0, "Right.").count_help("hint")
         Mark(share=0.5, sentence='Right. Half of the points, as the hint was opened.')
         """
-        if help_seen is None:
+        if help_seen is None or not self.share:
             return self
         if help_seen == "hint":
             return Mark(
