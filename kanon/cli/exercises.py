@@ -1,6 +1,7 @@
 """``exercises``: mark answers to an exercise set."""
 
 import argparse
+import getpass
 import json
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from kanon.teaching.marks import mark_class
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     marking = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
-        "score", help="mark the answers of a class: a row per file"
+        "score", help="mark the answers of a class: a row per file; an exam asks for its code"
     )
     marking.add_argument("set", type=Path, metavar="SET.json")
     marking.add_argument("answers", type=Path, nargs="+", metavar="ANSWERS.json")
@@ -29,6 +30,8 @@ def execute(args: argparse.Namespace) -> None:
     check_output_files(args, [args.out])
     check_different([args.set, *args.answers, args.out], [], "the set, the answers and the output")
     exercises = read_exercises(args.set)
+    if exercises.exam:
+        exercises = exercises.unlock(_read_code())
     marks = mark_class(exercises, [(str(path), path) for path in args.answers])
     write_whole(table_bytes(marks.files, "csv", neutral=True), args.out)
     odd = marks.files[["file", "problem", "remark"]].itertuples(index=False, name=None)
@@ -52,3 +55,10 @@ def execute(args: argparse.Namespace) -> None:
     print(f"{count_noun(len(marked), 'file')} marked{mean if len(marked) else ''}")
     for line in marks.lines:
         print(line)
+
+
+def _read_code() -> str:
+    """The code of an exam, typed without being shown, or the first line of standard input."""
+    if sys.stdin.isatty():
+        return getpass.getpass("Code of the exam: ")
+    return sys.stdin.readline().rstrip("\r\n")

@@ -70,7 +70,9 @@ A set and a question have the keys of a file; ``tables`` are a list. A table has
 ``role``, a ``tree`` as an outline (see :mod:`kanon.hierarchy.outline`), and its ``cells``.
 """
 
-EMPTY: Draft = {"title": "", "author": "", "exam": False, "tables": [], "questions": []}
+EMPTY: Draft = {
+    "title": "", "author": "", "exam": False, "code": "", "tables": [], "questions": []
+}  # fmt: skip
 
 EMPTY_COLUMN: Draft = {"name": "", "role": "quasi-identifier", "tree": "", "cells": []}
 
@@ -228,6 +230,7 @@ def build_exercise_set(draft: Draft, only: int | None = None) -> ExerciseSet:
         "title": title or "-",
         "author": draft["author"].strip(),
         "exam": draft["exam"],
+        "code": draft["code"] if draft["exam"] else "",
         "tables": {name: _build_table(table) for name, table in tables.items()},
         "questions": questions,
     }

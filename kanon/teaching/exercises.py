@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from unicodedata import category, normalize
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationError,
+)
 
 from kanon.base.checked_json import Strict, describe_problem, read_json
 from kanon.base.formatting import write_count
@@ -22,7 +29,8 @@ from kanon.base.own_files import find_own_file
 from kanon.base.progress import Progress, ignore_progress
 from kanon.errors import ExerciseError, KanonError, PlanError, list_names, quote
 from kanon.settings import MEGABYTE, read_up_to
-from kanon.teaching.question import Mark
+from kanon.teaching.exam_code import EXAM_LIMITS, check_code, check_hash
+from kanon.teaching.question import Help, Mark
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import ExerciseTable, SmallTable
 
@@ -54,10 +62,30 @@ class ExerciseSet(Strict):
     exam: Annotated[bool, Field(strict=True)] = Field(
         default=False,
         title="It is an exam",
-        description="Students cannot check their answers or see solutions before they hand in.",
+        description="Students cannot check their answers. Marks and solutions need the teacher's "
+        f"code. {EXAM_LIMITS}",
     )
+    # of an exam, the salt and the hash of the teacher's code
+    code: Annotated[str, AfterValidator(check_hash)] = ""
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
     questions: list[AnyQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS)
+    _is_unlocked: bool = PrivateAttr(default=False)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it is an exam whose code was not given."""
+        return self.exam and not self._is_unlocked
+
+    def unlock(self, code: str) -> ExerciseSet:
+        """This exam with its marks and solutions open; an ``ExerciseError`` for a wrong code."""
+        check_code(code, self.code)
+        unlocked = self.model_copy()
+        unlocked._is_unlocked = True
+        return unlocked
+
+    def check_unlocked(self) -> None:
+        if self.is_locked:
+            raise ExerciseError("This is an exam: its marks and solutions need the teacher's code.")
 
     @cached_property
     def made(self) -> Mapping[str, SmallTable]:
@@ -84,6 +112,7 @@ class ExerciseSet(Strict):
         return self.made[question.table]
 
     def mark(self, question: AnyQuestion, answer: Any) -> Mark:
+        self.check_unlocked()
         if answer is None:
             return Mark(0.0, "Not answered.")
         return question.mark(self.get_table(question), answer)
@@ -94,6 +123,11 @@ class ExerciseSet(Strict):
         describe: Callable[[int, AnyQuestion], str] = lambda _, q: f"Question {quote(q.id)}",
     ) -> None:
         """Check what no single key shows: tables, names, and that all questions have an answer."""
+        if self.exam and not self.code:
+            raise ExerciseError(
+                "It is an exam without a teacher's code. Type one in the editor of the page Learn. "
+                "To open such a file there, first set its key 'exam' to false."
+            )
         names = [question.id for question in self.questions]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
@@ -112,7 +146,8 @@ class ExerciseSet(Strict):
             progress(number / len(self.questions), f"Question {number} of {len(self.questions)}")
 
     def to_json(self) -> str:
-        content = self.model_dump(mode="json", exclude_none=True)
+        unused = set() if self.code else {"code"}
+        content = self.model_dump(mode="json", exclude_none=True, exclude=unused)
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -175,12 +210,14 @@ class AnswerChange(Strict):
 
 
 class Answers(Strict):
-    # what the file is: ``kanon-answers``, 2 for an exam's, 1 for all others
+    # what the file is: ``kanon-answers``, 2 for an exam's, 3 where help was seen, 1 for all others
     format: Literal["kanon-answers"] = "kanon-answers"
-    version: Literal[1, 2] = 1
+    version: Literal[1, 2, 3] = 1
     set: str  # the fingerprint of the exercise set
     student: Name  # a name or a pseudonym, as it was typed
     answers: dict[str, Any] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
+    # in practice: the help that was seen, by question
+    help_seen: dict[str, Help] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
     # in an exam: when each answer was changed
     log: Annotated[list[AnswerChange], Field(max_length=MOST_CHANGES)] | None = None
     fingerprint: Annotated[str, StringConstraints(max_length=40)] | None = None
@@ -192,7 +229,7 @@ class Answers(Strict):
         >>> Answers(set="0" * 16, student="Chi").own_fingerprint
         'QP2G-EBVE-OMUW'
         """
-        content = self.model_dump(mode="json", exclude={"fingerprint"})
+        content = self._build_content("fingerprint")
         text = json.dumps(content, sort_keys=True)
         letters = base64.b32encode(hashlib.sha256(text.encode()).digest()).decode()
         return "-".join(letters[place : place + 4] for place in (0, 4, 8))
@@ -205,10 +242,15 @@ class Answers(Strict):
         return self.model_copy(update={"fingerprint": self.own_fingerprint})
 
     def to_json(self) -> str:
-        content = self.model_dump(mode="json")
-        empty_keys = [key for key in ("log", "fingerprint") if content[key] is None]
-        fields = {key: value for key, value in content.items() if key not in empty_keys}
-        return json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
+        empty_keys = [key for key in ("log", "fingerprint") if getattr(self, key) is None]
+        content = self._build_content(*empty_keys)
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+    def _build_content(self, *left_out: str) -> dict[str, Any]:
+        """The file's keys; it has ``help_seen`` only where help was seen, as earlier files."""
+        return self.model_dump(
+            mode="json", exclude={*left_out, *([] if self.help_seen else ["help_seen"])}
+        )
 
 
 def read_answers(source: Path | bytes) -> Answers:

@@ -53,6 +53,9 @@ class TreePicture:
 def write_handout(
     exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False
 ) -> str:
+    """The handout as HTML; an exam has to be unlocked for its solutions."""
+    if solutions:
+        exercises.check_unlocked()
     tables, has_matrix = [], False
     for name in dict.fromkeys(question.table for question in exercises.questions):
         table = exercises.made[name]
@@ -82,7 +85,7 @@ def write_handout(
         tables=tables,
         matrices=has_matrix,
         questions=[
-            _describe_question(number, question, exercises.get_table(question))
+            _describe_question(number, question, exercises.get_table(question), solutions)
             for number, question in enumerate(exercises.questions, start=1)
         ],
         solutions=solutions,
@@ -170,7 +173,9 @@ def _estimate_text_width(text: str) -> int:
     )
 
 
-def _describe_question(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
+def _describe_question(
+    number: int, question: AnyQuestion, table: SmallTable, solutions: bool
+) -> dict[str, object]:
     return {
         "heading": format_question_heading(number, question),
         "table": question.table,
@@ -181,7 +186,7 @@ def _describe_question(number: int, question: AnyQuestion, table: SmallTable) ->
         "worked": not (
             isinstance(question, NumberQuestion) and question.whole
         ),  # room for arithmetic
-        "solved": question.describe_solution(table),
+        "solved": question.describe_solution(table) if solutions else "",
     }
 
 

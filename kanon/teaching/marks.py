@@ -38,21 +38,28 @@ class ClassMarks:
         return lines
 
 
-def mark_answers(exercises: ExerciseSet, answers: Answers) -> tuple[Mark, ...]:
-    """The marks of a student, in the order of the set."""
+def check_answers(exercises: ExerciseSet, answers: Answers) -> None:
+    """An ``ExerciseError`` unless the answers are to this set."""
     if answers.set != exercises.fingerprint:
         raise ExerciseError(
             f"These answers belong to another exercise set, {quote(answers.set)}; this one, "
             f"{quote(exercises.title)}, is {quote(exercises.fingerprint)}."
         )
     ids = {question.id for question in exercises.questions}
-    unknown_ids = [name for name in answers.answers if name not in ids]
+    unknown_ids = [name for name in (*answers.answers, *answers.help_seen) if name not in ids]
     if unknown_ids:
         raise ExerciseError(
             f"The answers have a question {quote(unknown_ids[0])} that the set does not have."
         )
+
+
+def mark_answers(exercises: ExerciseSet, answers: Answers) -> tuple[Mark, ...]:
+    """The marks of a student, in the order of the set."""
+    check_answers(exercises, answers)
     return tuple(
-        exercises.mark(question, answers.answers.get(question.id))
+        exercises.mark(question, answers.answers.get(question.id)).count_help(
+            answers.help_seen.get(question.id)
+        )
         for question in exercises.questions
     )
 
@@ -63,6 +70,7 @@ def mark_class(
     progress: Progress = ignore_progress,
 ) -> ClassMarks:
     """Mark the files of a class; the row of one that cannot be marked says why."""
+    exercises.check_unlocked()
     rows: list[dict[str, Any]] = []
     read = []
     for number, (name, source) in enumerate(files, start=1):

@@ -1,5 +1,7 @@
 """What every question has, and those about the release of least alteration, by values or levels."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +23,9 @@ from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, format_tuple, 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Labels = tuple[str, ...]
 
+Help = Literal["hint", "solution"]
+"""The most that a student saw of the answer to a question."""
+
 TOLERANCE = 1e-9
 """Relative difference below which two costs count as equal: thirds are rounded here."""
 
@@ -32,6 +37,20 @@ NOT_ALLOWED = "not allowed"  # describes an invalid answer
 class Mark:
     share: float  # of the points, from 0 to 1
     sentence: str  # why, for the student
+
+    def count_help(self, help_seen: Help | None) -> Mark:
+        """Half of the points once the hint was opened, none once the solution was.
+
+        >>> Mark(1.0, "Right.").count_help("hint")
+        Mark(share=0.5, sentence='Right. Half of the points, as the hint was opened.')
+        """
+        if help_seen is None or not self.share:
+            return self
+        if help_seen == "hint":
+            return Mark(
+                self.share / 2, f"{self.sentence} Half of the points, as the hint was opened."
+            )
+        return Mark(0.0, f"{self.sentence} No points, as the solution was opened.")
 
 
 class Question(Strict):
@@ -95,8 +114,6 @@ def get_labels(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:
 # --- the release of least alteration ----------------------------------------------------------
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
 
-_HALF = 0.5  # the share of points for any k-anonymous table, however much it alters
-
 
 class LeastQuestion(Question):
     k: K = Field(title="k")
@@ -132,7 +149,7 @@ class LeastQuestion(Question):
         """The choice of a valid answer, in words."""
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        """Half of the points for k-anonymity, the rest by how near the least alteration is."""
+        """The points by how near the least alteration is: none for everything at the root."""
         try:
             release = self.read(table, answer)
         except ExerciseError as error:
@@ -147,7 +164,7 @@ class LeastQuestion(Question):
         if altered <= best.alteration * (1 + TOLERANCE):
             least = "the least possible" if best.proven else "as good as the best known"
             return Mark(1.0, f"{start}, {least}.")
-        share = _HALF + (1 - _HALF) * (100 - altered) / (100 - best.alteration)
+        share = (100 - altered) / (100 - best.alteration)
         least = "the least possible" if best.proven else "the best known"
         return Mark(share, f"{start}, where {write_percent(best.alteration)} is {least}.")
 

@@ -146,12 +146,12 @@ class NumberQuestion(Question):
         )
 
     def describe_answer(self, table: SmallTable, answer: object) -> str:
-        return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
+        return f"{answer:.6g}" if is_number(answer) else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             return Mark(0.0, "The answer must be a number.")
-        if not _is_number(answer):
+        if not is_number(answer):
             return Mark(0.0, "The answer must be a finite number.")
         right = self.solution(table)
         # A number whose last decimal was rounded the other way counts as within.
@@ -233,11 +233,11 @@ class ChoiceQuestion(Question):
         return f"{format_tuple(solution)}{equal}."
 
     def describe_answer(self, table: SmallTable, answer: object) -> str:
-        chosen = self._read_choice(table, answer)
+        chosen = self.read_choice(table, answer)
         return format_tuple(chosen) if chosen else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        options, chosen = self.options(table), self._read_choice(table, answer)
+        options, chosen = self.options(table), self.read_choice(table, answer)
         if not chosen:
             return Mark(
                 0.0,
@@ -258,7 +258,7 @@ class ChoiceQuestion(Question):
             )
         return Mark(0.0, f"It is {format_tuple(solution)}, {reason}, not {format_tuple(chosen)}.")
 
-    def _read_choice(self, table: SmallTable, answer: object) -> Labels:
+    def read_choice(self, table: SmallTable, answer: object) -> Labels:
         is_list = isinstance(answer, Sequence) and not isinstance(answer, str)
         labels = tuple(answer) if isinstance(answer, Sequence) and is_list else ()
         return labels if labels in self.options(table) else ()
@@ -312,7 +312,7 @@ def _list_labels(table: SmallTable, groups: Iterable[Group]) -> tuple[Labels, ..
     return tuple(table.get_labels(nodes) for nodes in sorted(group.nodes for group in groups))
 
 
-def _is_number(answer: object) -> TypeGuard[int | float]:
+def is_number(answer: object) -> TypeGuard[int | float]:
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return False
     return abs(answer) <= _LARGEST

@@ -16,6 +16,7 @@ from kanon.measures import alteration
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
 from kanon.recoding import Recoding
+from kanon.sensitive import Sensitive
 from kanon.teaching.question import (
     LevelsQuestion,
     RecodeQuestion,
@@ -220,17 +221,11 @@ def _explain_number_solution(question: NumberQuestion, table: SmallTable) -> Wor
 def _explain_sensitive(
     question: NumberQuestion, table: SmallTable, release: Recoding, classes: Sequence[str]
 ) -> WorkedSolution:
-    sensitive = release.released.sensitive_named(question.column(table))
-    sensitive = sensitive if question.number == "t" else sensitive.folded
-    write: Callable[[np.ndarray, np.ndarray], str]
-    match question.number:
-        case "entropy-l":
-            levels, write = entropy_l_diversity.each(sensitive), _write_entropy
-        case "distinct-l":
-            levels, write = distinct_l_diversity.each(sensitive), lambda *_: ""
-        case _:
-            levels, write = t_closeness.each(sensitive, "variational"), _write_variation
-    rows = []
+    sensitive, levels = measure_each_class(question, table, release)
+    writers: dict[str, Callable[[np.ndarray, np.ndarray], str]] = {
+        "entropy-l": _write_entropy, "t": _write_variation, "distinct-l": lambda *_: "",
+    }  # fmt: skip
+    write, rows = writers[question.number], []
     for label, counts, level in zip(classes, sensitive.dense(), levels, strict=True):
         mix = [f"{value} {n}" for value, n in zip(sensitive.values, counts, strict=True) if n]
         rows.append(
@@ -244,6 +239,17 @@ def _explain_sensitive(
     place = int(find(levels))
     worst = f"The {which} is that of {classes[place]}: {write_decimal(float(levels[place]))}."
     return WorkedSolution(pd.DataFrame(rows), (worst,))
+
+
+def measure_each_class(
+    question: NumberQuestion, table: SmallTable, release: Recoding
+) -> tuple[Sensitive, np.ndarray]:
+    """The sensitive values, and l or t of each class, whichever the question asks for."""
+    sensitive = release.released.sensitive_named(question.column(table))
+    if question.number == "t":
+        return sensitive, t_closeness.each(sensitive, "variational")
+    model = entropy_l_diversity if question.number == "entropy-l" else distinct_l_diversity
+    return sensitive.folded, model.each(sensitive.folded)
 
 
 def _list_shares(counts: np.ndarray) -> list[str]:

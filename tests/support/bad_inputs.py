@@ -624,6 +624,8 @@ EXERCISES = [
     Case("An unknown key", exercises(colour="red"), 'colour format'),
     Case("No title", exercises(title=""), 'title 1'),
     Case("An exam in words", exercises(exam="yes"), 'exam true'),
+    Case("An exam without a code", exercises(exam=True), 'exam code'),
+    Case("A code in the clear", exercises(exam=True, code="three blue lions"), 'code'),
     Case("No questions", exercises(questions=[]), 'questions'),
     Case("51 questions", exercises(questions=[NUMBER | {"id": str(n)} for n in range(51)]), 'questions 51 50'),
     Case("Two questions of one id", exercises(questions=[NUMBER, NUMBER]), 'k'),

@@ -2,6 +2,7 @@
 
 import json
 
+from kanon.teaching.exam_code import hash_code
 from kanon.teaching.exercises import AnswerChange, Answers, read_exercises
 
 TABLE = {
@@ -45,6 +46,11 @@ GIVEN = {
     "tables": {"t": TABLE},
     "questions": QUESTIONS,
 }
+
+
+CODE = "three blue lions"
+EXAM_KEYS = {"exam": True, "code": hash_code(CODE, bytes(16))}
+"""What makes an exercise file an exam."""
 
 
 def exercises_of(content):

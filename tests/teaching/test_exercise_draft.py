@@ -30,7 +30,7 @@ from kanon.teaching.exercises import read_exercises
 from kanon.teaching.presets import PRESETS, load_preset_table
 from kanon.teaching.questions import KINDS, NumberQuestion
 from kanon.teaching.small_tables import SmallTable
-from support.exercise_sets import GIVEN, exercises_of
+from support.exercise_sets import EXAM_KEYS, GIVEN, exercises_of
 from support.random_tables import examples
 
 TREE = "*\n  Felid\n    cat\n    lion\n  dog"
@@ -119,6 +119,7 @@ def drafts(draw):
         "title": draw(NAME),
         "author": draw(TEXT),
         "exam": draw(st.booleans()),
+        "code": draw(st.sampled_from(["", EXAM_KEYS["code"]])),
         "tables": made,
         "questions": asked,
     }

@@ -13,10 +13,10 @@ from kanon.teaching.exercises import (
     format_name_for_file,
     read_answers,
 )
-from kanon.teaching.marks import mark_class
-from support.exercise_sets import GIVEN, exercises_of, handed_in
+from kanon.teaching.marks import check_answers, mark_class
+from support.exercise_sets import CODE, EXAM_KEYS, GIVEN, exercises_of, handed_in
 
-EXAM = exercises_of(GIVEN | {"exam": True})
+EXAM = exercises_of(GIVEN | EXAM_KEYS).unlock(CODE)
 RIGHT = {each.id: each.solution(EXAM.get_table(each)) for each in EXAM.questions}
 
 
@@ -40,7 +40,7 @@ def marked(exercises, **given):
 
 
 def test_of_thirty_files_those_three_are_flagged_that_were_tampered_with_or_doubled():
-    exam = exercises_of(json.loads(BUILT_IN.read_bytes()) | {"exam": True})
+    exam = exercises_of(json.loads(BUILT_IN.read_bytes()) | EXAM_KEYS).unlock(CODE)
     right = {each.id: each.solution(exam.get_table(each)) for each in exam.questions}
     draw = Random(1)
     files = {}
@@ -81,6 +81,26 @@ def test_the_answers_of_practice_are_files_as_they_were(tmp_path):
     practice = exercises_of(GIVEN)
     found, remarks = marked(practice, a=Answers(set=practice.fingerprint, student="Chi"))
     assert remarks == {"a": ""} and found.files["minutes"].isna().all()
+
+
+def test_marks_count_the_help_that_was_seen():
+    practice = exercises_of(GIVEN)
+    right = {each.id: each.solution(practice.get_table(each)) for each in practice.questions}
+    seen = {"recode": "hint", "k": "solution"}
+    given = Answers(
+        version=3, set=practice.fingerprint, student="Chi", answers=right, help_seen=seen
+    )
+    found, _ = marked(practice, a=given)
+    points = {name: found.files[f"question {name}"][0] for name in right}
+    assert points == {"recode": 2, "levels": 4, "k": 0, "smallest": 1, "partner": 1}
+    assert read_answers(of(given)) == given and given.own_fingerprint != (
+        given.model_copy(update={"help_seen": {}}).own_fingerprint
+    )
+    other = read_answers(changed(given, help_seen={"z": "hint"}))
+    with pytest.raises(ExerciseError, match="a question 'z' that the set does not have"):
+        check_answers(practice, other)
+    with pytest.raises(ExerciseError, match=r"help_seen\.k: .* 'hint' or 'solution'"):
+        read_answers(changed(given, help_seen={"k": "all"}))
 
 
 def test_one_name_twice_is_flagged_however_it_is_typed():
@@ -153,7 +173,7 @@ def test_odd_answers_of_strangers_are_told_and_stop_nothing():
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ({"version": 3}, "Answer file key version: '3' is not allowed; it has to be 1 or 2."),
+        ({"version": 4}, "Answer file key version: '4' is not allowed; it has to be 1, 2 or 3."),
         ({"log": 3}, "Answer file key log: '3' is not allowed; it has to be a list."),
         ({"log": [[1, "k"]]}, "Answer file key log.0 is a list; it has to be an object."),
         ({"log": [{"at": -1, "question": "k"}]}, "Answer file key log.0.at: '-1' is not allowed"),

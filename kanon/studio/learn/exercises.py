@@ -1,6 +1,6 @@
 """Exercises on the page Learn: changes of their state, and what a worker does for them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from kanon.studio.learn.state import (
 from kanon.studio.session import state
 from kanon.studio.session.work import JobRequest, SessionState
 from kanon.teaching.by_hand import build_unchanged_answer
+from kanon.teaching.diagnosis import find_mistake
 from kanon.teaching.exercises import (
     MOST_CHANGES,
     AnswerChange,
@@ -25,8 +26,8 @@ from kanon.teaching.exercises import (
     read_answers,
     read_exercises,
 )
-from kanon.teaching.marks import ClassMarks, mark_answers, mark_class
-from kanon.teaching.question import LevelsQuestion, RecodeQuestion
+from kanon.teaching.marks import ClassMarks, check_answers, mark_class
+from kanon.teaching.question import Help, LevelsQuestion, Mark, RecodeQuestion
 from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"
@@ -63,6 +64,14 @@ def set_exercises(work: SessionState, exercises: ExerciseSet) -> SessionState:
     )
 
 
+def close_exam(work: SessionState, exercises: ExerciseSet, code: str) -> SessionState:
+    """Unlock the exam by its code; its answers stay as they are."""
+    unlocked, view = exercises.unlock(code), work.view(LessonsView).exercises
+    closed = replace(get_attempt(view, exercises), before=None, is_closed=True)
+    attempts = {**view.attempts, exercises.fingerprint: closed}
+    return update_view(work, "exercises", opened=unlocked, attempts=attempts)
+
+
 def set_scores(work: SessionState, scores: ClassMarks) -> SessionState:
     uploads = work.view(LessonsView).exercises.uploads + 1
     return update_view(work, "exercises", scores=scores, uploads=uploads)
@@ -73,6 +82,11 @@ def get_attempt(view: ExercisesView, exercises: ExerciseSet) -> Attempt:
     return view.attempts.get(exercises.fingerprint, Attempt())
 
 
+def is_exam_open(view: ExercisesView) -> bool:
+    opened = view.opened
+    return opened is not None and opened.is_locked and not get_attempt(view, opened).is_closed
+
+
 def update_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -> None:
     """Change what was done with a set; a closed exam stays, and an open one keeps a log."""
     view = state.get_session().view(LessonsView).exercises
@@ -80,6 +94,7 @@ def update_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -
     if before.is_closed:
         return
     after = make(before)
+    after = replace(after, help_seen=_join_help(before.help_seen, after.help_seen))  # also undone
     if exercises.exam:
         after = replace(after, log=_expand_log(before, after), opened=before.opened)
     apply_view("exercises", attempts={**view.attempts, exercises.fingerprint: after})
@@ -103,13 +118,40 @@ def set_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
     answers.pop(name, None)
     if answer is not None:
         answers[name] = answer
-    open_solutions = attempt.shown - {name}
-    return replace(attempt, answers=answers, marks=marks, shown=open_solutions, before=None)
+    return replace(attempt, answers=answers, marks=marks, before=None)
+
+
+def judge_answer(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Mark:
+    """The mark of an answer in practice, before help counts; a wrong one gets a diagnosis."""
+    answer = get_current_answer(attempt, exercises, question)
+    mark = exercises.mark(question, answer)
+    is_open = attempt.help_seen.get(question.id) == "solution"
+    if mark.share == 1 or answer is None or is_open:
+        return mark
+    return Mark(mark.share, find_mistake(question, exercises.get_table(question), answer))
 
 
 def mark_answer(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Attempt:
-    mark = exercises.mark(question, get_current_answer(attempt, exercises, question))
-    return replace(attempt, marks={**attempt.marks, question.id: mark})
+    name, mark = question.id, judge_answer(attempt, exercises, question)
+    is_miss = mark.share < 1 and name not in attempt.marks  # the same answer counts once
+    misses = {**attempt.misses, name: attempt.misses.get(name, 0) + is_miss}
+    return replace(attempt, marks={**attempt.marks, name: mark}, misses=misses)
+
+
+def count_marks(attempt: Attempt) -> dict[str, Mark]:
+    """The marks of checked answers, less what help costs."""
+    return {
+        name: mark.count_help(attempt.help_seen.get(name)) for name, mark in attempt.marks.items()
+    }
+
+
+def open_help(attempt: Attempt, name: str, kind: Help) -> Attempt:
+    return replace(attempt, help_seen={**attempt.help_seen, name: kind})
+
+
+def _join_help(first: Mapping[str, Help], second: Mapping[str, Help]) -> dict[str, Help]:
+    solutions = {name: help for name, help in first.items() if help == "solution"}
+    return {**first, **second, **solutions}
 
 
 def clear_answer(attempt: Attempt, name: str) -> Attempt:
@@ -119,11 +161,12 @@ def clear_answer(attempt: Attempt, name: str) -> Attempt:
 def load_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) -> ExercisesView:
     """Continue with the answers of a file; the earlier ones can be restored."""
     file_answers = read_answers(content)
-    mark_answers(exercises, file_answers)
+    check_answers(exercises, file_answers)
     answers = {name: answer for name, answer in file_answers.answers.items() if answer is not None}
     now = get_attempt(view, exercises)
     before = replace(now, before=None) if now.answers else None
-    new_attempt = Attempt(answers=answers, before=before)
+    seen = _join_help(now.help_seen, file_answers.help_seen)
+    new_attempt = Attempt(answers=answers, help_seen=seen, before=before)
     if exercises.exam:
         if now.is_closed:
             raise ExerciseError("The exam is closed here: its answers can no longer change.")
@@ -142,7 +185,7 @@ def load_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
 
 def count_points(attempt: Attempt, exercises: ExerciseSet) -> float:
     worth = {question.id: question.points for question in exercises.questions}
-    return sum(mark.share * worth[name] for name, mark in attempt.marks.items())
+    return sum(mark.share * worth[name] for name, mark in count_marks(attempt).items())
 
 
 def collect_answers(view: ExercisesView, exercises: ExerciseSet) -> Answers:
@@ -150,7 +193,11 @@ def collect_answers(view: ExercisesView, exercises: ExerciseSet) -> Answers:
     question_ids = [question.id for question in exercises.questions]
     answered = {name: attempt.answers[name] for name in question_ids if name in attempt.answers}
     student = view.student.strip()[:100] or _NOBODY
-    file_answers = Answers(set=exercises.fingerprint, student=student, answers=answered)
+    seen = {name: help for name, help in attempt.help_seen.items() if name in question_ids}
+    file_answers = Answers(
+        version=3 if seen else 1, set=exercises.fingerprint, student=student, answers=answered,
+        help_seen=seen,
+    )  # fmt: skip
     if not exercises.exam:
         return file_answers
     return file_answers.model_copy(

@@ -13,13 +13,17 @@ from kanon.studio.jobs import runner
 from kanon.studio.learn.answer_fields import draw_question
 from kanon.studio.learn.exercises import (
     clear_answer,
+    close_exam,
     collect_answers,
+    count_marks,
     count_points,
     create_exercises_request,
     get_attempt,
     get_current_answer,
+    judge_answer,
     load_answers,
     mark_answer,
+    open_help,
     set_answer,
     update_attempt,
 )
@@ -32,13 +36,20 @@ from kanon.studio.session.parts import Message
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
+from kanon.teaching.exam_code import EXAM_LIMITS
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, format_name_for_file, read_exercises
-from kanon.teaching.marks import mark_answers
 from kanon.teaching.question import Mark, format_question_heading
 from kanon.teaching.questions import AnyQuestion
 from kanon.teaching.worked import explain_solution, get_hint
 
 Change = Callable[[Attempt], Attempt]
+
+_MISSES_BEFORE_HINT = 2
+
+_HELP_RULE = (
+    "A wrong answer gets a diagnosis. After two wrong answers you can open a hint, for half of the "
+    "points; after the hint the solution, for none."
+)
 
 
 def show_exercises(work: SessionState) -> None:
@@ -63,7 +74,7 @@ def show_exercises(work: SessionState) -> None:
     with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
         _draw_file_fields(work, view, exercises)
     with st.expander("For the teacher", attempt.is_closed, icon=":material/school:"):
-        if exercises.exam and not attempt.is_closed:
+        if exercises.is_locked:
             _draw_closing(exercises)
         else:
             show_teacher_panel(work, view, exercises)
@@ -74,16 +85,22 @@ def _get_built_in_set() -> ExerciseSet:
 
 
 def _draw_closing(exercises: ExerciseSet) -> None:
+    def close() -> None:
+        code, work = state.get_widget_value("exercise-code"), state.get_session_without_message()
+        state.try_update(lambda: close_exam(work, exercises, code or ""))
+
     st.markdown(
-        "Close the exam on this page to get its marks, the handout and the solutions. "
-        "Its answers can then be downloaded but no longer changed here."
+        "Type the code of the exam to get its marks, the handout and the solutions. "
+        "Answers given here can then be downloaded but no longer changed."
     )
-
-    def close(now: Attempt) -> Attempt:
-        return replace(now, before=None, is_closed=True)
-
-    label = "Close the exam on this page"
-    draw_icon_button(label, "lock", "exercise-close", update_attempt, exercises, close)
+    with st.form("exercise-close", clear_on_submit=True, border=False):
+        st.text_input("Code of the exam", key="exercise-code", type="password", width=340)
+        st.form_submit_button(
+            "Close the exam on this page",
+            icon=":material/lock:",
+            on_click=close,
+        )
+    st.caption(EXAM_LIMITS)
 
 
 def _describe_progress(exercises: ExerciseSet, attempt: Attempt) -> str:
@@ -132,7 +149,7 @@ def _show_question(exercises: ExerciseSet, place: int | None) -> None:
 
 
 def _get_mark_sign(attempt: Attempt, question: AnyQuestion) -> str:
-    mark = attempt.marks.get(question.id)
+    mark = count_marks(attempt).get(question.id)
     if mark is None:
         return "…" if question.id in attempt.answers else ""
     return "✓" if mark.share == 1 else "◐" if mark.share else "✗"
@@ -148,14 +165,16 @@ def _draw_current_question(exercises: ExerciseSet, attempt: Attempt, view: Exerc
         _draw_checking(exercises, attempt, view, question)
 
     draw_question(exercises, attempt, question, view.place + 1, give, draw_beside)
-    if question.id in attempt.shown and not exercises.exam:
-        _show_solution(exercises, question)
+    is_open = attempt.help_seen.get(question.id) == "solution"
+    mark = attempt.marks.get(question.id)
+    if not exercises.exam and (is_open or (mark is not None and mark.share == 1)):
+        _show_solution(exercises, question, is_open)
 
 
 def _draw_checking(
     exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
 ) -> None:
-    mark, ids = attempt.marks.get(question.id), {question.id}
+    mark, seen = count_marks(attempt).get(question.id), attempt.help_seen.get(question.id)
 
     def draw(label: str, icon: str, name: str, make: Change, **options: Any) -> None:
         draw_icon_button(
@@ -166,18 +185,18 @@ def _draw_checking(
         if not exercises.exam:
             draw(
                 "Check", "check", "check", lambda now: mark_answer(now, exercises, question),
-                type="primary",
+                type="primary", help=_HELP_RULE,
             )  # fmt: skip
-            label = "Hide the hint" if question.id in attempt.open_hints else "Hint"
-            draw(
-                label,
-                "lightbulb",
-                "hint",
-                lambda now: replace(now, open_hints=now.open_hints ^ ids),
-            )
-        if mark is not None and not exercises.exam:
-            label = "Hide the solution" if question.id in attempt.shown else "Show the solution"
-            draw(label, "school", "solution", lambda now: replace(now, shown=now.shown ^ ids))
+            if seen == "hint":
+                draw(
+                    "Show the solution: no points", "school", "solution",
+                    lambda now: open_help(now, question.id, "solution"),
+                )  # fmt: skip
+            elif seen is None and attempt.misses.get(question.id, 0) >= _MISSES_BEFORE_HINT:
+                draw(
+                    "Hint: half of the points", "lightbulb", "hint",
+                    lambda now: open_help(now, question.id, "hint"),
+                )  # fmt: skip
         if attempt.before is not None:
             draw("Undo", "undo", "undo", lambda now: now.before or now)
         elif question.id in attempt.answers:
@@ -190,21 +209,20 @@ def _draw_checking(
         return
     if mark is not None:
         _show_mark(mark, question)
-    if question.id in attempt.open_hints:
+    if seen is not None:
         now = get_current_answer(attempt, exercises, question)
         hint_text = get_hint(question, exercises.get_table(question), now)
         st.info(escape_markdown(hint_text), icon=":material/lightbulb:")
 
 
-def _show_solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
+def _show_solution(exercises: ExerciseSet, question: AnyQuestion, is_open: bool) -> None:
     about = (exercises.fingerprint, question.id)
     solution = state.get_or_compute(
         "exercise-solution",
         about,
         lambda: explain_solution(question, exercises.get_table(question)),
     )
-    with st.container(border=True):
-        st.markdown("**Solution**")
+    with st.expander("Solution", expanded=is_open):
         for sentence in solution.sentences:
             st.markdown(escape_markdown(sentence))
         draw_small_table(solution.arithmetic)
@@ -272,7 +290,13 @@ def _list_headings(exercises: ExerciseSet) -> list[str]:
 
 
 def _show_points(exercises: ExerciseSet, view: ExercisesView) -> None:
-    marks = mark_answers(exercises, collect_answers(view, exercises))  # checked or not
+    attempt = get_attempt(view, exercises)
+    marks = [  # of all answers, checked or not
+        judge_answer(attempt, exercises, question).count_help(attempt.help_seen.get(question.id))
+        if question.id in attempt.answers
+        else exercises.mark(question, None)
+        for question in exercises.questions
+    ]
     most = [question.points for question in exercises.questions]
     points = [mark.share * of for mark, of in zip(marks, most, strict=True)]
     st.subheader(f"{_format_points(sum(points), exercises.points)} points")

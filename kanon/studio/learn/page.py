@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from kanon.studio.learn.attacks_panel import show_attacks
+from kanon.studio.learn.exercises import is_exam_open
 from kanon.studio.learn.exercises_panel import show_exercises
 from kanon.studio.learn.lesson import OWN, get_lesson_table_name
 from kanon.studio.learn.projector import show_on_projector
@@ -38,6 +39,11 @@ _NARROW = f"""<style>
 }}
 </style>"""
 """On narrow screens buttons wrap, the grid scrolls, and on a phone columns are stacked."""
+
+_EXAM_OPEN = (
+    "An exam is open under Exercises, so no lesson is shown: it could answer a question. Lessons "
+    "open again once the exam is closed with its code, or another set is opened."
+)
 
 _KEYS = "learn-keys"
 _HIDDEN = f"<style>.st-key-{_KEYS} {{ display: none; }}</style>"
@@ -95,7 +101,9 @@ def _is_about_session(view: LessonsView) -> bool:
 def page() -> None:
     about = _is_about_session(state.get_session().view(LessonsView))
     work = draw_page_head("How does it work, step by step?", line=about)
-    part, on_projector = work.view(LessonsView).part, work.view(LessonsView).on_projector
+    view = work.view(LessonsView)
+    part, is_closed = view.part, view.part == "steps" and is_exam_open(view.exercises)
+    on_projector = view.on_projector and not is_closed
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.
         st.html(_HIDDEN)
@@ -104,4 +112,7 @@ def page() -> None:
         draw_learn_choices(work)
     if part != "steps":
         st.html(_NARROW)
-    SHOW[part](work)
+    if is_closed:
+        st.info(_EXAM_OPEN, icon=":material/lock:")
+    else:
+        SHOW[part](work)

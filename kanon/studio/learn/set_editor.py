@@ -36,6 +36,7 @@ from kanon.studio.session.work import JobRequest, SessionState
 from kanon.studio.widgets.controls import open_closing_popover
 from kanon.studio.widgets.files import draw_file_button
 from kanon.studio.widgets.tables import draw_typed_table
+from kanon.teaching.exam_code import hash_code
 from kanon.teaching.exercise_draft import (
     EMPTY,
     EMPTY_COLUMN,
@@ -148,6 +149,8 @@ def show_set_editor(work: SessionState) -> None:
             label = "Back to the set made before"
             draw_icon_button(label, "undo", "set-before", _begin, first, (*others, draft))
     draw_form(ExerciseSet, draft, "set", lambda name, value: _put_in_draft(value, name))
+    if draft["exam"]:
+        _draw_code_field(draft)
     st.subheader("Tables")
     draft = _draw_tables(view, draft)
     st.subheader("Questions")
@@ -156,6 +159,28 @@ def show_set_editor(work: SessionState) -> None:
         _draw_preview(view, draft)
     st.subheader("Check and use")
     _draw_check_and_use(work, view, draft)
+
+
+def _draw_code_field(draft: Draft) -> None:
+    """A field that hands on only the hash of the code."""
+    key = f"set-code-{draft['code'][:8]}"  # another one once a code is set, so it is empty
+
+    def take() -> None:
+        try:
+            _put_in_draft(hash_code(state.get_widget_value(key) or ""), "code")
+        except KanonError as error:
+            state.update_sections(Message(problem=error.sentence))
+
+    st.text_input(
+        "Code of the exam",
+        type="password",
+        key=key,
+        on_change=take,
+        placeholder="A code is set" if draft["code"] else "",
+        help="Marks, solutions and closing the exam ask for it. Nobody can look it up later: "
+        "write it down.",
+        width=340,
+    )
 
 
 def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | int) -> None:

@@ -13,7 +13,7 @@ from kanon.studio.session.work import SessionState
 from kanon.teaching.exercise_draft import Draft
 from kanon.teaching.exercises import AnswerChange, ExerciseSet
 from kanon.teaching.marks import ClassMarks
-from kanon.teaching.question import Mark
+from kanon.teaching.question import Help, Mark
 
 LessonsPart = Literal["steps", "attacks", "exercises"]
 
@@ -56,8 +56,8 @@ class AttackView:
 class Attempt:
     answers: Mapping[str, Any] = field(default_factory=dict)  # by question, as files hold them
     marks: Mapping[str, Mark] = field(default_factory=dict)  # of answers that did not change since
-    open_hints: frozenset[str] = frozenset()  # questions whose hint is visible
-    shown: frozenset[str] = frozenset()  # questions whose solution is visible
+    misses: Mapping[str, int] = field(default_factory=dict)  # wrong checks, by question
+    help_seen: Mapping[str, Help] = field(default_factory=dict)  # by question, and visible
     before: Attempt | None = None  # before many answers changed at once
     opened: float = field(default_factory=read_clock)
     log: tuple[AnswerChange, ...] = ()  # which answer changed when, in an exam

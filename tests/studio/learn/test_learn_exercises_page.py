@@ -11,13 +11,14 @@ from streamlit.testing.v1 import AppTest
 from kanon.cli.main import main
 from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import open_sample
+from kanon.teaching.diagnosis import find_mistake
 from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises
 from kanon.teaching.handout import write_handout
 from kanon.teaching.marks import mark_answers
-from kanon.teaching.worked import explain_solution
+from kanon.teaching.worked import explain_solution, get_hint
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
-from support.exercise_sets import GIVEN, handed_in
+from support.exercise_sets import CODE, EXAM_KEYS, GIVEN, handed_in
 from support.works import with_fields
 
 LEARN = "pages/learn.py"
@@ -85,10 +86,16 @@ def said(at):
 
 
 def marked(name, answer):
-    """What the library says of an answer, in the words of the page."""
+    """What the library says of an answer, in the words of the page; of a wrong one the mistake."""
     (question,) = [each for each in SET.questions if each.id == name]
-    mark = question.mark(SET.get_table(question), answer)
-    return f"{mark.share * question.points:.4g} of {question.points:g}: {mark.sentence}"
+    table = SET.get_table(question)
+    mark = question.mark(table, answer)
+    sentence = mark.sentence if mark.share == 1 else find_mistake(question, table, answer)
+    return f"{mark.share * question.points:.4g} of {question.points:g}: {sentence}"
+
+
+def labels(at):
+    return {one.label for one in at.button}
 
 
 # --- a student ------------------------------------------------------------------------------
@@ -105,24 +112,64 @@ def test_a_number_is_typed_and_checked(page):
     assert attempt(at).answers == {"count": SOLUTIONS["count"]}
 
 
-def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
+HINT, SOLUTION = "Hint: half of the points", "Show the solution: no points"
+
+
+def test_a_wrong_class_gets_a_diagnosis_then_a_hint_then_the_solution(page, downloads):
     (question,) = [each for each in SET.questions if each.id == "partner"]
-    options = question.options(SET.get_table(question))
+    table = SET.get_table(question)
+    options, found = question.options(table), explain_solution(question, table)
     right = options.index(tuple(SOLUTIONS["partner"]))
-    wrong = next(number for number in range(len(options)) if number != right)
-    at = to(page, "partner")
-    assert not [one for one in at.button if one.label == "Show the solution"]
-    at.radio(key=key(at, "choice", "partner")).set_value(wrong)
-    at = press(press(go(at), "Check"), "Show the solution")
-    assert said(at) == [marked("partner", list(options[wrong]))]
-    found = explain_solution(question, SET.get_table(question))
+    wrong = [number for number in range(len(options)) if number != right]
+
+    def check(at, place):
+        at.radio(key=key(at, "choice", "partner")).set_value(place)
+        return press(go(at), "Check")
+
+    at = check(to(page, "partner"), wrong[0])
+    assert said(at) == [marked("partner", list(options[wrong[0]]))]
+    at = press(at, "Check")  # the same answer is one miss
+    assert not {HINT, SOLUTION} & labels(at)
+    at = check(at, wrong[1])
+    assert HINT in labels(at) and SOLUTION not in labels(at)
+    assert not [one for one in found.sentences if one in " ".join(texts(at))]
+    at = press(at, HINT)
+    assert any(
+        get_hint(question, table, None) == one.value.replace("\\", "") for one in at.info
+    ) and SOLUTION in labels(at)
+    at = check(at, right)
+    assert said(at)[0].startswith("1 of 2: Right:") and "Half of the points" in said(at)[0]
+    assert {*found.sentences} < {text.replace("\\", "") for text in texts(at)}, "it was found"
+    at = press(check(at, wrong[0]), SOLUTION)
     assert set(found.sentences) < {text.replace("\\", "") for text in texts(at)}
     candidates = at.table[-1].value.map(lambda cell: str(cell).replace("\\", ""))
     assert candidates.to_numpy().tolist() == found.arithmetic.to_numpy().tolist()
-    at.radio(key=key(at, "choice", "partner")).set_value(right)
-    at = press(go(at), "Check")
-    assert said(at) == [marked("partner", SOLUTIONS["partner"])] and at.success
-    assert not set(found.sentences) & {text.replace("\\", "") for text in texts(at)}
+    at = check(at, right)
+    assert said(at)[0].startswith("0 of 2: Right:") and "No points, as the solution" in said(at)[0]
+    at = press(press(at, "Start again"), "Undo")
+    assert attempt(at).help_seen == {"partner": "solution"}
+    at = to(at, "hand in")
+    assert "0 of 22 points" in [one.value for one in at.subheader]
+    at = dashboard.enter(at, at.text_input(key="exercise-student"), "Chi")
+    answers = read_answers(downloads["exercise-answers"][1]())
+    assert answers.version == 3 and answers.help_seen == {"partner": "solution"}
+    assert mark_answers(SET, answers)[place(at, "partner")].share == 0
+    at = go_on(opened(at), answers.to_json().encode())
+    assert attempt(at).help_seen == {"partner": "solution"}
+
+
+def test_handing_in_practice_gives_no_answer_away(page):
+    wrong = {"count": 17, "levels": {"gender": 1, "race": 2}, "partner": ["no", "class"]}
+    given = Answers(set=SET.fingerprint, student="Bo", answers=wrong)
+    at = to(go_on(page, given.to_json().encode()), "hand in")
+    reasons = [str(cell).replace("\\", "") for cell in at.table[0].value["why"]]
+    for question, reason in zip(SET.questions, reasons, strict=True):
+        if question.id in wrong:
+            table = SET.get_table(question)
+            assert reason == find_mistake(question, table, wrong[question.id])
+            assert question.describe_solution(table) not in reason
+        else:
+            assert reason == "Not answered."
 
 
 @pytest.mark.nightly
@@ -142,8 +189,8 @@ def test_a_table_is_recoded_by_hand_and_scored_against_the_optimum(page):
     assert said(press(at, "Check")) == [marked("animals", best)] and at.success
     at.button(key="exercise-raise-0").click()
     at = press(go(at), "Check")
-    assert at.warning and said(at) == [marked("animals", attempt(at).answers["animals"])]
-    assert "where" in said(at)[0] and "is the least possible" in said(at)[0]
+    assert at.error and said(at) == [marked("animals", attempt(at).answers["animals"])]
+    assert "but less is possible" in said(at)[0]
 
 
 @pytest.mark.nightly
@@ -193,7 +240,7 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
 
 
 # --- an exam --------------------------------------------------------------------------------
-EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | {"exam": True}).encode())
+EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | EXAM_KEYS).encode())
 
 
 @pytest.fixture
@@ -216,7 +263,8 @@ def test_an_exam_tells_nothing_of_what_answers_are_worth(page, downloads):
     for number in (*kinds, len(EXAM.questions)):
         at = at_place(at, number)
         labels = {one.label for one in at.button}
-        assert not labels & {"Check", "Hint", "Show the solution", "Download the handout to print"}
+        assert not labels & {"Check", "Download the handout to print"}
+        assert not [one for one in labels if "Hint" in one or "solution" in one]
         assert not at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").disabled
         assert f"exercise-class-{view(at).uploads}" not in {one.key for one in at.file_uploader}
         assert "exercise-handout" not in downloads
@@ -267,10 +315,15 @@ def test_an_exam_does_not_go_on_from_a_file_that_was_changed(page):
         assert "not changed since" in problems(at)[0] and EXAM.fingerprint not in view(at).attempts
 
 
+def close_exam(at, code):
+    at.text_input(key="exercise-code").set_value(code)
+    return press(at, "Close the exam on this page")
+
+
 def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloads):
     at = load_set(opened(page), EXAM.to_json().encode())
     at = at_place(at, place(at, "count", EXAM))
-    at = press(at, "Close the exam on this page")
+    at = close_exam(at, CODE)
     assert not [one for one in at.number_input if one.key.startswith("exercise")]
     before = attempt(at, EXAM)
     given = handed_in(EXAM, "Ada", {"count": 2})
@@ -285,6 +338,79 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     assert "exercise-handout" in downloads
     at = load_set(at, EXAM.to_json().encode())
     assert attempt(at, EXAM).is_closed, "opened once more it is still closed"
+    assert view(at).opened.is_locked, "and its marks need the code once more"
+    assert not [one for one in at.file_uploader if one.key.startswith("exercise-class")]
+    assert "3 files" not in " ".join(texts(at)) and not at.dataframe
+
+
+def collect_solutions(exercises):
+    """What a page or a file must not say: solutions, their arithmetic, and what marks say."""
+    found = set()
+    for question in exercises.questions:
+        table = exercises.get_table(question)
+        solution = question.solution(table)
+        found |= {question.mark(table, solution).sentence}
+        found |= {*explain_solution(question, table).sentences}
+        if question.kind in ("recode", "levels"):
+            found |= {question.describe_solution(table), f"{question.best(table).alteration:.1f} %"}
+    return found
+
+
+def list_page_texts(at):
+    """Everything of a page, whatever its element: each as its message says it."""
+    return str(at.main) + "".join(str(node.proto) for node in walk(at.main))
+
+
+def walk(block):
+    for child in block.children.values():
+        yield from walk(child) if hasattr(child, "children") else [child]
+
+
+def test_no_page_and_no_download_has_solutions_without_the_code(page, downloads):
+    secrets = collect_solutions(EXAM)
+    assert not [one for one in secrets if one in EXAM.to_json()]
+    at = load_set(opened(page), EXAM.to_json().encode())
+    lessons = replace(work(at).view(LessonsView), exercises=replace(view(at), solutions=True))
+    downloads.clear()  # those of the practice set before
+    at = dashboard.change(at, view=lessons)
+    for code in ("", "wrong code of mine", CODE[:-1]):
+        at = close_exam(at, code)
+        assert problems(at) == ["This is not the code of the exam. Ask whoever made it."]
+        assert EXAM.fingerprint not in view(at).attempts or not attempt(at, EXAM).is_closed
+    given = {
+        question.id: question.solution(EXAM.get_table(question)) for question in EXAM.questions
+    }
+    at = go_on(at, handed_in(EXAM, "Ada", given).to_json().encode())
+    for number in range(len(EXAM.questions) + 1):
+        at = at_place(at, number)
+        said = list_page_texts(at).replace("\\", "")
+        assert len(said) > 2000
+        assert not [one for one in secrets if one in said]
+    assert not {"exercise-handout", "exercise-set", "exercise-scores-csv"} & set(downloads)
+    files = {name: made() for name, (_, made) in downloads.items()}
+    assert "exercise-answers" in files
+    for content in files.values():
+        assert not [one for one in secrets if one.encode() in content]
+    downloads.clear()
+    # A second tab knows nothing of the answers, and asks for the code too.
+    second = opened(at, opened=EXAM, place=len(EXAM.questions), solutions=True)
+    assert "exercise-handout" not in downloads
+    second = close_exam(second, CODE)
+    assert "exercise-handout" in downloads
+    handout = downloads["exercise-handout"][1]().decode()
+    assert EXAM.questions[0].describe_solution(EXAM.get_table(EXAM.questions[0])) in handout
+
+
+def test_no_lesson_is_shown_while_an_exam_is_open(page):
+    at = load_set(opened(page), EXAM.to_json().encode())
+    shown = replace(work(at).view(LessonsView), part="steps", on_projector=True)
+    at = dashboard.change(at, view=shown)
+    assert any("An exam is open" in one.value for one in at.info)
+    assert not [one for one in at.button if one.key == "learn-next"]
+    back = replace(shown, part="exercises", on_projector=False)
+    at = close_exam(dashboard.change(at, view=back), CODE)
+    at = dashboard.change(at, view=replace(work(at).view(LessonsView), part="steps"))
+    assert [one for one in at.button if one.key == "learn-next"]
 
 
 # --- another set ----------------------------------------------------------------------------
@@ -324,8 +450,11 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
     for number in range(5):
         at = at_place(at, number)
         if number < 4:
-            at = press(press(at, "Hint"), "Check")
-            at = press(at, "Show the solution")
+            lessons, name = work(at).view(LessonsView), view(at).opened.questions[number].id
+            shown = replace(attempt(at, view(at).opened), help_seen={name: "solution"})
+            shown = replace(view(at), attempts={view(at).opened.fingerprint: shown})
+            at = dashboard.change(at, view=replace(lessons, exercises=shown))
+            at = press(at, "Check")
         else:
             answers = Answers(set=view(at).opened.fingerprint, student=STRANGE, answers={"$b$": 1})
             box = at.file_uploader(key=f"exercise-class-{view(at).uploads}")

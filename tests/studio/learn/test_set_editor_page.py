@@ -13,6 +13,7 @@ from kanon.teaching.exercise_draft import build_exercise_set, draft_set, list_re
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import write_handout
 from support.dashboard import APP, DATA, WORK, button, go, press, problems, settled, texts, work
+from support.exercise_sets import CODE
 from support.works import with_fields
 
 LEARN = "pages/learn.py"
@@ -148,6 +149,23 @@ def test_what_is_wrong_is_said_and_what_was_typed_stays(page):
     assert warned(at) == [
         "Table 'animals': the cell of 'ill' in record 5 has 0 characters; a cell has 1 to 100."
     ]
+
+
+def test_an_exam_is_made_with_a_code_that_only_its_hash_is_kept_of(page, downloads):
+    at = typed(press(page, "Edit a copy of this set"), "toggle", "exam", True)
+    at = settled(press(at, "Check the set"))
+    assert "without a teacher's code" in problems(at)[0] and button(at, "Use it here").disabled
+    at = typed(at, "text_input", "code-", "short")
+    assert "5 characters; it must have 8 to 100" in problems(at)[0] and not view(at).draft["code"]
+    at = typed(at, "text_input", "code-", CODE)
+    at = settled(press(at, "Check the set"))
+    assert problems(at) == [] and CODE not in str(work(at))
+    made = read_exercises(downloads["set-download"][1]())
+    assert made.is_locked and not made.unlock(CODE).is_locked and CODE not in made.to_json()
+    downloads.clear()
+    at = press(at, "Use it here")
+    assert work(at).view(LessonsView).exercises.opened.is_locked
+    assert not {"exercise-handout", "exercise-set"} & set(downloads)
 
 
 @pytest.mark.nightly
