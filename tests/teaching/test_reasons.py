@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -22,12 +23,13 @@ from hypothesis import strategies as st
 from kanon.algorithms import datafly, gaa, improved_greedy
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
+from kanon.base.formatting import write_percent
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.reference.mondrian import compute_node_positions
 from kanon.strategies import LOOKS_AT
-from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step
+from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step, write_number
 from kanon.teaching.lesson_builder import build_lesson
 from kanon.teaching.nodes import NodeView, collect_known_nodes
 from oracles.plain_lattice import PlainLattice, at_or_above
@@ -112,7 +114,7 @@ def check_reason(
             assert len(left) > 1, "an order decides among those that tie"
             orders = said[at:]  # of columns, say, and then of their levels
             assert all(each.figure is None for each in orders)
-            assert all(each.best.startswith("the first") for each in orders)
+            assert all(each.best.startswith(("the first", "the middle")) for each in orders)
             assert choice.chosen == min(left, key=place), one.best
             return
         key = max((name for name in defined if one.best.startswith(name)), key=len)
@@ -259,14 +261,14 @@ def of_clusters(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Define
     """Who begins, joins or leaves a cluster, by what it costs."""
     view, question = lesson.steps[at].detail, choice.question
     one, other = view.met
-    if question.startswith("With which record does cluster"):
+    if question.startswith("With which record does the"):
         last = tuple(one.label.split(", "))
         return {"furthest": lambda each: plain.merging(last, 1, label_of(each), 1)}, plain.canonical
-    if question.startswith("Which record joins cluster"):
+    if question.startswith("Which record joins"):
         return {
             "least growth": lambda each: plain.together(one.classes, each.classes)
         }, plain.canonical
-    if question.startswith("Which record leaves cluster"):
+    if question.startswith("Which record leaves"):
         every = {*one.classes, *view.joined}
         size = sum(len(plain.rows(each.classes)) for each in choice.candidates)
         for each in choice.candidates:
@@ -276,9 +278,30 @@ def of_clusters(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Define
             "furthest": lambda each: plain.together(sorted(every - {*each.classes}), each.classes)
         }, plain.canonical
     growth = cache(lambda each: plain.together(each.classes, other.classes))
+    begun = clusters_before(lesson, at)
     return {"least growth": growth, "least cost": growth}, (
-        lambda each: int(re.match(r"cluster (\d+)", each.name)[1])
+        lambda each: begun.index({*each.classes})
     )
+
+
+def clusters_before(lesson: Lesson, at: int) -> list[set[int]]:
+    """The clusters before a step, in the order in which they began, followed from the start."""
+    found: list[set[int]] = []
+    for step in lesson.steps[1:at]:
+        joined = {*step.detail.joined}
+        question = step.choices[0].question if step.choices else ""
+        if not question or question.startswith("With which record"):
+            found += [{place} for place in step.detail.joined]
+        elif question.startswith("Which record leaves"):
+            next(each for each in found if joined <= each).difference_update(joined)
+        elif question.startswith("Which record joins"):
+            found[-1] |= joined
+        else:
+            for each in found:  # a cluster that is merged is emptied
+                each -= joined
+            chosen = {*step.choices[0].chosen.classes}
+            next(each for each in found if each == chosen).update(joined)
+    return found
 
 
 def of_walk(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
@@ -303,12 +326,34 @@ def of_search(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
     bound = cache(lambda node: lattice.cells_unsuppressed(node, plain.cell))
     loss = cache(lambda node: lattice.cells(node, plain.cell))
 
+    if choice.question == "Which height is tried next?":
+        assert [each.name for each in choice.candidates] == [
+            f"height {height}" for height in range(*add_one(step.detail.heights))
+        ]
+        return {}, lambda each: each.name != f"height {sum(step.detail.heights) // 2}"
+
     def open_to(node: Node) -> bool:
         return node not in looks and not any(at_or_above(other, node) for other in failed)
 
     found, rule = {node_of(each) for each in choice.candidates}, choice.rules[0].best
     expected, place = found, node_of
-    if rule.startswith("least sum"):
+    if choice.question == "Which node of the upward path is counted next?":
+        path = step.detail.between
+        assert found == {*path} and not found & known_nodes(lesson, at)
+        assert all(high in lattice.above(low) for low, high in pairwise(path))
+        place = lambda each: node_of(each) != path[(len(path) - 1) // 2]  # noqa: E731
+    elif choice.question == "Which node is counted next?" and lesson.algorithm == "samarati":
+        level = lattice.at_height(sum(step.detail.node))
+        expected = {node for node in level if node not in looks}
+    elif choice.question == "Which node is counted next?":
+        low, high = step.detail.between
+        half = sum(low) + (sum(high) - sum(low)) // 2
+        expected = {
+            node
+            for node in lattice.at_height(half)
+            if at_or_above(node, low) and at_or_above(high, node)
+        } - known_nodes(lesson, at)
+    elif rule.startswith("least sum"):
         size = len(of_columns(step.detail.node, tops))
         expected = {
             node
@@ -337,6 +382,15 @@ def of_search(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
         "highest precision": lambda each: 100 * lattice.precision(node_of(each)),
         "least sum": lambda each: sum(node_of(each)[j] for j in of_columns(node_of(each), tops)),
     }, place
+
+
+def add_one(ends: tuple[int, int]) -> tuple[int, int]:
+    return ends[0], ends[1] + 1
+
+
+def known_nodes(lesson: Lesson, at: int) -> set[Node]:
+    """The nodes about which something is known before a step."""
+    return {*collect_known_nodes(step.detail for step in lesson.steps[1:at])}
 
 
 def of_columns(node: Node, tops: Node) -> Node:
@@ -443,7 +497,7 @@ def check_heights(plain: Plain, lesson: Lesson) -> None:
             if node not in counted:
                 step = next(steps)
                 assert (step.detail.node, step.detail.heights) == (node, ends)
-                assert f"This is node {number} of {len(level)} there." in step.sentence
+                assert f"(node {number} of {len(level)})." in step.sentence
                 counted.add(node)
             if low < high and lattice.satisfies(node):
                 found = True
@@ -605,9 +659,20 @@ def test_the_alteration_of_a_release_is_written_out_as_the_fraction_that_pandas_
             lost += int(number) * path_cost(tree, drawn[j], was, now)
             losable += int(number) * path_cost(tree, drawn[j], was, tree.root)
     share = 100 * float(lost / losable) if losable else 0.0
-    said = re.search(r"measured by (.+): (\S+) of (\S+) = (\S+) % of what", last.sentence)
-    assert (said[1], said[4]) == (metric_named(metric).card.title, f"{share:.1f}")
-    for text, exact in ((said[2], lost), (said[3], losable)):
-        # What stands there as a fraction is exact; else three digits count.
-        error = 0 if "/" in text else Fraction(5, 1000) * exact
-        assert abs(Fraction(text.replace("\u202f", "")) - exact) <= error
+    cost = r"(\S+)(?: \(([=≈]) (\S+)\))?"
+    said = re.search(
+        rf"measured by (.+): {cost} of {cost} (?:([=≈]) )?([\d<>. ]+) % of what", last.sentence
+    )
+    assert (said[1], f"{said[9]} %") == (metric_named(metric).card.title, write_percent(share))
+    for (text, sign, decimal), exact in (
+        (said.group(2, 3, 4), lost),
+        (said.group(5, 6, 7), losable),
+    ):
+        # What stands there as a fraction is exact; else four digits count.
+        number = Fraction(text.replace("\u202f", ""))
+        assert abs(number - exact) <= (0 if "/" in text else Fraction(5, 10_000) * exact)
+        if decimal:
+            assert (Fraction(decimal) == exact) == (sign == "=")
+            assert decimal == write_number(float(exact))
+    if said[8] == "=" and lost:
+        assert Fraction(said[9]) == 100 * lost / losable, "only exact percentages follow ="

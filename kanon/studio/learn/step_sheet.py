@@ -7,6 +7,7 @@ import pandas as pd
 
 from kanon.base.formatting import count_noun
 from kanon.charts.dark import convert_colour_to_dark
+from kanon.charts.lesson_lattice import SIGNS
 from kanon.charts.lesson_look import get_class_colour
 from kanon.charts.style import add_opacity
 from kanon.errors import join_lines
@@ -126,6 +127,16 @@ def format_choice(table: SmallTable, before: Recoding, choice: Choice, second: s
     caption = f"{_escape_text(choice.question)} {_mark_droppable(_RULE, best)}"
     label = count_noun(len(candidates), "candidate")
     return format_html_table(caption, names, rows, label, len(candidates) > _MANY)
+
+
+def format_lattice_legend() -> str:
+    """What the signs of a lattice mean, for a picture that has no room for it."""
+    signs = "".join(
+        f'<div><span style="color: light-dark({colour}, {convert_colour_to_dark(colour)})">'
+        f"{sign}</span> {meaning}</div>"
+        for sign, colour, meaning in SIGNS
+    )
+    return f'<div class="legend">{signs}</div>'
 
 
 def _format_change(old: object, new: object, is_changed: bool) -> str:

@@ -36,7 +36,7 @@ from kanon.studio.learn.player import (
 )
 from kanon.studio.learn.projector import PLACE, draw_stage, show_on_projector
 from kanon.studio.learn.state import LessonsView, StepsView, apply_view
-from kanon.studio.learn.step_sheet import STYLE, format_choice
+from kanon.studio.learn.step_sheet import STYLE, format_choice, format_lattice_legend
 from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
@@ -46,6 +46,7 @@ from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import draw_data_button, show_picture
 from kanon.teaching.lesson import Lesson, write_number
 from kanon.teaching.lesson_builder import MOST
+from kanon.teaching.nodes import NodeView
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.tables import build_candidates_table, build_numbers_table
 
@@ -176,9 +177,12 @@ def _project_step(pair: TableLesson, at: int, buttons: Callable[[], object]) -> 
         f"<span>{escape(number.label)} {escape(number.value)}</span>"
         for number in _list_step_numbers(lesson, at)
     )
+    sheets = _format_choices(pair, at)
+    if any(isinstance(past.detail, NodeView) for past in lesson.steps[: at + 1]):
+        sheets = [format_lattice_legend(), *sheets]
     parts = (
         f'{STYLE}<div class="records" data-fit>{format_step_records(pair, at)}</div>'
-        f'<div class="weighed" data-fit>{"".join(_format_choices(pair, at))}</div>'
+        f'<div class="weighed" data-fit>{"".join(sheets)}</div>'
         f'<div class="sums">{sums}</div>'
     )
     about = pair.key, at

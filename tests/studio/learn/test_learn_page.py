@@ -68,7 +68,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     (records,) = sheets(at)
     assert records.count("<tr") == 9 and "Bronchitis" in records and "Ana" not in records
     ui.press(at, "Next")
-    assert heading(at).startswith("Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)")
+    assert heading(at).startswith("Step 1 of 3: Merge class 2 (F, Dog) with class 1 (F, Lion)")
     picked, partner, records = sheets(at)
     assert "Which class is picked?" in picked and "With which class is" in partner
     assert "race, Lion → Mammal: 4 × 2 = 8" in partner and "sum = 16" in partner
