@@ -91,9 +91,9 @@ def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figu
         hovermode="closest", showlegend=not room.height, legend=legend, dragmode=False,
         margin=margin, **interval,
     )  # fmt: skip
-    names = ", ".join(escape_label(name, 16) for name in lesson.task.classes.attributes)
+    columns = ", ".join(escape_label(name, 16) for name in lesson.task.classes.attributes)
     figure.add_annotation(
-        text=f"Numbers at a node: the levels of {names}", font=LABEL, showarrow=False,
+        text=f"Numbers at a node: the levels of {columns}", font=LABEL, showarrow=False,
         xref="paper", yref="paper", x=0, y=1, xanchor="left", yanchor="bottom",
     )  # fmt: skip
     return scale_letters(figure, room)

@@ -30,9 +30,11 @@ from kanon.studio.learn.player import (
     LEGEND,
     draw_picture,
     draw_player,
+    draw_prediction,
     draw_records,
     draw_step_figure,
     format_step_records,
+    switch_prediction,
 )
 from kanon.studio.learn.projector import PLACE, draw_stage, show_on_projector
 from kanon.studio.learn.state import LessonsView, StepsView, apply_view
@@ -75,8 +77,18 @@ def show_steps(work: SessionState) -> None:
     last = len(pair.lesson.steps) - 1
     if on_projector:
         _project_step(pair, min(view.step, last), lambda: draw_player(view, last))
-    else:
-        _draw_step(work, pair, draw_player(view, last), get_lesson_table_name(view) == OWN)
+        return
+    prediction = work.view(LessonsView).prediction
+    st.toggle(
+        "Predict the next step",
+        **attach_widget("learn-predict", prediction.on, switch_prediction),
+        help="Before each step the lesson asks what comes next. Choose an answer: the rule that "
+        "decides tells whether it is right. Answers that tie by the rule are right too.",
+    )
+    at = draw_player(view, last, can_play=not prediction.on)
+    if prediction.on:
+        draw_prediction(pair, at, prediction)
+    _draw_step(work, pair, at, get_lesson_table_name(view) == OWN)
 
 
 # --- what is told ---------------------------------------------------------------------------

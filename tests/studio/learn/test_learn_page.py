@@ -88,6 +88,42 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     ]  # fmt: skip
 
 
+def test_the_next_step_is_predicted_and_the_score_counted(start):
+    """GAA on the animals: all four classes tie, then [F, Lion] is cheapest for [F, Dog]."""
+
+    def texts(elements):
+        return [one.value.replace("\\", "") for one in elements]
+
+    def guess(place, answer):
+        names = [name.replace("\\", "") for name in at.radio[place].options]
+        at.radio[place].set_value(names.index(answer))
+        ui.go(at)
+
+    at = start(LEARN, "census")
+    at.toggle(key="learn-predict").set_value(True)
+    ui.go(at)
+    assert at.button(key="learn-play").disabled, "playing would run past the questions"
+    (pick,) = at.radio
+    assert pick.label.startswith("Which class is picked") and pick.value is None
+    assert not at.success and not at.error, "nothing is said before an answer"
+    guess(0, "M, Cat (2 records)")
+    assert texts(at.success)[0].startswith("Right, “M, Cat (2 records)” is as good as")
+    pick, partner = at.radio
+    assert pick.disabled
+    assert partner.label.replace("\\", "") == "With which class is “F, Dog” merged?"
+    guess(1, "M, Lion (2 records)")
+    assert "Wrong, the answer is “F, Lion (2 records)”: least cost, 16" in texts(at.error)[0]
+    score = next(text for text in texts(at.markdown) if "Score" in text)
+    assert score == "**What comes next, in step 1 of 3?** Score: 1 of 2 right."
+    ui.press(at, "Show the step")
+    assert heading(at).startswith("Step 1 of 3")
+    assert any("step 2 of 3?** Score: 1 of 2" in text for text in texts(at.markdown))
+    ui.press(at, "Start the score again")
+    assert any("Score: nothing answered yet." in text for text in texts(at.markdown))
+    ui.press(at, "Last")
+    assert not at.radio and any("**The end**" in text for text in texts(at.markdown))
+
+
 @pytest.mark.nightly
 def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
     at = start(LEARN, "hospital")
