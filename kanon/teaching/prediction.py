@@ -1,6 +1,6 @@
 """What comes next in a lesson: questions about a step, from its own candidates and rules."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kanon.base.formatting import count_noun
@@ -42,18 +42,7 @@ class StepQuestion:
 
 
 def list_step_questions(lesson: Lesson, at: int) -> tuple[StepQuestion, ...]:
-    """The questions about a step, in the order in which the algorithm decides.
-
-    Choices with one candidate are none. The first step of a lesson has no question, nor has a step
-    that follows without a decision.
-
-    Parameters
-    ----------
-    lesson
-        The lesson.
-    at
-        The step that is predicted, from 1.
-    """
+    """The questions about a step, from 1, in the order of its decisions; none where it has none."""
     step = lesson.steps[at]
     questions = [
         _build_choice_question(choice) for choice in step.choices if len(choice.candidates) > 1
@@ -124,24 +113,8 @@ def _build_yes_no_question(
     return StepQuestion(text, options, chosen, frozenset({chosen}), reason)
 
 
-@dataclass(frozen=True)
-class Score:
-    right: int
-    asked: int
-
-    @property
-    def sentence(self) -> str:
-        """The score of a class.
-
-        >>> Score(3, 4).sentence, Score(0, 0).sentence
-        ('3 of 4 right', 'nothing answered yet')
-        """
-        return f"{self.right} of {self.asked} right" if self.asked else "nothing answered yet"
-
-
-def count_right_answers(lesson: Lesson, answers: Sequence[tuple[int, int, int]]) -> Score:
-    """How many answers are right: each with its step, the place of its question, and an option."""
-    right = sum(
+def count_right_answers(lesson: Lesson, answers: Iterable[tuple[int, int, int]]) -> int:
+    """How many answers are right: each a step, the place of its question, and an option's."""
+    return sum(
         option in list_step_questions(lesson, step)[place].right for step, place, option in answers
     )
-    return Score(right, len(answers))

@@ -90,7 +90,8 @@ def draw_prediction(pair: TableLesson, at: int, view: PredictionView) -> None:
     """Ask what the next step decides, one question after the other; the score of all answers."""
     last = len(pair.lesson.steps) - 1
     answers = view.answers if view.lesson == pair.key else ()
-    score = count_right_answers(pair.lesson, answers).sentence
+    right = count_right_answers(pair.lesson, answers)
+    score = f"{right} of {len(answers)} right" if answers else "nothing answered yet"
     questions = list_step_questions(pair.lesson, at + 1) if at < last else ()
     given = {place: option for step, place, option in answers if step == at + 1}
     with st.container(border=True, key="learn-prediction"):
