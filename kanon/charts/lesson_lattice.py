@@ -88,8 +88,13 @@ def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figu
         x={"visible": False, "range": scale.x, "fixedrange": True},
         y={"title": "Height: the sum of the levels", "range": scale.y,
            "dtick": max(1, round(len(per_height) / 12)), "fixedrange": True, "showgrid": False},
-        hovermode="closest", showlegend=True, legend=legend, dragmode=False, margin=margin,
-        **interval,
+        hovermode="closest", showlegend=not room.height, legend=legend, dragmode=False,
+        margin=margin, **interval,
+    )  # fmt: skip
+    columns = ", ".join(escape_label(name, 16) for name in lesson.task.classes.attributes)
+    figure.add_annotation(
+        text=f"Numbers at a node: the levels of {columns}", font=LABEL, showarrow=False,
+        xref="paper", yref="paper", x=0, y=1, xanchor="left", yanchor="bottom",
     )  # fmt: skip
     return scale_letters(figure, room)
 
@@ -97,19 +102,17 @@ def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figu
 def _plan_lattice_layout(
     room: Room, widest: int, rows: int, by_height: bool
 ) -> tuple[Scale, int, dict[str, float], dict[str, Any]]:
-    """Where the lattice stands in the picture, and its legend: below it, or beside it if wide."""
+    """Where the lattice stands in the picture; below it the legend, on projectors beside others."""
     longest = max(estimate_text_width(meaning, room.letters) for meaning in _LEGEND) + 48
-    left_margin, top = 4.2 * room.letters, 38
+    left_margin, top = 4.2 * room.letters, 58
     right = 12 + (estimate_text_width(_ENDS, max(room.letters, 14)) if by_height else 0)
-    legend: dict[str, Any] = {"y": 1, "yanchor": "top"}
+    legend: dict[str, Any] = {}
     if room.height:
         height, below = round(room.height), 10
-        legend["x"] = 1 + right / (room.width - left_margin - right - longest)
-        right += longest
     else:
         in_a_row = max(int((room.width - left_margin) // longest), 1)
         below = 20 + 22 * math.ceil(len(_LEGEND) / in_a_row)
-        height = 400 + below
+        height = 420 + below
         legend = {"orientation": "h", "x": 0, "y": -8 / (height - top - below),
                   "yanchor": "top", "entrywidth": longest - 40,
                   "entrywidthmode": "pixels"}  # fmt: skip
@@ -137,7 +140,7 @@ def _place_labels(
 
     def create_node_label(node: Node) -> Label:
         anchors = [Anchor(*where[node], side, clear[node]) for side in _SIDES]
-        return Label([", ".join(map(str, node))], anchors)
+        return Label([",".join(map(str, node))], anchors)
 
     def create_step_label(place: int) -> Label:
         node = last.walk[place]
@@ -173,20 +176,27 @@ class _NodeLook(NamedTuple):
     symbol: str
     colour: str
     size: int
+    sign: str  # what looks like the symbol in a line of text
 
 
 _NODE_LOOKS: Mapping[tuple[bool, bool] | None, _NodeLook] = {
-    None: _NodeLook("not known yet", "circle-open", QUIET, 11),
-    (False, True): _NodeLook("fails", "x", OTHER, 14),
-    (False, False): _NodeLook("implied: fails", "x-thin-open", OTHER, 9),
-    (True, True): _NodeLook("meets requirements", "circle", ONE, 16),
-    (True, False): _NodeLook("implied: meets them", "circle-dot", ONE, 9),
+    None: _NodeLook("not known yet", "circle-open", QUIET, 11, "○"),
+    (False, True): _NodeLook("fails", "x", OTHER, 14, "✖"),
+    (False, False): _NodeLook("fails, not counted", "x-thin-open", OTHER, 9, "×"),
+    (True, True): _NodeLook("meets requirements", "circle", ONE, 16, "●"),
+    (True, False): _NodeLook("meets them, not counted", "circle-dot", ONE, 9, "•"),
 }
 """By whether it satisfies and was counted: symbol and size differ too, not colour alone."""
 
 _ENDS = "low, middle 10"
 _CURRENT_NODE, _RELEASED_NODE = "current node", "released"
 _LEGEND = [*(look.meaning for look in _NODE_LOOKS.values()), "walk", _CURRENT_NODE]
+SIGNS = (
+    *((look.sign, look.colour, look.meaning) for look in _NODE_LOOKS.values()),
+    ("□", INK, _CURRENT_NODE),
+)
+"""The legend of the nodes as text, for projectors: sign, colour and meaning."""
+
 _MARK_SIZE = 20  # how large the mark of the step's node is
 
 _SIDES = ("middle right", "middle left", "top right", "bottom right", "bottom left", "top left")

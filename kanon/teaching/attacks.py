@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from kanon.base.formatting import count_noun, join_words, write_percent
-from kanon.base.rounding import write_decimals
 from kanon.cards import Card
 from kanon.errors import PlanError, quote
 from kanon.teaching.case import Case, Shares, list_texts
+from kanon.teaching.lesson import write_apart
 from kanon.teaching.prevention import DEDUCTIONS, LARGEST_T, Prevention, find_prevention
 
 ATTACKS: Mapping[str, Card] = {
@@ -272,7 +272,7 @@ def _explain_skewness(scene: AttackResult) -> tuple[bool, str]:
         if most > 0 and math.isclose(rises[value], most)
     ]
     rise = join_words(rises_in_words) if rises_in_words else "no value is more frequent among them"
-    far = f"their mix of values differs from the table's by t = {write_decimals(t, 2)}"
+    far = f"their mix of values differs from the table's by t = {write_apart([t, LARGEST_T])[0]}"
     return t > LARGEST_T, f"{rise}: {far}"
 
 

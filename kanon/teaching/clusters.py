@@ -40,17 +40,21 @@ def _explain_kaca(board: Blackboard) -> Iterator[Step]:
     yield from explain_model_merges(board, board.apply_merges(merges))
 
 
+Clusters = tuple[tuple[int, ...], ...]
+"""The original classes of each cluster, in the order in which the clusters began."""
+
+
 # --- k-member and OKA -------------------------------------------------------------------------
 def _write_clusters(
     board: Blackboard, algorithm: Callable[[PlainTable], Iterator[ClusterStep]]
 ) -> Iterator[Step]:
-    before: tuple[tuple[int, ...], ...] = ()
+    before: Clusters = ()
     for step in algorithm(board.table):
         recoding = board.build_recoding(map(board.held, filter(None, step.clusters)))
         heading, sentence = _describe_cluster_step(board, step, before)
         choices, met = list[Choice](), None
         if step.kind != "seeds":
-            choices = [_build_cluster_choice(board, step)]
+            choices = [_build_cluster_choice(board, step, before)]
             sentence += f": {choices[0].reason}."
             pair = next(o.pair for o in step.options if o.number == _get_chosen_number(step))
             met = board.state(pair[0]), board.state(pair[1])
@@ -63,46 +67,53 @@ def _get_chosen_number(step: ClusterStep) -> int:
     return step.members[0] if step.kind in ("begin", "grow", "leave") else step.cluster
 
 
-def _build_cluster_choice(board: Blackboard, step: ClusterStep) -> Choice:
-    number = step.cluster + 1
+def _name_cluster(board: Blackboard, before: Clusters, number: int) -> str:
+    """A cluster by the number of its class, which tables and pictures show."""
+    return board.name_class(board.held(before[number])).replace("class", "cluster", 1)
+
+
+def _build_cluster_choice(board: Blackboard, step: ClusterStep, before: Clusters) -> Choice:
     furthest = (
         f"furthest from {'the start of the last cluster' if step.cluster else 'the drawn record'}"
     )
     label = board.held(step.members).label
-    question, rules = {
-        "begin": (f"With which record does cluster {number} begin?", (Rule(furthest), FIRST)),
-        "grow": (f"Which record joins cluster {number}?", (_GROWTH, FIRST)),
-        "leave": (f"Which record leaves cluster {number}?", (_FURTHEST, FIRST)),
-        "merge": (
-            f"With which cluster is cluster {step.other + 1} merged?",
-            (_LEAST, _FIRST_CLUSTER),
-        ),
-    }.get(step.kind, (f"Which cluster does “{label}” join?", (_GROWTH, _FIRST_CLUSTER)))
+    question, rules = f"Which cluster does “{label}” join?", (_GROWTH, _FIRST_CLUSTER)
+    if step.kind == "begin":
+        ordinal = "next" if step.cluster else "first"
+        question = f"With which record does the {ordinal} cluster begin?"
+        rules = Rule(furthest), FIRST
+    elif step.kind in ("grow", "leave"):
+        verb, rule = ("joins", _GROWTH) if step.kind == "grow" else ("leaves", _FURTHEST)
+        name = _name_cluster(board, before, step.cluster)
+        question, rules = f"Which record {verb} {name}?", (rule, FIRST)
+    elif step.kind == "merge":
+        name = _name_cluster(board, before, step.other)
+        question, rules = f"With which cluster is {name} merged?", (_LEAST, _FIRST_CLUSTER)
     candidates = []
     for option in step.options:
         first, second = option.pair
         by_class = step.kind in ("begin", "grow", "leave")
         cost = float(option.cost)
         candidate = board.build_candidate(second if by_class else first, option.key, None, cost)
-        name = candidate.name if by_class else f"cluster {option.number + 1}: {candidate.name}"
         records = 1 if step.kind == "begin" else None
         terms = board.list_merge_costs(board.state(first), board.state(second), records)
         refused = "" if option.allowed else f"fewer than k = {board.task.k} records would stay"
         chosen = option.number == _get_chosen_number(step)
         candidates.append(
-            replace(candidate, name=name, chosen=chosen, cost=cost, terms=terms, refused=refused)
+            replace(candidate, chosen=chosen, cost=cost, terms=terms, refused=refused)
         )
     return Choice(question, rules, tuple(candidates))
 
 
 def _describe_cluster_step(
-    board: Blackboard, step: ClusterStep, before: tuple[tuple[int, ...], ...]
+    board: Blackboard, step: ClusterStep, before: Clusters
 ) -> tuple[str, str]:
-    k, seed, number, table = board.task.k, board.task.seed, step.cluster + 1, board.table
+    k, seed, table = board.task.k, board.task.seed, board.table
     state = board.held(step.members)
     label, records = state.label, count_noun(state.records, "record")
+    name = _name_cluster(board, before, step.cluster) if step.cluster < len(before) else ""
     if step.kind == "seeds":
-        firsts = ", ".join(f"“{board.originals[place].label}”" for place in step.members)
+        firsts = ", ".join(board.name_class(board.originals[place]) for place in step.members)
         return (
             count_noun(len(step.members), "cluster begins", "clusters begin"),
             f"{sum(table.records)} records are enough for "
@@ -115,14 +126,14 @@ def _describe_cluster_step(
         how = f"which was drawn (seed {seed} always draws it)"
         from_ = f"“{last}”, {'with which the last cluster began' if step.cluster else how}"
         return (
-            f"Cluster {number} begins: {label}",
+            f"A cluster begins with {board.name_class(state)}",
             f"Records are compared by what it would cost to merge each of them with {from_}. "
             f"“{label}” begins the cluster",
         )
     size_before = count_noun(table.size(before[step.cluster]), "record")
     if step.kind == "grow":
         return (
-            f"Cluster {number}: {label} joins",
+            f"{label} joins {name}",
             f"The cluster holds {size_before}, fewer than k = {k}. “{label}” ({records}) joins",
         )
     if step.kind == "leftover":
@@ -130,19 +141,19 @@ def _describe_cluster_step(
         return (
             f"{label} is left over",
             f"{count_noun(rest, 'record is', 'records are')} left, fewer than k = {k}. They "
-            f"join in random order. “{label}” joins cluster {number}",
+            f"join in random order. “{label}” joins {name}",
         )
     if step.kind == "leave":
         return (
-            f"{label} leaves cluster {number}",
-            f"Cluster {number} holds {size_before}, more than k = {k}. “{label}” leaves, and at "
+            f"{label} leaves {name}",
+            f"The cluster holds {size_before}, more than k = {k}. “{label}” leaves, and at "
             "least k records stay",
         )
     if step.kind == "merge":
         return (
-            f"Cluster {step.other + 1} is merged with cluster {number}",
+            f"C{_name_cluster(board, before, step.other)[1:]} is merged with {name}",
             f"It holds {records}, fewer than k = {k}, because records with the same values "
-            f"stay together. It joins cluster {number}",
+            f"stay together. It joins {name}",
         )
     why = "The remaining records, in tree order, each join the cluster that is cheapest to widen"
     if step.kind == "refill" and any(table.size(members) < k for members in before):
@@ -152,7 +163,7 @@ def _describe_cluster_step(
         )
     elif step.kind == "refill":
         why = "No cluster is below k any more, so the record joins the nearest of all"
-    return f"{label} joins cluster {number}", f"{why}. Here that is cluster {number}"
+    return f"{label} joins {name}", f"{why}. Here that is {name}"
 
 
 # --- MDAV -------------------------------------------------------------------------------------
@@ -266,7 +277,7 @@ class _Groups:
             own, key=lambda place: (-self.compute_squared_distance(place, sums, records), place)
         )
         choice = Choice(
-            f"With which record does group {number + 1} begin?",
+            f"With which record does the {'next' if number else 'first'} group begin?",
             (Rule(f"farthest from {to} in standard deviations"), FIRST),
             tuple(
                 self.build_distance_candidate(c, sums, records, to, -1, c == first) for c in among
@@ -275,7 +286,7 @@ class _Groups:
         self._move_to_group(number, first)
         label = self.board.originals[first].label
         return self._build_group_step(
-            f"Group {number + 1} begins: {label}",
+            f"A group begins with {label}",
             f"“{label}” begins the group. Distances are measured from {why}: {choice.reason}.",
             [first],
             choice,
@@ -293,7 +304,7 @@ class _Groups:
                 own, key=lambda place: (self.compute_squared_distance(place, sums, 1), place)
             )
             choice = Choice(
-                f"Which record joins group {number + 1}?",
+                f"Which record joins the group of “{to}”?",
                 (Rule(f"nearest to “{to}” in standard deviations"), FIRST),
                 tuple(
                     self.build_distance_candidate(c, sums, 1, to, 1, c == joins) for c in self.left
@@ -302,7 +313,7 @@ class _Groups:
             self._move_to_group(number, joins)
             label = self.board.originals[joins].label
             yield self._build_group_step(
-                f"Group {number + 1}: {label} joins",
+                f"{label} joins the group of {to}",
                 f"The group holds {count_noun(size, 'record')}, fewer than "
                 f"k = {self.board.task.k}. “{label}” joins: {choice.reason}.",
                 [joins],
@@ -315,7 +326,7 @@ class _Groups:
         for place in joined:
             self._move_to_group(number, place)
         return self._build_group_step(
-            f"Group {number + 1}: the rest",
+            "The rest is a group",
             f"{count_noun(n_left, 'record is', 'records are')} left. That is at "
             f"least k = {self.board.task.k} and fewer than 2 k, so these records form a group.",
             joined,
@@ -328,10 +339,8 @@ class _Groups:
             number = int(self.group[place])
             candidates = []
             for other, (sums, records) in enumerate(means):
-                far, name = (
-                    self.compute_squared_distance(place, sums, records, records),
-                    f"group {other + 1}",
-                )
+                far = self.compute_squared_distance(place, sums, records, records)
+                name = f"the group of “{self.name_group(other)}”"
                 terms = self.list_distance_terms(place, sums, records, f"the mean of {name}")
                 away, chosen = sqrt(far), other == number
                 candidates.append(
@@ -349,11 +358,15 @@ class _Groups:
             self._move_to_group(number, place)
             yield self._build_group_step(
                 f"{label} is left over",
-                f"Fewer than k = {self.board.task.k} records are left. “{label}” joins group "
-                f"{number + 1}: {choice.reason}.",
+                f"Fewer than k = {self.board.task.k} records are left. “{label}” joins the group "
+                f"of “{self.name_group(number)}”: {choice.reason}.",
                 [place],
                 choice,
             )
+
+    def name_group(self, number: int) -> str:
+        """A group by the record with which it began: none leaves."""
+        return self.board.originals[self.members[number][0]].label
 
     def _move_to_group(self, number: int, place: int) -> None:
         self.members[number].append(place)

@@ -3,7 +3,7 @@
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ class Term:
     where: tuple[str, ...]  # the titles of the pages that use it, or :data:`EVERYWHERE`
     related_terms: tuple[str, ...] = ()  # the names of other terms
     source: str = ""  # where it was defined
+    forms: tuple[str, ...] = ()  # the words by which sentences of lessons mean it
 
 
 def _read_terms() -> Iterable[Term]:
@@ -35,7 +36,8 @@ def _read_terms() -> Iterable[Term]:
     for name, about in table.items():
         meaning = " ".join(about["told"].split())
         see, source = tuple(about.get("see", ())), about.get("source", "")
-        yield Term(name, meaning, tuple(about["where"]), see, source)
+        forms = tuple(about.get("forms", ()))
+        yield Term(name, meaning, tuple(about["where"]), see, source, forms)
 
 
 def _build_term(card: Card, where: str, see: str, name: str = "") -> Term:
@@ -95,6 +97,28 @@ def find_terms(text: str) -> tuple[Term, ...]:
             mentioned.append(term)
     named.sort(key=lambda pair: pair[0])
     return (*(term for _, term in named), *mentioned)
+
+
+def split_at_terms(text: str) -> Iterator[tuple[str, Term | None]]:
+    """A sentence in parts, the first mention of each term with the term; quoted values have none.
+
+    >>> [(part, term and term.name) for part, term in split_at_terms("No class is a “class”.")]
+    [('No ', None), ('class', 'Equivalence class'), (' is a “class”.', None)]
+    """
+    term_by_form = {form: term for term in load_glossary().values() for form in term.forms}
+    words = "|".join(map(re.escape, sorted(term_by_form, key=len, reverse=True)))
+    start, mentioned = 0, set[str]()
+    for match in re.finditer(rf"“[^”]*”|(?<![\w-])({words})(?![\w-])", text):
+        term = term_by_form.get(match[1] or "")
+        if term is None or term.name in mentioned:
+            continue
+        mentioned.add(term.name)
+        if start < match.start():
+            yield text[start : match.start()], None
+        yield match[1], term
+        start = match.end()
+    if start < len(text):
+        yield text[start:], None
 
 
 _ABOUT = """# Vocabulary

@@ -97,7 +97,7 @@ def _build_last_step(board: Blackboard, release: Recoding, has_steps: bool) -> S
         suppressed = f" {count_noun(numbers.suppressed, 'record is', 'records are')} suppressed."
     if numbers.min_k is not None:
         smallest = f"the smallest holds {count_noun(numbers.min_k, 'record')}"
-    altered = f"{board.metric.card.title}: {write_loss(release, board.metric)}"
+    altered = f"{board.metric.card.title}: {write_loss(release, board.metric, by_hand=False)}"
     return board.step(
         "The release",
         ("" if has_steps else "The steps of this algorithm are not shown, only its release. ")

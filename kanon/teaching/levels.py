@@ -122,16 +122,22 @@ def _explain_samarati(board: Blackboard) -> Iterator[Step]:
     for place, node in enumerate(visited):
         height = sum(node)
         look = replace(lattice.count_node(node), heights=(low, high))
-        level = list(lattice.shape.list_nodes_at_height(height))
-        position = f"This is node {level.index(node) + 1} of {len(level)} there."
+        level, before = list(lattice.shape.list_nodes_at_height(height)), visited[:place]
+        choices = [_build_next_choice(lattice, [n for n in level if n not in before], node)]
+        position = (
+            f"Of its nodes that are not counted yet, this is {choices[0].reason} "
+            f"(node {level.index(node) + 1} of {len(level)})."
+        )
         if low == high:
-            why = f"Only height {height} is left, so all its nodes are counted. {position}"
-            yield lattice.step(look, why)
+            why = f"Only height {height} is left, so all nodes there are counted. {position}"
+            yield lattice.step(look, why, choices)
             continue
         why = (
             f"The lowest height with a node that meets the requirements lies between {low} and "
-            f"{high}. Height {height}, the middle rounded down, is tried next. {position}"
+            f"{high}. Height {height} is the middle, rounded down. {position}"
         )
+        if not before or sum(before[-1]) != height:
+            choices = [_build_height_choice(low, high), *choices]
         then, more = "", place + 1 < len(visited) and sum(visited[place + 1]) == height
         if look.satisfies:
             high = height
@@ -141,11 +147,26 @@ def _explain_samarati(board: Blackboard) -> Iterator[Step]:
             low = height + 1
             left = _describe_remaining_heights(low, high)
             then = f" No node of height {height} meets the requirements: {left}."
-        yield lattice.step(look, why, (), then)
+        yield lattice.step(look, why, choices, then)
     chosen = trace.node
     assert chosen is not None
     lowest = [node for node in lattice.good if sum(node) == sum(chosen)]
     yield lattice.last(chosen, choose_least_loss(lattice, lowest, chosen))
+
+
+def _build_height_choice(low: int, high: int) -> Choice:
+    middle = (low + high) // 2
+    heights = range(low, high + 1)
+    candidates = (Candidate(f"height {h}", (h != middle,), h == middle) for h in heights)
+    return Choice("Which height is tried next?", (_MIDDLE,), tuple(candidates))
+
+
+def _build_next_choice(lattice: LatticeNodes, nodes: Sequence[Node], chosen: Node) -> Choice:
+    candidates = (Candidate(lattice.name(node), (node,), node == chosen) for node in nodes)
+    return Choice("Which node is counted next?", (FIRST_LEVELS,), tuple(candidates))
+
+
+_MIDDLE = Rule("the middle, rounded down")
 
 
 def _describe_remaining_heights(low: int, high: int) -> str:
@@ -153,32 +174,48 @@ def _describe_remaining_heights(low: int, high: int) -> str:
 
 
 def _explain_ola(board: Blackboard) -> Iterator[Step]:
-    def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
+    def explain_node(
+        lattice: LatticeNodes, node: Node, between: Sequence[Node]
+    ) -> tuple[str, list[Choice]]:
         low, high = between
         if node == low:
-            return f"It is directly below {lattice.name(high)}, which meets the requirements."
+            return f"It is directly below {lattice.name(high)}, which meets the requirements.", []
+        known, half = lattice.satisfying | lattice.failing, (sum(high) - sum(low)) // 2
+        nodes = lattice.shape.list_nodes_between(low, high, half)
+        choice = _build_next_choice(lattice, [n for n in nodes if n not in known], node)
         return (
-            f"This node lies half-way between {lattice.name(low)} and {lattice.name(high)}. The "
-            "latter meets the requirements; whether this one does is not known yet."
-        )
+            f"Of the nodes half-way between {lattice.name(low)} and {lattice.name(high)} about "
+            f"which nothing is known, this is {choice.reason}. {lattice.name(high)} meets the "
+            "requirements."
+        ), [choice]
 
     yield from _explain_halving(board, ola, explain_node)
 
 
 def _explain_flash(board: Blackboard) -> Iterator[Step]:
-    def explain_node(lattice: LatticeNodes, node: Node, between: Sequence[Node]) -> str:
+    def explain_node(
+        lattice: LatticeNodes, node: Node, between: Sequence[Node]
+    ) -> tuple[str, list[Choice]]:
         if len(between) == 1:
-            return "This is the only node left on an upward path about which nothing is known."
-        return (
-            f"This node lies in the middle of an upward path of {len(between)} nodes about which "
-            f"nothing is known, from {lattice.name(between[0])} to {lattice.name(between[-1])}."
+            return "This is the only node left on an upward path about which nothing is known.", []
+        choice = Choice(
+            "Which node of the upward path is counted next?",
+            (_MIDDLE,),
+            tuple(Candidate(lattice.name(n), (n != node,), n == node) for n in between),
         )
+        return (
+            f"Nothing is known about an upward path of {len(between)} nodes, from "
+            f"{lattice.name(between[0])} to {lattice.name(between[-1])}. This node is "
+            f"{choice.reason}."
+        ), [choice]
 
     yield from _explain_halving(board, flash, explain_node)
 
 
 def _explain_halving(
-    board: Blackboard, module: ModuleType, why: Callable[[LatticeNodes, Node, Sequence[Node]], str]
+    board: Blackboard,
+    module: ModuleType,
+    why: Callable[[LatticeNodes, Node, Sequence[Node]], tuple[str, list[Choice]]],
 ) -> Iterator[Step]:
     lattice = _check_search(board)
     trace = module.anonymise(board.task).trace
@@ -190,9 +227,10 @@ def _explain_halving(
     search = begin_search(board.task, ignore_progress)
     module.search(search, NodeTags(search), keep_ends)
     for node in map(tuple, trace.visited.tolist()):
-        reason = why(lattice, node, between[node]) if node in between else _AGAIN
+        known = node in between
+        reason, choices = why(lattice, node, between[node]) if known else (_AGAIN, [])
         look = replace(lattice.count_node(node), between=between.get(node, ()))
-        yield lattice.step(lattice.add_conclusions(look), reason)
+        yield lattice.step(lattice.add_conclusions(look), reason, choices)
     yield lattice.last(trace.node, choose_least_loss(lattice, lattice.good, trace.node))
 
 

@@ -35,14 +35,14 @@ class Merge:
 def write_merges(
     board: Blackboard, merges: Iterable[reference.PlainMerge], picking: PickExplainer
 ) -> Iterator[Step]:
-    for number, plain in enumerate(merges, start=1):
+    for plain in merges:
         reason, picks = picking(plain)
         choice = _build_partner_choice(board, plain)
         third = None if plain.third is None else board.state(plain.third)
         picked, partner, joined = map(board.state, (plain.picked, plain.partner, plain.joined))
         merge = Merge(picked, partner, third, joined)
         yield board.step(
-            f"Merge {number}: {board.name_class(picked)} + {board.name_class(partner)}",
+            f"Merge {board.name_class(picked)} with {board.name_class(partner)}",
             f"{reason} {_explain_partner(board, merge, choice)}",
             board.build_recoding(map(board.state, plain.after)),
             (*picks, choice),

@@ -13,12 +13,13 @@ from kanon.measures import alteration
 from kanon.measures.minimality import Minimality, measure_minimality
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import Model, rounded
+from kanon.privacy.model import Model
 from kanon.privacy.t_closeness import TCloseness
 from kanon.recoding import Trace
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, build_column_classes
 from kanon.teaching.case import METRIC, Case, Shares, list_texts, replace_release
+from kanon.teaching.lesson import write_apart
 from kanon.teaching.small_tables import raise_to_levels
 
 _MOST_WAYS = 2_000  # the most ways to choose people from a register that are tried
@@ -129,10 +130,11 @@ def _prevent_linkage(case: Case, ruled_out: int) -> Prevention:
 def _prevent_by_model(model: Model, symbol: str, case: Case) -> Prevention:
     reached = model.level(case.recoding.released)
     assert reached is not None, "something was released"
+    limit = getattr(model, symbol)
     return _build_prevention(
         case,
         model.sentence,
-        f"{symbol} is {rounded(reached, model.card.direction == 'lower')}",
+        f"{symbol} is {write_apart([reached, limit])[0]}",
         model.holds(case.recoding.released),
         lambda: replace_release(case, max(case.k, 2), model),
     )

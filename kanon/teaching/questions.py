@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import isclose
 from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 
 from pydantic import Discriminator, Field, StrictInt
@@ -139,11 +140,9 @@ class NumberQuestion(Question):
 
     def describe_solution(self, table: SmallTable) -> str:
         solution = self.solution(table)
-        return (
-            f"{write_decimal(solution)}."
-            if isinstance(solution, int)
-            else f"About {write_decimal(solution)}."
-        )
+        text = write_decimal(solution)
+        is_exact = isclose(float(text), solution, rel_tol=1e-9)
+        return f"{text}." if is_exact else f"About {text}."
 
     def describe_answer(self, table: SmallTable, answer: object) -> str:
         return f"{answer:.6g}" if is_number(answer) else NOT_ALLOWED

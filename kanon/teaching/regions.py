@@ -321,7 +321,7 @@ def _explain_sweep_walk(board: Blackboard, visits: Sequence[Visit]) -> Iterator[
                 figures=(float(past.loss),),
                 refused="" if past is visit else f"no group of k = {task.k} records is left there",
             )
-            for past in passed
+            for past in sorted(passed, key=lambda past: past.levels)
         )
         # This one is listed again: nothing releasable is left there.
         passed = [visit]

@@ -17,6 +17,7 @@ from kanon.metrics import Metric, metric_named, potentials
 from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
+from kanon.teaching.lesson import write_number
 from kanon.teaching.question import (
     LevelsQuestion,
     RecodeQuestion,
@@ -105,24 +106,66 @@ def explain_solution(question: AnyQuestion, table: SmallTable) -> WorkedSolution
             assert_never(question)
 
 
-def write_loss(release: Recoding, metric: Metric) -> str:
+def write_loss(release: Recoding, metric: Metric, by_hand: bool = True) -> str:
+    """What was lost of what could be lost: "=" is before exact numbers, "≈" before rounded ones.
+
+    ``by_hand`` adds up the costs as a solution displays them; a lesson rounds only the sums.
+    """
     altered = write_percent(alteration.value(release, metric))
-    return f"{write_lost_cost(release, metric)} of {write_most_cost(release, metric)} = {altered}"
+    depths, write = _get_costs(release.original, metric)
+    is_exact = all(
+        np.allclose(np.array(shown, float), tree, rtol=1e-12, atol=1e-12)
+        for shown, tree in zip(depths, _compute_depths(release.original, metric), strict=True)
+    )
+    if not is_exact and not by_hand:
+        depths = [
+            [Fraction(float(depth)) for depth in tree]
+            for tree in _compute_depths(release.original, metric)
+        ]
+        write = _write_rounded
+    lost, most = _sum_costs(release, depths), _sum_costs(_raise_to_roots(release), depths)
+    texts = []
+    for cost in (lost, most):
+        text, decimal = write(cost), _write_rounded(cost)
+        sign = "=" if Fraction(decimal) == cost else "≈"
+        texts.append(f"{text} ({sign} {decimal})" if "/" in text else text)
+    is_exact &= (
+        bool(most) and altered[0] not in "<>" and Fraction(altered[:-2]) == 100 * lost / most
+    )
+    sign = "" if altered[0] in "<>" else "= " if is_exact or not lost else "≈ "
+    return f"{' of '.join(texts)} {sign}{altered}"
+
+
+def _write_rounded(cost: Fraction) -> str:
+    return write_number(float(cost))
 
 
 def write_lost_cost(release: Recoding, metric: Metric) -> str:
-    _, write = _get_costs(release.original, metric)
-    counts = release.original.counts.tolist()
-    paid = zip(_compute_costs_per_record(release, metric), counts, strict=True)
-    return write(sum((records * sum(costs) for costs, records in paid), Fraction()))
+    depths, write = _get_costs(release.original, metric)
+    return write(_sum_costs(release, depths))
 
 
 def write_most_cost(release: Recoding, metric: Metric) -> str:
+    return write_lost_cost(_raise_to_roots(release), metric)
+
+
+def _raise_to_roots(release: Recoding) -> Recoding:
+    targets = np.empty_like(release.targets)
+    targets[:] = [tree.root for tree in release.hierarchies]
+    return Recoding.from_targets(release.original, targets)
+
+
+def _sum_costs(release: Recoding, depths: Costs) -> Fraction:
     classes = release.original
-    depths, write = _get_costs(classes, metric)
-    paid = zip(classes.nodes.tolist(), classes.counts.tolist(), strict=True)
-    return write(
-        sum((n * depths[j][v] for nodes, n in paid for j, v in enumerate(nodes)), Fraction())
+    cells = zip(depths, classes.nodes.T.tolist(), release.targets.T.tolist(), strict=True)
+    counts = classes.counts.tolist()
+    return sum(
+        (
+            records * (depth[low] - depth[high])
+            for depth, own, to in cells
+            for records, low, high in zip(counts, own, to, strict=True)
+        ),
+        Fraction(),
     )
 
 
@@ -143,8 +186,12 @@ def _compute_costs_per_record(release: Recoding, metric: Metric) -> list[list[Fr
 
 
 def _get_costs(classes: EquivalenceClasses, metric: Metric) -> tuple[Costs, Writer]:
+    return round_costs(_compute_depths(classes, metric))
+
+
+def _compute_depths(classes: EquivalenceClasses, metric: Metric) -> Sequence[np.ndarray]:
     records = classes.records_below if metric.counts_records else None
-    return round_costs(potentials(metric, classes.hierarchies, records))
+    return potentials(metric, classes.hierarchies, records)
 
 
 def _write_sum(costs: Sequence[Fraction], write: Writer) -> str:

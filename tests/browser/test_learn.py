@@ -73,7 +73,7 @@ def test_two_lessons_side_by_side_and_what_a_narrow_window_shows(server, page):
     charts = page.locator(".st-key-two [data-testid=stPlotlyChart]")
     expect(charts).to_have_count(2, timeout=SOON)
     page.get_by_role("heading", level=1).click()  # keys belong to a field that has the focus
-    for step in ("Step 1 of 3: Merge 1", "Step 2 of 3: Merge 2"):
+    for step in ("Step 1 of 3: Merge class 2", "Step 2 of 3: Merge class 3"):
         with by.answered(page):
             page.keyboard.press("ArrowRight")
         expect(page.get_by_text(step)).to_be_visible(timeout=SOON)

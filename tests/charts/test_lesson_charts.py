@@ -121,14 +121,16 @@ def test_the_lattice_shows_what_is_known_so_far():
     lesson = build_lesson(flash, replace(animals(), k=4), metric_named("custom"))
     figure = draw_lattice_so_far(lesson, 1)
     assert figure.layout.title.text == "1 of 6 nodes counted, 2 known"
-    assert [list(trace.text) for trace in named(figure, "fails")] == [["0, 1"]]
-    assert [list(trace.text) for trace in named(figure, "implied: fails")] == [["0, 0"]]
+    assert [list(trace.text) for trace in named(figure, "fails")] == [["0,1"]]
+    assert [list(trace.text) for trace in named(figure, "fails, not counted")] == [["0,0"]]
     (unknown,) = named(figure, "not known yet")
-    assert sorted(unknown.text) == ["0, 2", "1, 0", "1, 1", "1, 2"]
+    assert sorted(unknown.text) == ["0,2", "1,0", "1,1", "1,2"]
     end = draw_lattice_so_far(lesson, len(lesson.steps) - 1)
     (star,) = named(end, "released")
     (good,) = named(end, "meets requirements")
-    assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0, 2"]
+    assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0,2"]
+    # Which column each number is of stands in the picture.
+    assert figure.layout.annotations[-1].text == "Numbers at a node: the levels of q0, q1"
     with pytest.raises(ValueError, match="no node has been counted"):
         draw_lattice_so_far(lesson, 0)
 
@@ -141,7 +143,7 @@ def test_the_heights_that_are_left_are_drawn_beside_the_lattice():
         layout = draw_lattice_so_far(lesson, place).layout
         (band,) = layout.shapes
         drawn.append((band.y0 + 0.4, band.y1 - 0.4))
-        said.append(tuple(each.text for each in layout.annotations))
+        said.append(tuple(each.text for each in layout.annotations[:-1]))
     assert list(dict.fromkeys(drawn)) == [(0, 7), (4, 7), (4, 5), (4, 4)]
     assert list(dict.fromkeys(said)) == [
         ("high 7", "middle 3", "low 0"), ("high 7", "middle 5", "low 4"),

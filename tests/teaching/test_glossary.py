@@ -13,7 +13,14 @@ from kanon.schema import Role
 from kanon.strategies import STRATEGIES
 from kanon.studio.shell import glossary as lookup
 from kanon.teaching import glossary as module
-from kanon.teaching.glossary import EVERYWHERE, Term, find_terms, load_glossary, write_glossary_page
+from kanon.teaching.glossary import (
+    EVERYWHERE,
+    Term,
+    find_terms,
+    load_glossary,
+    split_at_terms,
+    write_glossary_page,
+)
 from support.browser import QUESTIONS
 from support.paths import ROOT
 
@@ -40,6 +47,24 @@ def test_a_word_is_told(term):
         "what to read next"
     )
     assert not re.search(r"\b(safe|anonymous)\b", term.told), "what was checked is said, no verdict"
+
+
+def test_a_form_of_a_word_means_one_term():
+    forms = [form for term in load_glossary().values() for form in term.forms]
+    assert len(forms) == len(set(forms)) > 20
+    for term in load_glossary().values():
+        for form in term.forms:
+            ((part, term_found),) = split_at_terms(form)
+            assert (part, term_found) == (form, term)
+
+
+def test_a_sentence_is_split_at_the_first_mention_of_each_term():
+    text = "8 records are in classes of fewer than k = 4; “class, k” is a class, no classroom."
+    parts = [*split_at_terms(text)]
+    assert "".join(part for part, _ in parts) == text
+    assert [(part, term.name) for part, term in parts if term] == [
+        ("records", "Record"), ("classes", "Equivalence class"), ("k", "k"),
+    ]  # fmt: skip
 
 
 def test_no_word_is_told_twice():

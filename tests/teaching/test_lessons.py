@@ -278,7 +278,7 @@ def test_gaa_on_the_animals_of_the_paper():
     by_hand = Numbers(4, 2, 0, pytest.approx(100 * 20 / 72), pytest.approx(2**1.5), 0.375)
     assert second.numbers == by_hand and end.numbers == by_hand
     assert end.heading == "The release"
-    assert "measured by Custom: 20 of 72 = 27.8 % of what could be lost." in end.sentence
+    assert "measured by Custom: 20 of 72 ≈ 27.8 % of what could be lost." in end.sentence
 
 
 @pytest.mark.parametrize("name", ["gaa", "datafly", "mondrian"])
@@ -350,9 +350,9 @@ def test_who_is_left_over_joins_after_the_groups_were_made():
     task = Task(classes, scale_metric_potentials(classes, metric_named("ncp")), 2)
     steps = build_lesson(mdav, task, metric_named("ncp")).steps
     assert [step.heading for step in steps[1:-1]] == [
-        "Group 1 begins: 1, 1",
-        "Group 1: 1, 0 joins",
-        "Group 2 begins: 0, 0",
+        "A group begins with 1, 1",
+        "1, 0 joins the group of 1, 1",
+        "A group begins with 0, 0",
         "2, 0 is left over",
     ]
     assert steps[4].choices[0].chosen.key == pytest.approx((3.6, 0))

@@ -12,22 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property, reduce
+from itertools import pairwise
+from statistics import mean
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kanon.algorithms import datafly, gaa, improved_greedy
+from kanon.algorithms import gaa, improved_greedy
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
+from kanon.base.formatting import write_percent
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.measures.cells import scale_metric_potentials
 from kanon.metrics import metric_named
 from kanon.reference.mondrian import compute_node_positions
 from kanon.strategies import LOOKS_AT
-from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step
+from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step, write_number
 from kanon.teaching.lesson_builder import build_lesson
 from kanon.teaching.nodes import NodeView, collect_known_nodes
 from oracles.plain_lattice import PlainLattice, at_or_above
@@ -40,6 +42,16 @@ Figure = Callable[[Candidate], float | Fraction]
 Place = Callable[[Candidate], object]
 Defined = tuple[Mapping[str, Figure], Place]
 """What each rule compares, by how its words begin; and the order that decides among ties."""
+
+DIMENSIONS = ("widest", "most-distinct", "least-loss", "best-balance")
+"""How Mondrian ranks the columns to cut."""
+
+IN_TREES = [
+    module
+    for name, module in algorithms().items()
+    if name not in ("mdav", "mondrian", "levels", "optimal-local", "local-suppression")
+]
+"""What releases nodes of trees, and takes any table."""
 
 LOWEST = ("least", "lowest", "fewest", "nearest")
 """How rules begin by which less is better; by all others more is."""
@@ -112,7 +124,7 @@ def check_reason(
             assert len(left) > 1, "an order decides among those that tie"
             orders = said[at:]  # of columns, say, and then of their levels
             assert all(each.figure is None for each in orders)
-            assert all(each.best.startswith("the first") for each in orders)
+            assert all(each.best.startswith(("the first", "the middle")) for each in orders)
             assert choice.chosen == min(left, key=place), one.best
             return
         key = max((name for name in defined if one.best.startswith(name)), key=len)
@@ -259,14 +271,14 @@ def of_clusters(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Define
     """Who begins, joins or leaves a cluster, by what it costs."""
     view, question = lesson.steps[at].detail, choice.question
     one, other = view.met
-    if question.startswith("With which record does cluster"):
+    if question.startswith("With which record does the"):
         last = tuple(one.label.split(", "))
         return {"furthest": lambda each: plain.merging(last, 1, label_of(each), 1)}, plain.canonical
-    if question.startswith("Which record joins cluster"):
+    if question.startswith("Which record joins"):
         return {
             "least growth": lambda each: plain.together(one.classes, each.classes)
         }, plain.canonical
-    if question.startswith("Which record leaves cluster"):
+    if question.startswith("Which record leaves"):
         every = {*one.classes, *view.joined}
         size = sum(len(plain.rows(each.classes)) for each in choice.candidates)
         for each in choice.candidates:
@@ -276,9 +288,30 @@ def of_clusters(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Define
             "furthest": lambda each: plain.together(sorted(every - {*each.classes}), each.classes)
         }, plain.canonical
     growth = cache(lambda each: plain.together(each.classes, other.classes))
+    begun = clusters_before(lesson, at)
     return {"least growth": growth, "least cost": growth}, (
-        lambda each: int(re.match(r"cluster (\d+)", each.name)[1])
+        lambda each: begun.index({*each.classes})
     )
+
+
+def clusters_before(lesson: Lesson, at: int) -> list[set[int]]:
+    """The clusters before a step, in the order in which they began, followed from the start."""
+    found: list[set[int]] = []
+    for step in lesson.steps[1:at]:
+        joined = {*step.detail.joined}
+        question = step.choices[0].question if step.choices else ""
+        if not question or question.startswith("With which record"):
+            found += [{place} for place in step.detail.joined]
+        elif question.startswith("Which record leaves"):
+            next(each for each in found if joined <= each).difference_update(joined)
+        elif question.startswith("Which record joins"):
+            found[-1] |= joined
+        else:
+            for each in found:  # a cluster that is merged is emptied
+                each -= joined
+            chosen = {*step.choices[0].chosen.classes}
+            next(each for each in found if each == chosen).update(joined)
+    return found
 
 
 def of_walk(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
@@ -303,12 +336,34 @@ def of_search(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
     bound = cache(lambda node: lattice.cells_unsuppressed(node, plain.cell))
     loss = cache(lambda node: lattice.cells(node, plain.cell))
 
+    if choice.question == "Which height is tried next?":
+        assert [each.name for each in choice.candidates] == [
+            f"height {height}" for height in range(*add_one(step.detail.heights))
+        ]
+        return {}, lambda each: each.name != f"height {sum(step.detail.heights) // 2}"
+
     def open_to(node: Node) -> bool:
         return node not in looks and not any(at_or_above(other, node) for other in failed)
 
     found, rule = {node_of(each) for each in choice.candidates}, choice.rules[0].best
     expected, place = found, node_of
-    if rule.startswith("least sum"):
+    if choice.question == "Which node of the upward path is counted next?":
+        path = step.detail.between
+        assert found == {*path} and not found & known_nodes(lesson, at)
+        assert all(high in lattice.above(low) for low, high in pairwise(path))
+        place = lambda each: node_of(each) != path[(len(path) - 1) // 2]  # noqa: E731
+    elif choice.question == "Which node is counted next?" and lesson.algorithm == "samarati":
+        level = lattice.at_height(sum(step.detail.node))
+        expected = {node for node in level if node not in looks}
+    elif choice.question == "Which node is counted next?":
+        low, high = step.detail.between
+        half = sum(low) + (sum(high) - sum(low)) // 2
+        expected = {
+            node
+            for node in lattice.at_height(half)
+            if at_or_above(node, low) and at_or_above(high, node)
+        } - known_nodes(lesson, at)
+    elif rule.startswith("least sum"):
         size = len(of_columns(step.detail.node, tops))
         expected = {
             node
@@ -337,6 +392,15 @@ def of_search(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
         "highest precision": lambda each: 100 * lattice.precision(node_of(each)),
         "least sum": lambda each: sum(node_of(each)[j] for j in of_columns(node_of(each), tops)),
     }, place
+
+
+def add_one(ends: tuple[int, int]) -> tuple[int, int]:
+    return ends[0], ends[1] + 1
+
+
+def known_nodes(lesson: Lesson, at: int) -> set[Node]:
+    """The nodes about which something is known before a step."""
+    return {*collect_known_nodes(step.detail for step in lesson.steps[1:at])}
 
 
 def of_columns(node: Node, tops: Node) -> Node:
@@ -390,31 +454,84 @@ def of_cuts(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
     def values(each: Candidate) -> int:
         return len({rows[row][plain.problem.columns.index(each.name)] for row in region})
 
-    return {"widest": width, "most distinct": values}, lambda each: names.index(each.name)
+    def parts_of(each: Candidate) -> list[list[int]]:
+        """The parts of the first cut that k allows: at the median, or just below it."""
+        j = plain.problem.columns.index(each.name)
+        at = {row: stands[j][trees[j].node_of[rows[row][j]]] for row in region}
+        median = sorted(at.values())[(len(region) - 1) // 2]
+        for first in (
+            [r for r in region if at[r] <= median],
+            [r for r in region if at[r] < median],
+        ):
+            parts = [first, [row for row in region if row not in first]]
+            if min(map(len, parts)) >= plain.task.k:
+                return parts
+        return [region]
+
+    def lost(part: Sequence[int], j: int) -> Fraction:
+        """The share of a column's values that a part loses: by the leaves of its group."""
+        tree = plain.problem.trees[j]
+        leaves = tree.leaves_covered[reduce(tree.lca, (rows[row][j] for row in part))]
+        return Fraction(leaves - 1, max(len(tree.leaves) - 1, 1))
+
+    def loss(each: Candidate) -> Fraction:
+        columns = range(len(plain.problem.columns))
+        cells = sum(
+            (len(part) * lost(part, j) for part in parts_of(each) for j in columns), Fraction(0)
+        )
+        return 100 * cells / (len(region) * len(columns))
+
+    return {
+        "widest": width,
+        "most distinct": values,
+        "fewest records": lambda each: max(map(len, parts_of(each))),
+        "least loss of values": loss,
+    }, lambda each: names.index(each.name)
 
 
 def of_groups(plain: Plain, lesson: Lesson, at: int, choice: Choice) -> Defined:
     """MDAV: distances in standard deviations, from the numbers of the table."""
-    numbers = np.array(plain.problem.rows, dtype=float)
-    spread = numbers.std(axis=0)
+    numbers = [[Fraction(number) for number in row] for row in plain.problem.rows]
+    variances = [
+        mean([(number - mean(column)) ** 2 for number in column])
+        for column in zip(*numbers, strict=True)
+    ]
 
-    def far(labels: Labels, centre: np.ndarray) -> float:
-        apart = (np.array(labels, dtype=float) - centre)[spread > 0] / spread[spread > 0]
-        return math.sqrt(apart @ apart)
+    def squared(labels: Sequence[str], centre: Sequence[Fraction]) -> Fraction:
+        apart = zip(map(Fraction, labels), centre, variances, strict=True)
+        return sum(((one - other) ** 2 / v for one, other, v in apart if v), Fraction(0))
+
+    def far(labels: Sequence[str], centre: Sequence[Fraction]) -> float:
+        return math.sqrt(squared(labels, centre))
+
+    def centre_of(some: Sequence[int]) -> list[Fraction]:
+        return [mean(column) for column in zip(*(numbers[row] for row in some), strict=True)]
+
+    def check_terms(labels: Labels, centre: Sequence[Fraction], each: Candidate) -> None:
+        """The squares of a candidate add up to its squared distance, in fractions."""
+        exact = float(squared(labels, centre))
+        assert math.fsum(term.product for term in each.terms) == pytest.approx(exact, abs=1e-9)
+        assert each.cost**2 == pytest.approx(exact, abs=1e-9)
 
     if choice.question.startswith("Which group does"):
         over = [i for i, each in enumerate(lesson.steps) if each.heading.endswith(" is left over")]
         groups = lesson.steps[over[0] - 1].detail.regions.regions
         (joins,) = lesson.steps[at].detail.joined
-        means = [numbers[plain.rows(group.classes)].mean(axis=0) for group in groups]
+        means = [centre_of(plain.rows(group.classes)) for group in groups]
 
         def index(each: Candidate) -> int:
-            return int(each.name.removeprefix("group ")) - 1
+            return [one.name for one in choice.candidates].index(each.name)
 
+        for each, centre in zip(choice.candidates, means, strict=True):
+            first = re.search(r"“(.+)”", each.name)[1].split(", ")
+            assert tuple(first) in {plain.tuples[c] for c in groups[index(each)].classes}
+            check_terms(plain.tuples[joins], centre, each)
         return {"nearest": lambda each: far(plain.tuples[joins], means[index(each)])}, index
     told = re.search(r"“(.+?)”", choice.rules[0].best)
     rows = [row for each in choice.candidates for row in plain.rows(each.classes)]
-    centre = np.array(told[1].split(", "), float) if told else numbers[rows].mean(axis=0)
+    centre = [Fraction(number) for number in told[1].split(", ")] if told else centre_of(rows)
+    for each in choice.candidates:
+        check_terms(label_of(each), centre, each)
     distance = cache(lambda each: far(label_of(each), centre))
     return {"farthest": distance, "nearest": distance}, plain.canonical
 
@@ -443,7 +560,7 @@ def check_heights(plain: Plain, lesson: Lesson) -> None:
             if node not in counted:
                 step = next(steps)
                 assert (step.detail.node, step.detail.heights) == (node, ends)
-                assert f"This is node {number} of {len(level)} there." in step.sentence
+                assert f"(node {number} of {len(level)})." in step.sentence
                 counted.add(node)
             if low < high and lattice.satisfies(node):
                 found = True
@@ -467,6 +584,16 @@ def check_counts(plain: Plain, lesson: Lesson, evaluated: int) -> None:
             assert re.search(rf"\b{gone} records? (is|are) in .* and {may} supp", step.sentence)
 
 
+def check_costs(plain: Plain, choice: Choice) -> None:
+    """Each product, and the sum of a candidate's, as exact fractions of the plain trees."""
+    for each in choice.candidates:
+        for term in each.terms:
+            j = plain.problem.columns.index(term.attribute)
+            assert term.exact == plain.cell(j, term.low, term.high) * term.records
+        if each.terms:
+            assert Fraction(each.cost) == sum(term.exact for term in each.terms)
+
+
 @st.composite
 def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     """A small table in which much ties: weights are quarters, so sums and ties are exact."""
@@ -485,7 +612,7 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     suppression = draw(st.sampled_from([None, 0, 2])) if "suppression" in module.CARD.uses else None
     options = {"lattice-sweep": {"effort": "fast"}}.get(name, {})
     if name == "mondrian":
-        options = {"dimension": draw(st.sampled_from(["widest", "most-distinct", "least-loss"]))}
+        options = {"dimension": draw(st.sampled_from([*DIMENSIONS]))}
     metric = "ncp" if name == "mdav" else "custom"
     task = Task(
         classes,
@@ -524,6 +651,8 @@ def test_the_reason_that_is_said_is_the_rule_that_decided(name):
         for at, step in enumerate(lesson.steps):
             for choice in step.choices:
                 check_reason(choice, step.sentence, *defined(plain, lesson, at, choice))
+                if name != "mdav":
+                    check_costs(plain, choice)
         if name == "samarati":
             check_heights(plain, lesson)
         if module.CARD.family == "levels":
@@ -581,7 +710,7 @@ def test_costs_that_differ_in_later_digits_are_told_to():
     )
 
 
-@given(problems(max_records=12), st.sampled_from([gaa, datafly]), st.sampled_from(SEVEN))
+@given(problems(max_records=12), st.sampled_from(IN_TREES), st.sampled_from(SEVEN))
 @examples(60)
 def test_the_alteration_of_a_release_is_written_out_as_the_fraction_that_pandas_counts(
     problem, module, metric
@@ -605,9 +734,20 @@ def test_the_alteration_of_a_release_is_written_out_as_the_fraction_that_pandas_
             lost += int(number) * path_cost(tree, drawn[j], was, now)
             losable += int(number) * path_cost(tree, drawn[j], was, tree.root)
     share = 100 * float(lost / losable) if losable else 0.0
-    said = re.search(r"measured by (.+): (\S+) of (\S+) = (\S+) % of what", last.sentence)
-    assert (said[1], said[4]) == (metric_named(metric).card.title, f"{share:.1f}")
-    for text, exact in ((said[2], lost), (said[3], losable)):
-        # What stands there as a fraction is exact; else three digits count.
-        error = 0 if "/" in text else Fraction(5, 1000) * exact
-        assert abs(Fraction(text.replace("\u202f", "")) - exact) <= error
+    cost = r"(\S+)(?: \(([=≈]) (\S+)\))?"
+    said = re.search(
+        rf"measured by (.+): {cost} of {cost} (?:([=≈]) )?([\d<>. ]+) % of what", last.sentence
+    )
+    assert (said[1], f"{said[9]} %") == (metric_named(metric).card.title, write_percent(share))
+    for (text, sign, decimal), exact in (
+        (said.group(2, 3, 4), lost),
+        (said.group(5, 6, 7), losable),
+    ):
+        # What stands there as a fraction is exact; else four digits count.
+        number = Fraction(text.replace("\u202f", ""))
+        assert abs(number - exact) <= (0 if "/" in text else Fraction(5, 10_000) * exact)
+        if decimal:
+            assert (Fraction(decimal) == exact) == (sign == "=")
+            assert decimal == write_number(float(exact))
+    if said[8] == "=" and lost:
+        assert Fraction(said[9]) == 100 * lost / losable, "only exact percentages follow ="

@@ -9,12 +9,14 @@ import streamlit as st
 from kanon.charts.lesson import build_picture_table, draw_step
 from kanon.charts.lesson_look import PAGE, Room, split_title
 from kanon.studio.learn.lesson import TableLesson, describe_lesson_settings
-from kanon.studio.learn.state import LessonsView, StepsView, apply_view
+from kanon.studio.learn.state import LessonsView, PredictionView, StepsView, apply_view
 from kanon.studio.learn.step_sheet import format_records
 from kanon.studio.learn.widgets import draw_icon_button
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
+from kanon.studio.session.text import escape_markdown
 from kanon.studio.widgets.picture import draw_data_button, show_picture
+from kanon.teaching.prediction import StepQuestion, count_right_answers, list_step_questions
 from kanon.teaching.tables import build_records_table, get_class_numbers
 
 PACE = 2.5  # seconds from one step to the next, where they follow by themselves
@@ -25,7 +27,7 @@ def move_forward(last: int) -> None:
     apply_view("steps", step=step, playing=step < last)
 
 
-def draw_player(view: StepsView, last: int) -> int:
+def draw_player(view: StepsView, last: int, can_play: bool = True) -> int:
     if view.playing and state.get_widget_value("learn-next") is None:
         apply_view("steps", playing=False)  # the page was left or reloaded meanwhile
         view = state.get_session().view(LessonsView).steps
@@ -39,7 +41,7 @@ def draw_player(view: StepsView, last: int) -> int:
         else:
             start = 0 if is_last else at
             play = partial(apply_view, "steps", step=start, playing=True)
-            draw_icon_button("Play", "play_arrow", "learn-play", play)
+            draw_icon_button("Play", "play_arrow", "learn-play", play, disabled=not can_play)
         draw_icon_button("Next", "chevron_right", "learn-next", _move, 1, last, disabled=is_last)
         draw_icon_button("Last", "last_page", "learn-last", _show_step_at, last, disabled=is_last)
         st.caption("Keys: ← → Home End, space bar: play, pause", width="content")
@@ -76,6 +78,68 @@ def _run_clock(last: int) -> None:
             st.rerun()
 
     st.fragment(update_page, run_every=PACE)()
+
+
+# --- what comes next ------------------------------------------------------------------------
+def switch_prediction(on: bool) -> None:
+    apply_view("steps", playing=False)
+    apply_view("prediction", on=on, answers=())
+
+
+def draw_prediction(pair: TableLesson, at: int, view: PredictionView) -> None:
+    """Ask what the next step decides, one question after the other; the score of all answers."""
+    last = len(pair.lesson.steps) - 1
+    answers = view.answers if view.lesson == pair.key else ()
+    right = count_right_answers(pair.lesson, answers)
+    score = f"{right} of {len(answers)} right" if answers else "nothing answered yet"
+    questions = list_step_questions(pair.lesson, at + 1) if at < last else ()
+    given = {place: option for step, place, option in answers if step == at + 1}
+    with st.container(border=True, key="learn-prediction"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            title = f"What comes next, in step {at + 1} of {last}?" if at < last else "The end"
+            st.markdown(f"**{title}** Score: {score}.")
+            if answers:
+                again = partial(apply_view, "prediction", answers=())
+                st.button("Start the score again", key="learn-score", type="tertiary",
+                          on_click=again)  # fmt: skip
+        if at < last and not questions:
+            st.caption("The next step decides nothing that can be predicted; go on with *Next*.")
+        for place, question in enumerate(questions):
+            _ask_question(pair.key, (at + 1, place), question, given.get(place), answers)
+            if place not in given:
+                break
+        else:
+            if at < last:
+                draw_icon_button("Show the step", "chevron_right", "learn-show", _move, 1, last,
+                                 type="primary")  # fmt: skip
+
+
+def _ask_question(
+    lesson: str,
+    place: tuple[int, int],
+    question: StepQuestion,
+    answer: int | None,
+    answers: tuple[tuple[int, int, int], ...],
+) -> None:
+    def take(option: int | None) -> None:
+        if option is not None:
+            new = (*answers, (*place, int(option)))
+            apply_view("prediction", lesson=lesson, answers=new)
+
+    names = [escape_markdown(name) for name in question.options]
+    st.radio(
+        escape_markdown(question.text),
+        range(len(names)),
+        index=None,
+        **attach_widget(f"learn-guess-{lesson}-{place}", answer, take),
+        format_func=names.__getitem__,
+        horizontal=True,
+        disabled=answer is not None,
+    )
+    if answer is not None:
+        is_right = answer in question.right
+        show, icon = (st.success, "check") if is_right else (st.error, "close")
+        show(escape_markdown(question.judge(answer)), icon=f":material/{icon}:")
 
 
 LEGEND = (

@@ -44,6 +44,13 @@ class StepsView:
 
 
 @dataclass(frozen=True)
+class PredictionView:
+    on: bool = False  # whether the lesson asks what comes next
+    lesson: str = ""  # the key of the lesson that the answers are about
+    answers: tuple[tuple[int, int, int], ...] = ()  # step, place of the question, option
+
+
+@dataclass(frozen=True)
 class AttackView:
     kind: str = "linkage"
     own: bool = False  # attack the release of the session
@@ -101,6 +108,7 @@ class LessonsView(StateSection):
     part: LessonsPart = "steps"
     on_projector: bool = False  # whether the page is one picture for a projector
     steps: StepsView = field(default_factory=StepsView)
+    prediction: PredictionView = field(default_factory=PredictionView)
     attack: AttackView = field(default_factory=AttackView)
     exercises: ExercisesView = field(default_factory=ExercisesView)
     editor: EditorView = field(default_factory=EditorView)

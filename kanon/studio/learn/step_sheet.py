@@ -7,10 +7,12 @@ import pandas as pd
 
 from kanon.base.formatting import count_noun
 from kanon.charts.dark import convert_colour_to_dark
+from kanon.charts.lesson_lattice import SIGNS
 from kanon.charts.lesson_look import get_class_colour
 from kanon.charts.style import add_opacity
 from kanon.errors import join_lines
 from kanon.recoding import Recoding
+from kanon.teaching.glossary import split_at_terms
 from kanon.teaching.lesson import Choice, write_number
 from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.tables import build_records_table, get_class_numbers, write_arithmetic
@@ -33,6 +35,12 @@ STYLE = f"""<style>
 .lesson .now {{ font-weight: 700; box-shadow: inset 0 0 0 1.5px currentColor; }}
 .lesson .chosen {{ font-weight: 700; background: {add_opacity("#F0C808", 0.22)}; }}
 .lesson .gone {{ text-decoration: line-through; }}
+.sentence {{ position: relative; }}
+.sentence .word {{ text-decoration: underline dotted; cursor: help; }}
+.sentence .meaning {{ display: none; position: absolute; left: 0; top: 100%; z-index: 10;
+    max-width: 44rem; padding: 0.5rem 0.8rem; border: 1px solid; border-radius: 0.4rem;
+    background: light-dark(#FFFFFF, #14181D); white-space: pre-line; }}
+.sentence .word:hover .meaning, .sentence .word:focus .meaning {{ display: block; }}
 </style>"""
 """How they look; drawn once on the page."""
 
@@ -126,6 +134,32 @@ def format_choice(table: SmallTable, before: Recoding, choice: Choice, second: s
     caption = f"{_escape_text(choice.question)} {_mark_droppable(_RULE, best)}"
     label = count_noun(len(candidates), "candidate")
     return format_html_table(caption, names, rows, label, len(candidates) > _MANY)
+
+
+def format_lattice_legend() -> str:
+    """What the signs of a lattice mean, for a picture that has no room for it."""
+    signs = "".join(
+        f'<div><span style="color: light-dark({colour}, {convert_colour_to_dark(colour)})">'
+        f"{sign}</span> {meaning}</div>"
+        for sign, colour, meaning in SIGNS
+    )
+    return f'<div class="legend">{signs}</div>'
+
+
+def format_sentence(sentence: str) -> str:
+    """A sentence in which each word of the glossary opens its meaning, by pointer or keyboard."""
+    parts = [
+        escape(part) if term is None else format_word(part, f"{term.name}: {term.told}")
+        for part, term in split_at_terms(join_lines(sentence))
+    ]
+    return f'<div class="sentence">{"".join(parts)}</div>'
+
+
+def format_word(word: str, meaning: str) -> str:
+    return (
+        f'<span class="word" tabindex="0">{escape(word)}'
+        f'<span class="meaning">{escape(meaning)}</span></span>'
+    )
 
 
 def _format_change(old: object, new: object, is_changed: bool) -> str:

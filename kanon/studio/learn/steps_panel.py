@@ -16,7 +16,7 @@ from kanon.base.sentences import (
 )
 from kanon.charts.lesson import draw_running_numbers
 from kanon.errors import KanonError
-from kanon.strategies import LOOKS_AT
+from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.studio.learn.lesson import (
     FEWEST,
     OWN,
@@ -30,13 +30,21 @@ from kanon.studio.learn.player import (
     LEGEND,
     draw_picture,
     draw_player,
+    draw_prediction,
     draw_records,
     draw_step_figure,
     format_step_records,
+    switch_prediction,
 )
 from kanon.studio.learn.projector import PLACE, draw_stage, show_on_projector
 from kanon.studio.learn.state import LessonsView, StepsView, apply_view
-from kanon.studio.learn.step_sheet import STYLE, format_choice
+from kanon.studio.learn.step_sheet import (
+    STYLE,
+    format_choice,
+    format_lattice_legend,
+    format_sentence,
+    format_word,
+)
 from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
@@ -44,8 +52,10 @@ from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import draw_data_button, show_picture
+from kanon.teaching.glossary import load_glossary
 from kanon.teaching.lesson import Lesson, write_number
 from kanon.teaching.lesson_builder import MOST
+from kanon.teaching.nodes import NodeView
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.tables import build_candidates_table, build_numbers_table
 
@@ -74,8 +84,20 @@ def show_steps(work: SessionState) -> None:
     last = len(pair.lesson.steps) - 1
     if on_projector:
         _project_step(pair, min(view.step, last), lambda: draw_player(view, last))
-    else:
-        _draw_step(work, pair, draw_player(view, last), get_lesson_table_name(view) == OWN)
+        return
+    prediction = work.view(LessonsView).prediction
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.toggle(
+            "Predict the next step",
+            **attach_widget("learn-predict", prediction.on, switch_prediction),
+            help="Before each step the lesson asks what comes next. Choose an answer: the rule "
+            "that decides tells whether it is right. Answers that tie by the rule are right too.",
+        )
+        _explain_words(pair.lesson)
+    at = draw_player(view, last, can_play=not prediction.on)
+    if prediction.on:
+        draw_prediction(pair, at, prediction)
+    _draw_step(work, pair, at, get_lesson_table_name(view) == OWN)
 
 
 # --- what is told ---------------------------------------------------------------------------
@@ -134,13 +156,27 @@ def _choose_records(work: SessionState, view: StepsView) -> None:
         )
 
 
+def _explain_words(lesson: Lesson) -> None:
+    """What the lesson is about, each word with its meaning."""
+    words, card = load_glossary(), lesson.metric.card
+    told = words["Quasi-identifier"].told
+    names = ", ".join(lesson.task.classes.attributes)
+    parts = [f"{format_word('Quasi-identifiers', told)}: {escape(names)}"]
+    parts.append(f"{format_word('Metric', words['Metric'].told)}: "
+                 f"{format_word(card.title, card.summary)}")  # fmt: skip
+    if uses(lesson.algorithm, "strategy"):
+        numbered = [strategy for name, strategy in STRATEGIES.items() if name[0] == "s"]
+        listed = "\n".join(f"{strategy.title}. {strategy.summary}" for strategy in numbered)
+        parts.append(f"Strategy: {format_word(STRATEGIES[lesson.task.strategy].title, listed)}")
+    st.html(f'{STYLE}<div class="sentence">{" · ".join(parts)}</div>')
+
+
 # --- a step ---------------------------------------------------------------------------------
 def _draw_step(work: SessionState, pair: TableLesson, at: int, is_own: bool) -> None:
     lesson, about = pair.lesson, f"{pair.key}-{at}"
     step = lesson.steps[at]
     st.subheader(escape_markdown(_format_step_heading(lesson, at)))
-    st.markdown(escape_markdown(step.sentence))
-    st.html(STYLE)
+    st.html(STYLE + format_sentence(step.sentence))
     columns = len(pair.table.classes.attributes) + len(pair.table.classes.sensitive)
     below = columns > _BESIDE
     picture_place, records_place = (
@@ -176,9 +212,12 @@ def _project_step(pair: TableLesson, at: int, buttons: Callable[[], object]) -> 
         f"<span>{escape(number.label)} {escape(number.value)}</span>"
         for number in _list_step_numbers(lesson, at)
     )
+    sheets = _format_choices(pair, at)
+    if any(isinstance(past.detail, NodeView) for past in lesson.steps[: at + 1]):
+        sheets = [format_lattice_legend(), *sheets]
     parts = (
         f'{STYLE}<div class="records" data-fit>{format_step_records(pair, at)}</div>'
-        f'<div class="weighed" data-fit>{"".join(_format_choices(pair, at))}</div>'
+        f'<div class="weighed" data-fit>{"".join(sheets)}</div>'
         f'<div class="sums">{sums}</div>'
     )
     about = pair.key, at

@@ -1,5 +1,6 @@
 """The page Learn, step by step, driven by AppTest: what is drawn, where one goes, what is told."""
 
+import html
 import io
 import json
 import re
@@ -9,9 +10,12 @@ import pytest
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.base.formatting import write_percent
+from kanon.metrics import METRICS
+from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import build_table_lesson
 from kanon.studio.learn.player import PACE
 from kanon.studio.learn.state import LessonsView
+from kanon.teaching.glossary import load_glossary
 from kanon.teaching.presets import choose_preset
 from support import dashboard as ui
 
@@ -68,7 +72,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     (records,) = sheets(at)
     assert records.count("<tr") == 9 and "Bronchitis" in records and "Ana" not in records
     ui.press(at, "Next")
-    assert heading(at).startswith("Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)")
+    assert heading(at).startswith("Step 1 of 3: Merge class 2 (F, Dog) with class 1 (F, Lion)")
     picked, partner, records = sheets(at)
     assert "Which class is picked?" in picked and "With which class is" in partner
     assert "race, Lion → Mammal: 4 × 2 = 8" in partner and "sum = 16" in partner
@@ -86,6 +90,65 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     assert [re.findall(r'class="number">([\d.]+)', row) for row in partner.split("<tr")[2:]] == [
         ["16", "0.75", "12"], ["36", "0.75", "27"], ["36", "0.75", "27"],
     ]  # fmt: skip
+
+
+def test_words_of_the_glossary_open_their_meaning_where_they_stand(start):
+    """Of the table: quasi-identifiers, the metric, all strategies; of a sentence: its terms."""
+    at = start(LEARN, "census")
+    ui.choose(at, "learn-metric", "nllm")
+    ui.press(at, "Next")
+    about, sentence = [
+        html.unescape(one.proto.body)
+        for one in at.get("html")
+        if 'class="sentence"' in one.proto.body
+    ]
+    assert ": gender, race ·" in about and METRICS["nllm"].card.summary in about
+    for name in ("s1", "s2", "s3", "s4", "s5", "s6", "s7"):
+        assert f"{STRATEGIES[name].title}. {STRATEGIES[name].summary}" in about
+    assert load_glossary()["Quasi-identifier"].told in about
+    for word, term in (("k", "k"), ("cost", "Cost"), ("tie", "Tie"), ("merged", "Merge")):
+        meaning = f"{term}: {load_glossary()[term].told}"
+        assert f'tabindex="0">{word}<span class="meaning">{meaning}</span>' in sentence
+    plain = re.sub(
+        r'<span class="meaning">.*?</span>|<[^>]+>', "", sentence.partition("</style>")[2]
+    )
+    assert plain == lesson_on(at).steps[1].sentence
+
+
+def test_the_next_step_is_predicted_and_the_score_counted(start):
+    """GAA on the animals: all four classes tie, then [F, Lion] is cheapest for [F, Dog]."""
+
+    def texts(elements):
+        return [one.value.replace("\\", "") for one in elements]
+
+    def guess(place, answer):
+        names = [name.replace("\\", "") for name in at.radio[place].options]
+        at.radio[place].set_value(names.index(answer))
+        ui.go(at)
+
+    at = start(LEARN, "census")
+    at.toggle(key="learn-predict").set_value(True)
+    ui.go(at)
+    assert at.button(key="learn-play").disabled, "playing would run past the questions"
+    (pick,) = at.radio
+    assert pick.label.startswith("Which class is picked") and pick.value is None
+    assert not at.success and not at.error, "nothing is said before an answer"
+    guess(0, "M, Cat (2 records)")
+    assert texts(at.success)[0].startswith("Right, “M, Cat (2 records)” is as good as")
+    pick, partner = at.radio
+    assert pick.disabled
+    assert partner.label.replace("\\", "") == "With which class is “F, Dog” merged?"
+    guess(1, "M, Lion (2 records)")
+    assert "Wrong, the answer is “F, Lion (2 records)”: least cost, 16" in texts(at.error)[0]
+    score = next(text for text in texts(at.markdown) if "Score" in text)
+    assert score == "**What comes next, in step 1 of 3?** Score: 1 of 2 right."
+    ui.press(at, "Show the step")
+    assert heading(at).startswith("Step 1 of 3")
+    assert any("step 2 of 3?** Score: 1 of 2" in text for text in texts(at.markdown))
+    ui.press(at, "Start the score again")
+    assert any("Score: nothing answered yet." in text for text in texts(at.markdown))
+    ui.press(at, "Last")
+    assert not at.radio and any("**The end**" in text for text in texts(at.markdown))
 
 
 @pytest.mark.nightly
@@ -196,7 +259,9 @@ def test_text_that_would_like_to_be_more_stays_text(start):
     ui.choose(at, "learn-table", "own")
     ui.press(at, "Next")
     markdown = [*(one.value for one in at.markdown), at.subheader[0].value, *ui.captions(at)]
-    assert any("a\\.invalid" in text for text in markdown)
+    sentences = [one.proto.body for one in at.get("html") if 'class="sentence"' in one.proto.body]
+    assert any("a.invalid" in text for text in sentences)
+    assert not [text for text in sentences if "<script" in text or "<img" in text]
     assert not [text for text in markdown if "<script>" in text or "![x](" in text]
     assert not [text for text in markdown if re.search(r"(?<!\\)\$x", text)]
     assert sheets(at) and not [text for text in sheets(at) if "<script" in text]
