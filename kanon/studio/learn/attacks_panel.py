@@ -49,7 +49,7 @@ _SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
 def show_attacks(work: SessionState) -> None:
-    view, on_projector = work.view(LessonsView).attack, work.view(LessonsView).on_projector
+    view, on_projector = work.view(LessonsView).attack, work.shared.on_projector
     if not on_projector:
         _choose(view)
     try:

@@ -73,8 +73,7 @@ def draw_learn_choices(work: SessionState) -> None:
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
-        # Two lessons side by side are one picture too many for a lecture hall.
-        if view.part == "attacks" or (view.part == "steps" and view.steps.beside is None):
+        if view.part != "exercises":
             st.button(
                 "Projector",
                 icon=":material/slideshow:",
@@ -86,7 +85,7 @@ def draw_learn_choices(work: SessionState) -> None:
 
 
 def _is_about_session(view: LessonsView) -> bool:
-    return not view.on_projector and {
+    return not state.get_session().shared.on_projector and {
         "steps": get_lesson_table_name(view.steps) == OWN, "attacks": view.attack.own,
         "exercises": False,
     }[view.part]  # fmt: skip
@@ -95,7 +94,8 @@ def _is_about_session(view: LessonsView) -> bool:
 def page() -> None:
     about = _is_about_session(state.get_session().view(LessonsView))
     work = draw_page_head("How does it work, step by step?", line=about)
-    part, on_projector = work.view(LessonsView).part, work.view(LessonsView).on_projector
+    part = work.view(LessonsView).part
+    on_projector = work.shared.on_projector and part != "exercises"
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.
         st.html(_HIDDEN)

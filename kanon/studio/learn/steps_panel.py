@@ -37,7 +37,7 @@ from kanon.studio.learn.player import (
 from kanon.studio.learn.projector import PLACE, draw_stage, show_on_projector
 from kanon.studio.learn.state import LessonsView, StepsView, apply_view
 from kanon.studio.learn.step_sheet import STYLE, format_choice
-from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, show_two
+from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, project_two, show_two
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
@@ -56,12 +56,12 @@ _BESIDE = 4  # a table with more columns stands below the picture
 
 def show_steps(work: SessionState) -> None:
     view = work.view(LessonsView).steps
-    on_projector = work.view(LessonsView).on_projector
+    on_projector = work.shared.on_projector
     if not on_projector:
         _choose_lesson(work, view)
         draw_second_choices(work, view)
     if view.beside is not None:
-        show_two(work)
+        (project_two if on_projector else show_two)(work)
         return
     try:
         pair = build_table_lesson(work, view, state.get_or_compute)

@@ -65,6 +65,7 @@ class SharedView(StateSection):
     uploads: int = 0  # Counts uploads, so that their field is empty again
     link: str = ""  # The link that was opened last, so that a reload does not open it again
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
+    on_projector: bool = False  # Whether Learn and Compare are one picture for a projector
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,6 +170,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
 
 _BY_ITSELF = {
     *("result", "results", "bounds", "problem", "notice", "tour", "link"),
+    "on_projector",
 }
 
 
