@@ -34,7 +34,6 @@ from kanon.studio.learn.player import (
     draw_step_figure,
     format_step_records,
 )
-from kanon.studio.learn.projector import PLACE, draw_stage, show_on_projector
 from kanon.studio.learn.state import LessonsView, StepsView, apply_view
 from kanon.studio.learn.step_sheet import STYLE, format_choice
 from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, project_two, show_two
@@ -44,6 +43,7 @@ from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import draw_data_button, show_picture
+from kanon.studio.widgets.projector import PLACE, draw_stage, show_on_projector
 from kanon.teaching.lesson import Lesson, write_number
 from kanon.teaching.lesson_builder import MOST
 from kanon.teaching.presets import PRESETS

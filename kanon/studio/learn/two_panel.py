@@ -30,12 +30,6 @@ from kanon.studio.learn.player import (
     draw_step_figure,
     format_step_records,
 )
-from kanon.studio.learn.projector import (
-    PLACE_OF_TWO,
-    draw_stage,
-    rank_sentences,
-    show_on_projector,
-)
 from kanon.studio.learn.state import LessonsView, OtherLesson, StepsView, apply_view
 from kanon.studio.learn.step_sheet import STYLE
 from kanon.studio.session import state
@@ -43,6 +37,12 @@ from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, get_metric
 from kanon.studio.widgets.how import explain_ties
+from kanon.studio.widgets.projector import (
+    PLACE_OF_TWO,
+    draw_stage,
+    rank_sentences,
+    show_on_projector,
+)
 from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.merging import Merge
 from kanon.teaching.side_by_side import SideBySide
