@@ -292,8 +292,8 @@ def show_board(
     has_costs: bool = True,
 ) -> None:
     work, comparison = state.get_session(), inputs.comparison
-    layout, one = get_layout(work, comparison), work.view(CompareView).filling
-    wanted = _PROJECTED if work.shared.on_projector else () if one is None else (one,)
+    layout, single = get_layout(work, comparison), work.view(CompareView).filling
+    wanted = _PROJECTED if work.shared.on_projector else () if single is None else (single,)
     filling = tuple(at for at in wanted if at < len(layout.panels))
     most_nodes = NODES_FILLING if len(filling) == 1 else NODES
     costs = build_cost_source(work, most_nodes * has_costs)

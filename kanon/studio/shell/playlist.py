@@ -97,8 +97,8 @@ def draw_playlist_menu(visible: Link | None, check_lesson: Callable[[Link], obje
             "to a sample replaces the table of this tab."
         )
         with st.container(horizontal=True):
-            for one in load_built_in_playlists():
-                st.button(one.title, on_click=put, args=(one,))
+            for built_in in load_built_in_playlists():
+                st.button(built_in.title, on_click=put, args=(built_in,))
         draw_upload_field("Open a playlist", 1, type="json", key=key, on_change=take_file)
         state.show_message_at(_FILE)
         links = playlist.links if playlist else ()
