@@ -23,6 +23,7 @@ def main() -> None:
     from kanon.studio.shell.link import follow_link
     from kanon.studio.shell.login import check_login
     from kanon.studio.shell.navigation import run_page, select_page
+    from kanon.studio.shell.playlist import draw_playlist
     from kanon.studio.shell.project_menu import draw_project_menu
     from kanon.studio.shell.tour import draw_tour
 
@@ -32,7 +33,8 @@ def main() -> None:
     page = select_page()
     reconnect.restore_or_start()
     state.mark(state.ENTERED)
-    follow_link()
+    follow_link(page)
+    draw_playlist()
     draw_glossary()
     draw_project_menu()
     draw_tour(page)

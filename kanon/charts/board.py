@@ -25,6 +25,7 @@ from kanon.charts.layout import (
     NUMBERS_HEAD,
     NUMBERS_ROW,
     NUMBERS_ROWS,
+    PROJECTED,
     RIGHT,
     SIZES,
     SPACE,
@@ -65,20 +66,23 @@ def draw_board(
     comparison: Comparison,
     layout: Layout | None = None,
     costs: Costs | None = None,
-    filling: int | None = None,
+    filling: Sequence[int] = (),
 ) -> Board:
-    """Draw panels side by side, or only panel ``filling``, with the data of the common cursor."""
+    """Draw panels side by side with the data of the common cursor; ``filling`` alone, for a screen.
+
+    ``filling`` holds the places of one to three panels; empty, all are drawn with their numbers.
+    """
     layout = layout or choose_starting_layout(comparison.criteria)
-    panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
-    rows, columns = (1, 1) if filling is not None else layout.grid
-    size = SIZES[columns]
+    places = filling or range(len(layout.panels))
+    panels, numerals = zip(*((layout.panels[at], _NUMERALS[at]) for at in places), strict=True)
+    rows, columns = (1, len(filling)) if filling else layout.grid
+    size = (PROJECTED if filling else SIZES)[columns]
     scenes = _create_contexts(comparison, panels, costs or _find_no_costs, size)
     lacks = [
         KINDS[scene.panel.kind].explain_lack(scene) or _explain_no_lines(scene) for scene in scenes
     ]
     titles = ["" if lack else KINDS[scene.panel.kind].head(scene)
               for scene, lack in zip(scenes, lacks, strict=True)]  # fmt: skip
-    numerals = _NUMERALS if filling is None else _NUMERALS[filling]
     head = int(2.4 * size.title) + 14
     plot_height = rows * size.height + (rows - 1) * (FOOT + head)
     figure = make_subplots(
@@ -91,7 +95,7 @@ def draw_board(
     )  # fmt: skip
     free = len(panels) < rows * columns
     below = 0
-    if filling is None and not free:
+    if not filling and not free:
         below = NUMBERS_ROW * min(len(comparison.lines), NUMBERS_ROWS) + NUMBERS_HEAD
     set_common_look(figure, "", head + plot_height + FOOT + below)
     figure.update_annotations(font={"size": size.title}, xanchor="left", align="left")
@@ -115,11 +119,11 @@ def draw_board(
     # Margins that stay as they are: the cursor is laid over the drawing.
     figure.update_xaxes(automargin=False)
     figure.update_yaxes(automargin=False)
-    wider = 1 if filling is None else FILLING
+    wider = FILLING if filling else 1
     margin = {"l": int(wider * LEFT), "r": RIGHT, "t": head,
               "b": int(wider * FOOT) + below, "autoexpand": False}  # fmt: skip
     figure.update_layout(margin=margin, dragmode=False, hovermode="x unified")
-    numbers = None if filling is not None else {"x": [0.0, 1.0], "y": [0.0, 0.0], "height": below}
+    numbers = None if filling else {"x": [0.0, 1.0], "y": [0.0, 0.0], "height": below}
     if numbers and free:  # they stand beside the last panel
         last = rows * columns
         first_x, last_x = (figure.layout[f"xaxis{axis}"].domain for axis in (len(panels) + 1, last))

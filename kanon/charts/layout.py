@@ -56,6 +56,13 @@ SIZES = {
 }
 """The sizes of panels, by how many stand side by side; one alone fills the screen of 720 pixels."""
 
+PROJECTED = {
+    3: PanelSize(380, 235, 18, 16, 16, 31, 36, 7),
+    2: PanelSize(380, 385, 20, 16, 16, 40, 48, 12),
+    1: SIZES[1],
+}
+"""The sizes of panels on a projector, by how many stand side by side: no letter below 16 pixels."""
+
 
 @dataclass(frozen=True)
 class Panel:

@@ -1,5 +1,6 @@
-"""The projector's picture in a real browser: all of it is seen, nothing is over anything else."""
+"""The projector's pictures in a real browser: all of each is seen, nothing covers anything else."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from kanon.algorithms.catalogue import algorithms
+from kanon.strategies import STRATEGIES
 from kanon.teaching.attacks import ATTACKS
 from kanon.teaching.presets import PRESETS, choose_preset
 from support import browser as by
@@ -68,7 +70,9 @@ def wrong(page, sizes=SIZES):
         assert answer["texts"] > 10, "next to nothing is shown"
         found += [(size["width"], each) for each in answer["found"]]
         places.append(
-            page.locator(".stage > :not(style), .st-key-projector-picture").evaluate_all(
+            page.locator(
+                ".stage > :not(style), .side > *, [class*=st-key-projector-picture]"
+            ).evaluate_all(
                 "all => all.map((e) => { const b = e.getBoundingClientRect();"
                 " return [e.className.split(' ')[0], b.x, b.y, b.width, b.height].join(); })"
             )
@@ -104,6 +108,86 @@ def test_every_step_of_every_lesson_fits_the_projector(server, page):
             back(page)
     finally:
         page.emulate_media(color_scheme="light")
+    assert not found, "\n".join(map(str, found))
+
+
+def beside(page, name, strategy="", table="hospital"):
+    """The page at two lessons on a table, GAA and another one; their last step."""
+    by.choose(page, page.get_by_role("combobox", name="Table of the lesson"), PRESETS[table].title)
+    toggle = page.get_by_role("switch", name="Compare with another")
+    if not toggle.is_checked():
+        with by.answered(page):
+            page.get_by_text("Compare with another").click()
+    second = page.get_by_role("combobox", name="Second algorithm")
+    by.choose(page, second, algorithms()[name].CARD.title)
+    if strategy:
+        second = page.get_by_role("combobox", name="Second strategy")
+        by.choose(page, second, STRATEGIES[strategy].title)
+    texts = (
+        page.locator(".st-key-two").get_by_text(re.compile(r"Step \d+ of \d+:")).all_inner_texts()
+    )
+    return max(int(number) for text in texts for number in re.findall(r" of (\d+):", text))
+
+
+def test_two_lessons_are_one_picture_that_one_key_moves(server, page):
+    opened(server, page)
+    last = beside(page, "gaa", "s3")
+    project(page)
+    found = walked(page, "two", [("End", last), ("PageUp", last - 1), ("PageUp", last - 2)])
+    heads = page.locator(".side h4")
+    assert [text.partition(":")[0] for text in heads.all_inner_texts()] == [
+        STRATEGIES[name].title.partition(":")[0] for name in ("s1", "s3")
+    ]
+    before = heads.all_inner_texts()
+    pressed(page, "PageUp", last - 3)
+    assert all(map(str.__ne__, before, heads.all_inner_texts())), "both moved"
+    by.picture(page, "projector-two")
+    back(page)
+    expect(page.locator(".st-key-two")).to_be_visible()
+    assert not found, "\n".join(map(str, found))
+
+
+DOTS = """() => [...document.querySelectorAll('*')].map(one => one.shadowRoot)
+    .concat(document).flatMap(one => one ? [...one.querySelectorAll('.overlay line.line')] : [])
+    .map(one => one.getBoundingClientRect().x)"""
+
+
+@pytest.mark.nightly  # in every run, its letters: tests/charts/test_board.py
+def test_the_board_is_three_pictures_that_one_cursor_moves(server, page):
+    """Of the release on screen alone, which needs no comparison of several."""
+    by.open_start(page, server)
+    by.go(page, "Compare")
+    by.compare(page)
+    with by.answered(page):
+        by.button(page, "Projector").click()
+    expect(page.locator(".st-key-board .annotation-text")).to_have_count(3)
+    faults = wrong(page)[0]
+    page.set_viewport_size(SIZES[0])
+    drawn(page)
+    before = page.evaluate(DOTS)
+    page.keyboard.press("PageDown")
+    drawn(page)
+    after = page.evaluate(DOTS)
+    by.picture(page, "projector-board")
+    assert len(before) == 3 and all(x < then for x, then in zip(before, after, strict=True))
+    with by.answered(page):
+        page.keyboard.press("Escape")
+    expect(page.locator(".st-key-board-place")).to_be_visible()
+    assert not faults, "\n".join(map(str, faults))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("table", PRESETS)
+def test_every_second_lesson_fits_beside_the_first(server, page, table):
+    opened(server, page)
+    found = []
+    for name in algorithms():
+        last = beside(page, name, table=table)
+        project(page)
+        steps = [("PageDown", step) for step in range(1, last + 1)]
+        found += walked(page, name, [("Home", 0), *steps])
+        back(page)
+    by.picture(page, f"projector-two-{table}")
     assert not found, "\n".join(map(str, found))
 
 

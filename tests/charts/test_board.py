@@ -328,7 +328,7 @@ def test_a_matrix_and_a_scatter_stand_beside_a_curve():
     assert at_two["on_front"].tolist() == [True, True, False]
 
 
-@pytest.mark.parametrize("filling", [None, 1])
+@pytest.mark.parametrize("filling", [(), (1,)])
 def test_a_matrix_names_its_rows_and_columns(filling):
     comparison = compared(line("ncp"), line("llm"))
     tree = suppression([f"a long value {i}" for i in range(9)])
@@ -337,13 +337,13 @@ def test_a_matrix_names_its_rows_and_columns(filling):
     board = draw_board(
         comparison, layout, lambda *_: matrix_of(tree, depth, cut(tree, tree.root)), filling
     )
-    number = "2" if filling is None else ""
+    number = "2" if not filling else ""
     for kind in "xy":
         axis = board.figure.layout[f"{kind}axis{number}"]
         assert axis.tickfont.size >= 10 and len(axis.labelalias) == 10
         drawn, panel = list(axis.domain), board.cursor["panels"][-1][kind]
         assert drawn[0] > panel[0] and drawn[1] == panel[1], "labels stand within the panel"
-    assert (board.cursor["numbers"] is None) is (filling is not None)
+    assert (board.cursor["numbers"] is None) is bool(filling)
     small, large = (SIZES[columns].choose_label_size(list("abcdefghij"))[0] for columns in (3, 1))
     assert 10 <= small < large
 
@@ -491,3 +491,22 @@ def test_t_is_from_0_to_1_on_the_board_in_its_files_and_in_tables_of_who_is_ahea
     shown = build_standing_table(found.places(2), {}, {}).data
     (row,) = (name for name in shown.index if name.startswith("t_percent"))
     assert shown.loc[row].tolist() == ["0.904\u00a0(2)", "0.500\u00a0(1)"]
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_panels_on_a_projector_have_one_cursor_and_no_small_letters(number):
+    comparison = compared(line("ncp"), line("llm"))
+    whole = draw_board(comparison, COSTS)
+    board = draw_board(comparison, COSTS, filling=tuple(range(number)))
+    assert board.cursor["numbers"] is None and board.cursor["ks"] == whole.cursor["ks"]
+    titles = [panel["title"] for panel in whole.cursor["panels"]]
+    assert [panel["title"] for panel in board.cursor["panels"]] == titles[:number]
+    layout = board.figure.layout
+    sizes = [note.font.size for note in layout.annotations]
+    for place in ("", *range(2, number + 1)):
+        for kind in "xy":
+            axis = layout[f"{kind}axis{place}"]
+            sizes += [axis.tickfont.size, axis.title.font.size or 16]
+    assert min(sizes) >= 16
+    small = [note.text for note in layout.annotations if "font-size:16px" not in note.text]
+    assert small == []

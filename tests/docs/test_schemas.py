@@ -17,6 +17,7 @@ from kanon.run import prepare, run
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.shell.project_file import export_project
 from kanon.teaching.exercises import BUILT_IN, Answers, read_exercises
+from kanon.teaching.playlist import load_built_in_playlists
 from support.paths import ROOT
 from support.plans import make_plan, plan_content, qi
 from support.schemas import SCHEMAS, build_schemas
@@ -74,6 +75,7 @@ def test_the_project_s_own_files_fit_their_schemas(schemas):
         "context": CONTEXT,
         "exercises": SET,
         "answers": json.loads(answers.to_json()),
+        "playlist": json.loads(load_built_in_playlists()[0].to_json()),
         "study": json.loads(write_study(create_study_inputs(study), [])),
         "layout": {"version": 1, "panels": [{"kind": "curve", "measure": "mean_alteration"}]},
         "project": json.loads(export_project(open_sample("hospital"))),

@@ -511,6 +511,12 @@ def layout(session, content):
     ui.enter(at, box, ("layout.json", content, "application/json"))
 
 
+def playlist(session, content):
+    at = session.on(LEARN)
+    (box,) = [one for one in at.file_uploader if one.label == "Open a playlist"]
+    ui.enter(at, box, ("playlist.json", content, "application/json"))
+
+
 def interval(session, low, high):
     """From which k to which areas are taken, on the page Compare; the fields hold both."""
     session.begin(comparison=session.compared)
@@ -585,6 +591,7 @@ PLACES = {
     "other table": other_table,
     "path": path,
     "person": person,
+    "playlist": playlist,
     "population": population,
     "tree file": loaded_tree,
     "tree files": tree_files,

@@ -29,6 +29,7 @@ SHARED = {
         "kanon/teaching/glossary.py:load_glossary",
         "kanon/cards.py:parts_of",
         "kanon/teaching/handout.py:_load_templates",
+        "kanon/teaching/playlist.py:load_built_in_playlists",
         "kanon/teaching/presets.py:_read_preset",
         "kanon/report/rendering.py:_load_templates",
         "kanon/algorithms/catalogue.py:algorithms",

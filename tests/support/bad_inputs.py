@@ -682,6 +682,12 @@ STUDIES = [
     Case("Made with something else", study(), 'hierarchies attribute'),
 ]
 
+def playlist(**link: Any) -> bytes:
+    """A playlist of one link."""
+    content = {"format": "kanon-playlist", "title": "One", "links": [link]}
+    return json.dumps(content).encode()
+
+
 def context(**keys: Any) -> ContextFile:
     """A good context with some keys set."""
     return ContextFile(json.dumps({"context": 1, "release": "public"} | keys))
@@ -769,6 +775,10 @@ SCREENS = [
     screen("A layout that is no text", at("layout", content=b"\xff\xfe"), 'UTF-8'),
     screen("A layout with a key that nobody knows", at("layout", content=b'{"version": 1, "panels": [], "k": 3}'), 'k version'),
     screen("A layout that is too large", at("layout", content=b" " * 200_001), '200'),
+    screen("A playlist that is no text", at("playlist", content=b"\xff"), 'UTF-8'),
+    screen("A playlist with a page that is not there", at("playlist", content=playlist(page="start")), 'start learn'),
+    screen("A playlist with an unknown algorithm", at("playlist", content=playlist(page="learn", algorithm="gaga")), '1 gaga gaa'),
+    screen("A playlist with a step beyond the last", at("playlist", content=playlist(page="learn", step=99)), '1 99 3'),
     screen("An interval of k that ends before it begins", at("interval", low=5, high=3), '5 3'),
     screen("An interval of k beyond the records", at("interval", low=2, high=7), '7 6'),
     screen("A population without a quasi-identifier", at("population", name="all.csv", content=b"age\n31\n"), 'sex'),

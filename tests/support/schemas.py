@@ -21,6 +21,7 @@ from kanon.release.context import Context
 from kanon.report.changes import ReportRecord
 from kanon.strategies import STRATEGIES
 from kanon.teaching.exercises import Answers, ExerciseSet
+from kanon.teaching.playlist import Playlist
 from support.paths import ROOT
 
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
@@ -83,6 +84,7 @@ MODELS: dict[str, tuple[type[BaseModel], tuple[str, ...]]] = {
     "context": (Context, ("context",)),
     "exercises": (ExerciseSet, ("format",)),
     "answers": (Answers, ("format",)),
+    "playlist": (Playlist, ()),
     "study": (_StudyFile, ()),
     "layout": (_LayoutFile, ()),
     "project": (PROJECT, ()),

@@ -126,15 +126,23 @@ export default function (component) {
   // Streamlit calls this function for all new data, but its clean-up only in the end.
   if (held.stop) held.stop();
 
-  // One panel alone fills the screen: its texts are large, and there is a way back.
-  const filling = !data.numbers, size = filling ? 1.5 : 1;
+  // One to three panels fill the screen: their texts are large, and there is a way back.
+  const filling = !data.numbers, several = filling && data.panels.length > 1;
+  const size = several ? 4 / 3 : filling ? 1.5 : 1;
   root.classList.toggle("filling", filling);
+  root.classList.toggle("several", several);
   back.hidden = !filling;
   held.fill = (place) => setTriggerValue("fill", { place });
   held.use = (line) => setTriggerValue("use", { line, k: held.k });
   back.onclick = () => held.fill(null);
-  const escape = (event) => { if (event.key === "Escape") held.fill(null); };
-  if (filling) document.addEventListener("keydown", escape);
+  const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1, Home: -Infinity, End: Infinity };
+  const press = (event) => {
+    if (event.key === "Escape") held.fill(null);
+    if (!(event.key in steps) || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault(); // the slider would go a step of its own
+    move(data.ks.indexOf(held.k) + steps[event.key]);
+  };
+  if (filling) document.addEventListener("keydown", press);
   if (filling && !held.filled) back.focus();
   held.filled = filling;
 
@@ -395,7 +403,7 @@ export default function (component) {
   held.stop = () => {
     sizes.disconnect();
     clearInterval(arrivals);
-    document.removeEventListener("keydown", escape);
+    document.removeEventListener("keydown", press);
     if (held.target) held.target.removeEventListener("click", point);
     held.target = undefined;
   };

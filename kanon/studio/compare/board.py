@@ -63,7 +63,11 @@ _FOLDER = Path(__file__).parent
 
 _KEY = "cursor"
 
+_PROJECTED = (0, 1, 2)  # the panels of the projector, by place
+
 _FILLING = """<style>
+.stApp :not(:has(.st-key-board-filling), .st-key-board-filling, .st-key-board-filling *) {
+  display: none !important; }
 .st-key-board-filling { position: fixed; inset: 0; z-index: 1000000; padding: 1rem 2rem;
   gap: 0.5rem; background: light-dark(#FFFFFF, #14181D); }
 .st-key-board-filling .st-key-board { flex: 1; min-height: 0; }
@@ -288,23 +292,33 @@ def show_board(
     has_costs: bool = True,
 ) -> None:
     work, comparison = state.get_session(), inputs.comparison
-    layout, filling = get_layout(work, comparison), work.view(CompareView).filling
-    if filling is not None and filling >= len(layout.panels):
-        filling = None
-    costs = build_cost_source(work, (NODES if filling is None else NODES_FILLING) * has_costs)
+    layout, single = get_layout(work, comparison), work.view(CompareView).filling
+    wanted = _PROJECTED if work.shared.on_projector else () if single is None else (single,)
+    filling = tuple(at for at in wanted if at < len(layout.panels))
+    most_nodes = NODES_FILLING if len(filling) == 1 else NODES
+    costs = build_cost_source(work, most_nodes * has_costs)
     costs_key = _get_costs_fingerprint(work, layout)
     board = state.get_or_compute(
-        "board" if filling is None else "board-filling", (inputs.key, layout, filling, costs_key),
+        "board-filling" if filling else "board", (inputs.key, layout, filling, costs_key),
         lambda: draw_board(comparison, layout, costs, filling),
     )  # fmt: skip
-    if filling is not None:
+    if filling:
         st.html(_FILLING)
-    with st.container(key="board-place" if filling is None else "board-filling"):
+    with st.container(key="board-filling" if filling else "board-place"):
         draw_board_with_cursor(board.figure, board.cursor, inputs.k, on_use)
     # A file has room for more than a panel.
     costs = build_cost_source(work, LARGEST_MATRIX * has_costs)
     with st.container(horizontal=True):
         show_arrangement(comparison)
+        st.button(
+            "Projector",
+            icon=":material/slideshow:",
+            key="board-projector",
+            on_click=_fill_screen,
+            kwargs={"on_projector": True},
+            help="The first three panels fill the window, with letters large enough for the last "
+            "row. One cursor moves them: ← → or a presenter remote; Esc brings you back.",
+        )
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             draw_picture_links("board", inputs.settings, parts=_PARTS)
             with st.popover("Data of a panel", icon=":material/download:"):
@@ -317,6 +331,12 @@ def show_board(
                         f"{inputs.key}|{layout.panels[place]}|{costs_key}",
                         kind="tertiary",
                     )
+
+
+def _fill_screen(place: int | None = None, on_projector: bool = False) -> None:
+    work = state.get_session()
+    view = replace(work.view(CompareView), filling=place)
+    state.update_sections(view, replace(work.shared, on_projector=on_projector))
 
 
 def _get_costs_fingerprint(work: SessionState, layout: Layout) -> str:
@@ -365,9 +385,7 @@ def draw_board_with_cursor(
     def take_filling() -> None:
         data = state.get_widget_value(_KEY).get("fill")
         if data is not None:
-            state.update_sections(
-                replace(state.get_session().view(CompareView), filling=data["place"])
-            )
+            _fill_screen(data["place"])
 
     def take_use() -> None:
         used = state.get_widget_value(_KEY).get("use") or {}

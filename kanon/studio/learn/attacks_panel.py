@@ -14,7 +14,6 @@ from kanon.errors import KanonError, TableError, join_lines, list_names
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
 from kanon.studio.jobs.anonymisation import has_outdated_result
-from kanon.studio.learn.projector import draw_stage, show_on_projector
 from kanon.studio.learn.state import AttackView, LessonsView, apply_view
 from kanon.studio.learn.step_sheet import STYLE, format_html_table
 from kanon.studio.learn.widgets import draw_small_table
@@ -22,6 +21,7 @@ from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
 from kanon.studio.session.work import SessionState
+from kanon.studio.widgets.projector import draw_stage, show_on_projector
 from kanon.teaching.attack_tables import build_attack_case
 from kanon.teaching.attacks import (
     ATTACKS,
@@ -49,7 +49,7 @@ _SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
 def show_attacks(work: SessionState) -> None:
-    view, on_projector = work.view(LessonsView).attack, work.view(LessonsView).on_projector
+    view, on_projector = work.view(LessonsView).attack, work.shared.on_projector
     if not on_projector:
         _choose(view)
     try:

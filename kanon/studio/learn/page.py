@@ -1,6 +1,6 @@
 """How does it work? Every algorithm step by step, attacks played out, exercises."""
 
-from pathlib import Path
+from functools import partial
 
 import streamlit as st
 
@@ -8,13 +8,20 @@ from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises import is_exam_open
 from kanon.studio.learn.exercises_panel import show_exercises
 from kanon.studio.learn.lesson import OWN, get_lesson_table_name
-from kanon.studio.learn.projector import show_on_projector
+from kanon.studio.learn.lesson_link import (
+    apply_lesson_link,
+    build_lesson_link,
+    follow_lesson_link,
+)
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.frame import draw_page_head
+from kanon.studio.shell.playlist import draw_playlist_menu
+from kanon.studio.widgets.controls import listen_to_keys
+from kanon.studio.widgets.projector import show_on_projector
 
 PARTS = {"steps": "Step by step", "attacks": "Attacks", "exercises": "Exercises"}
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
@@ -45,9 +52,6 @@ _EXAM_OPEN = (
     "open again once the exam is closed with its code, or another set is opened."
 )
 
-_KEYS = "learn-keys"
-_HIDDEN = f"<style>.st-key-{_KEYS} {{ display: none; }}</style>"
-
 _BACK, _NEXT = ["learn-back", "attack-back"], ["learn-next", "attack-next"]
 
 _BUTTONS_BY_KEY = {
@@ -57,14 +61,8 @@ _BUTTONS_BY_KEY = {
     "End": ["learn-last"],
     " ": ["learn-pause", "learn-play"],
 }
-"""Per key, as browsers name it, buttons by their keys: the first one that can be pressed is."""
-
-_PRESENTER = {"PageUp": _BACK, "PageDown": _NEXT, "Escape": ["learn-leave"]}
+_PRESENTER = {"PageUp": _BACK, "PageDown": _NEXT}
 """What a presenter's remote sends; on ordinary pages these keys scroll."""
-
-_press = st.components.v2.component(
-    "kanon_keys", js=(Path(__file__).parent / "keys.js").read_text("utf-8")
-)
 
 
 def draw_learn_choices(work: SessionState) -> None:
@@ -79,8 +77,7 @@ def draw_learn_choices(work: SessionState) -> None:
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
-        # Two lessons side by side are one picture too many for a lecture hall.
-        if view.part == "attacks" or (view.part == "steps" and view.steps.beside is None):
+        if view.part != "exercises":
             st.button(
                 "Projector",
                 icon=":material/slideshow:",
@@ -89,25 +86,28 @@ def draw_learn_choices(work: SessionState) -> None:
                 help="One picture that fills the window, with letters large enough for the last "
                 "row. Use the keys or a presenter remote to move; Esc brings you back.",
             )
+        draw_playlist_menu(build_lesson_link(work), partial(apply_lesson_link, work))
 
 
 def _is_about_session(view: LessonsView) -> bool:
-    return not view.on_projector and {
+    return not state.get_session().shared.on_projector and {
         "steps": get_lesson_table_name(view.steps) == OWN, "attacks": view.attack.own,
         "exercises": False,
     }[view.part]  # fmt: skip
 
 
 def page() -> None:
+    follow_lesson_link()
     about = _is_about_session(state.get_session().view(LessonsView))
     work = draw_page_head("How does it work, step by step?", line=about)
     view = work.view(LessonsView)
     part, is_closed = view.part, view.part == "steps" and is_exam_open(view.exercises)
-    on_projector = view.on_projector and not is_closed
+    on_projector = work.shared.on_projector and part != "exercises" and not is_closed
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.
-        st.html(_HIDDEN)
-        _press(key=_KEYS, data={"pressed": _BUTTONS_BY_KEY | (_PRESENTER if on_projector else {})})
+        keys = _BUTTONS_BY_KEY | ({"Escape": ["learn-leave"]} if on_projector else {})
+        has_remote = on_projector and work.shared.playlist is None  # which has it otherwise
+        listen_to_keys("learn-keys", keys | (_PRESENTER if has_remote else {}))
     if not on_projector:
         draw_learn_choices(work)
     if part != "steps":

@@ -106,7 +106,6 @@ class EditorView:
 @dataclass(frozen=True)
 class LessonsView(StateSection):
     part: LessonsPart = "steps"
-    on_projector: bool = False  # whether the page is one picture for a projector
     steps: StepsView = field(default_factory=StepsView)
     prediction: PredictionView = field(default_factory=PredictionView)
     attack: AttackView = field(default_factory=AttackView)
@@ -116,7 +115,7 @@ class LessonsView(StateSection):
     def keep_for_new_table(self) -> LessonsView:
         """What stays when another table is loaded: nothing in it is about one."""
         steps = StepsView() if self.steps.table == "own" else self.steps
-        return replace(self, on_projector=False, steps=steps, attack=AttackView())
+        return replace(self, steps=steps, attack=AttackView())
 
     reset_after_reread = keep_for_new_table
 

@@ -13,7 +13,8 @@ from kanon.charts.style import add_opacity
 from kanon.errors import join_lines
 from kanon.recoding import Recoding
 from kanon.teaching.glossary import split_at_terms
-from kanon.teaching.lesson import Choice, write_number
+from kanon.teaching.lesson import Choice, Lesson, write_number
+from kanon.teaching.nodes import NodeView
 from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.tables import build_records_table, get_class_numbers, write_arithmetic
 
@@ -136,8 +137,10 @@ def format_choice(table: SmallTable, before: Recoding, choice: Choice, second: s
     return format_html_table(caption, names, rows, label, len(candidates) > _MANY)
 
 
-def format_lattice_legend() -> str:
-    """What the signs of a lattice mean, for a picture that has no room for it."""
+def format_lattice_legend(lesson: Lesson, at: int) -> str:
+    """What the signs of a lattice mean, where the picture has no room for it; else empty."""
+    if not any(isinstance(step.detail, NodeView) for step in lesson.steps[: at + 1]):
+        return ""
     signs = "".join(
         f'<div><span style="color: light-dark({colour}, {convert_colour_to_dark(colour)})">'
         f"{sign}</span> {meaning}</div>"

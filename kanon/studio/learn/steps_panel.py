@@ -36,7 +36,6 @@ from kanon.studio.learn.player import (
     format_step_records,
     switch_prediction,
 )
-from kanon.studio.learn.projector import PLACE, draw_stage, show_on_projector
 from kanon.studio.learn.state import LessonsView, StepsView, apply_view
 from kanon.studio.learn.step_sheet import (
     STYLE,
@@ -45,17 +44,17 @@ from kanon.studio.learn.step_sheet import (
     format_sentence,
     format_word,
 )
-from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, show_two
+from kanon.studio.learn.two_panel import draw_choices, draw_second_choices, project_two, show_two
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import draw_data_button, show_picture
+from kanon.studio.widgets.projector import PLACE, draw_stage, show_on_projector
 from kanon.teaching.glossary import load_glossary
 from kanon.teaching.lesson import Lesson, write_number
 from kanon.teaching.lesson_builder import MOST
-from kanon.teaching.nodes import NodeView
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.tables import build_candidates_table, build_numbers_table
 
@@ -66,12 +65,12 @@ _BESIDE = 4  # a table with more columns stands below the picture
 
 def show_steps(work: SessionState) -> None:
     view = work.view(LessonsView).steps
-    on_projector = work.view(LessonsView).on_projector
+    on_projector = work.shared.on_projector
     if not on_projector:
         _choose_lesson(work, view)
         draw_second_choices(work, view)
     if view.beside is not None:
-        show_two(work)
+        (project_two if on_projector else show_two)(work)
         return
     try:
         pair = build_table_lesson(work, view, state.get_or_compute)
@@ -212,9 +211,7 @@ def _project_step(pair: TableLesson, at: int, buttons: Callable[[], object]) -> 
         f"<span>{escape(number.label)} {escape(number.value)}</span>"
         for number in _list_step_numbers(lesson, at)
     )
-    sheets = _format_choices(pair, at)
-    if any(isinstance(past.detail, NodeView) for past in lesson.steps[: at + 1]):
-        sheets = [format_lattice_legend(), *sheets]
+    sheets = [format_lattice_legend(lesson, at), *_format_choices(pair, at)]
     parts = (
         f'{STYLE}<div class="records" data-fit>{format_step_records(pair, at)}</div>'
         f'<div class="weighed" data-fit>{"".join(sheets)}</div>'

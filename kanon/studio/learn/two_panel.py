@@ -6,6 +6,7 @@ from functools import partial
 from html import escape
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -21,14 +22,27 @@ from kanon.studio.learn.lesson import (
     list_lesson_metrics,
     list_lesson_strategies,
 )
-from kanon.studio.learn.player import LEGEND, draw_picture, draw_player, draw_records
+from kanon.studio.learn.player import (
+    LEGEND,
+    draw_picture,
+    draw_player,
+    draw_records,
+    draw_step_figure,
+    format_step_records,
+)
 from kanon.studio.learn.state import LessonsView, OtherLesson, StepsView, apply_view
-from kanon.studio.learn.step_sheet import STYLE
+from kanon.studio.learn.step_sheet import STYLE, format_lattice_legend
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
-from kanon.studio.session.text import escape_markdown
+from kanon.studio.session.text import escape_markdown, trim_title
 from kanon.studio.session.work import SessionState, get_metric
 from kanon.studio.widgets.how import explain_ties
+from kanon.studio.widgets.projector import (
+    PLACE_OF_TWO,
+    draw_stage,
+    rank_sentences,
+    show_on_projector,
+)
 from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.merging import Merge
 from kanon.teaching.side_by_side import SideBySide
@@ -132,12 +146,21 @@ def draw_second_choices(work: SessionState, view: StepsView) -> None:
         draw_choices(work, get_other_settings(view), (st.container() for _ in range(3)), view)
 
 
+def _name_both(work: SessionState, view: StepsView) -> list[str]:
+    views = (view, get_other_settings(view))
+    return [name_lesson(work, first, second) for first, second in (views, views[::-1])]
+
+
+def _count_steps(sides: Sequence[Side]) -> int:
+    """The last step of the longer lesson; 0 without any."""
+    return max((len(s.lesson.steps) - 1 for s in sides if isinstance(s, TableLesson)), default=0)
+
+
 def show_two(work: SessionState) -> None:
     sides, view = build_two_lessons(work), work.view(LessonsView).steps
-    views, is_own = (view, get_other_settings(view)), get_lesson_table_name(view) == OWN
+    is_own, names = get_lesson_table_name(view) == OWN, _name_both(work, view)
     lessons = [side.lesson for side in sides if isinstance(side, TableLesson)]
-    at = draw_player(view, max(len(lesson.steps) for lesson in lessons) - 1) if lessons else 0
-    names = [name_lesson(work, first, second) for first, second in (views, views[::-1])]
+    at = draw_player(view, _count_steps(sides)) if lessons else 0
     if len(lessons) == 2:
         _describe_comparison(SideBySide(*lessons), *names)
     st.html(STYLE + _STYLE)
@@ -160,6 +183,43 @@ def show_two(work: SessionState) -> None:
         draw_row(lambda side_lesson, at, side: draw_picture(side_lesson, at, is_own, f"-{side}"))
         draw_row(lambda side_lesson, at, side: draw_records(side_lesson, at, is_own, f"-{side}"))
     st.caption(LEGEND)
+
+
+def project_two(work: SessionState) -> None:
+    """Both lessons as one picture; where there is none, back to the page that says why."""
+    sides, view = build_two_lessons(work), work.view(LessonsView).steps
+    last = _count_steps(sides)
+    if not last:
+        show_on_projector(False)
+        st.rerun()
+    at, parts = min(view.step, last), []
+    figures: list[go.Figure | None] = []
+    for pair, side, name in zip(sides, SIDES, _name_both(work, view), strict=True):
+        if not isinstance(pair, TableLesson):
+            parts.append(f'<div class="side alone">{escape(pair.sentence)}</div>')
+            figures.append(None)
+            continue
+        place = min(at, len(pair.lesson.steps) - 1)
+        draw = partial(draw_step_figure, pair, place, PLACE_OF_TWO)
+        figures.append(state.get_or_compute(f"lesson-projected-{side}", (pair.key, place), draw))
+        parts.append(_format_side(pair, place, name))
+    title = f"Step {at} of {last}, two lessons side by side"
+    player = partial(draw_player, view, last)
+    draw_stage(title, "", STYLE + "".join(parts), player, *figures)
+
+
+def _format_side(pair: TableLesson, at: int, name: str) -> str:
+    step = pair.lesson.steps[at]
+    heading = trim_title(": ".join(filter(None, [name, step.heading])), 58)
+    smallest, alteration = _list_sums(pair.lesson, at)
+    return (
+        f'<div class="side"><h4 data-fit>{escape(heading)}</h4>'
+        f'<p class="words" data-fit>{rank_sentences(step.sentence)}</p>'
+        f'<div class="records" data-fit>{format_lattice_legend(pair.lesson, at)}'
+        f"{format_step_records(pair, at)}</div>"
+        f'<div class="sums"><span>Minimum k ↑ {smallest}</span>'
+        f"<span>Alteration ↓ {alteration}</span></div></div>"
+    )
 
 
 # --- what is compared -----------------------------------------------------------------------
@@ -200,12 +260,17 @@ def _show_step(lesson: Lesson, at: int) -> None:
     step, last = lesson.steps[at], len(lesson.steps) - 1
     heading = f"Step {at} of {last}: {step.heading}"
     st.markdown(f"**{escape_markdown(heading)}**  \n{escape_markdown(step.sentence)}")
-    now = step.numbers
+    smallest, alteration = _list_sums(lesson, at)
     st.markdown(
-        f"Minimum k ↑ **{'none' if now.min_k is None else write_count(now.min_k)}** "
-        f"· Alteration ↓ **{write_percent(now.alteration)}** "
-        f"({escape_markdown(lesson.metric.card.title)})"
+        f"Minimum k ↑ **{smallest}** "
+        f"· Alteration ↓ **{alteration}** ({escape_markdown(lesson.metric.card.title)})"
     )
+
+
+def _list_sums(lesson: Lesson, at: int) -> tuple[str, str]:
+    """The minimum k and the alteration after a step."""
+    now = lesson.steps[at].numbers
+    return "none" if now.min_k is None else write_count(now.min_k), write_percent(now.alteration)
 
 
 def draw_choices(

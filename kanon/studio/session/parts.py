@@ -30,6 +30,7 @@ from kanon.report.words import LONGEST, TERMS, Words, parse_words
 from kanon.run import Run
 from kanon.sources.reading import TableFile
 from kanon.strategies import Scope
+from kanon.teaching.playlist import Playlist
 
 TEXT_TITLES: Mapping[str, str] = {"title": "Title", **TERMS}  # the label of each text
 
@@ -68,6 +69,9 @@ class SharedView(StateSection):
     uploads: int = 0  # Counts uploads, so that their field is empty again
     link: str = ""  # The link that was opened last, so that a reload does not open it again
     tour: int = 0  # The step of the guided tour that is shown; 0 without one
+    playlist: Playlist | None = None  # The one that is open
+    slide: int = 0  # The place in it, from 1, of what was opened last; 0 before the start
+    on_projector: bool = False  # Whether Learn and Compare are one picture for a projector
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,7 +142,9 @@ def keep_user_sections(old: SessionState, new: SessionState) -> SessionState:
         replace(new.settings, composed=old.settings.composed),
         replace(new.compare, layout=old.compare.layout),
         replace(new.kept, comparisons=old.kept.comparisons),
-        replace(new.shared, tour=old.shared.tour),
+        replace(
+            new.shared, tour=old.shared.tour, playlist=old.shared.playlist, slide=old.shared.slide
+        ),
     )
 
 
@@ -171,6 +173,7 @@ def has_user_changes(first: SessionState, current: SessionState) -> bool:
 
 _BY_ITSELF = {
     *("result", "results", "bounds", "problem", "notice", "tour", "link"),
+    *("playlist", "slide", "on_projector"),
 }
 
 

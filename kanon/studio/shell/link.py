@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from kanon.errors import KanonError, PlanError, quote
 from kanon.metrics import BESIDE, PUBLISHED
@@ -84,14 +85,16 @@ def _check(what: str, name: str, known: Collection[str]) -> None:
         )
 
 
-def follow_link() -> None:
+def follow_link(page: StreamlitPage) -> None:
     """Open what the address asks for, once; earlier work is replaced only by a press."""
     parameters = st.query_params.to_dict()
+    if page.url_path == "learn" and "sample" not in parameters:
+        return  # the page itself follows a link to a lesson
     text = urlencode(parameters)
     if not parameters or state.get_session().shared.link == text:
         return
     if not state.has_begun():
-        _open(text, parameters)
+        open_link(text, parameters)
         return
     with st.container(horizontal=True, vertical_alignment="center", key="link"):
         st.info(
@@ -99,11 +102,11 @@ def follow_link() -> None:
             "replaces the table and the results of this tab.",
             icon=":material/link:",
         )
-        st.button("Open the link", key="link-open", on_click=_open, args=(text, parameters))
+        st.button("Open the link", key="link-open", on_click=open_link, args=(text, parameters))
         st.button("Keep my work", key="link-keep", on_click=_mark_followed, args=(text,))
 
 
-def _open(text: str, parameters: Mapping[str, str]) -> None:
+def open_link(text: str, parameters: Mapping[str, str]) -> None:
     try:
         new = read_link(state.get_session(), parameters)
     except KanonError as error:

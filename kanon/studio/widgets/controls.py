@@ -1,6 +1,7 @@
 """Controls of several pages: uploads, popovers that close, the fields of a builder."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -30,6 +31,20 @@ def _prepare_server() -> None:
     most = max(limits.upload_megabytes, limits.hierarchies_megabytes, limits.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
     MultiPartParser.spool_max_size = (most + 1) * MEGABYTE
+
+
+_listen = st.components.v2.component(
+    "kanon_keys", js=(Path(__file__).parent / "keys.js").read_text("utf-8")
+)
+
+
+def listen_to_keys(key: str, buttons_by_key: Mapping[str, list[str]]) -> None:
+    """Let keys press buttons: per key, as browsers name it, the first of its buttons that can be.
+
+    Buttons are named by their keys.
+    """
+    st.html(f"<style>.st-key-{key} {{ display: none; }}</style>")
+    _listen(key=key, data={"name": key, "pressed": buttons_by_key})
 
 
 def draw_segments(

@@ -1,5 +1,7 @@
 """The board on the page Compare: arranged, saved and loaded, driven by AppTest."""
 
+from dataclasses import replace
+
 import pytest
 
 from kanon.charts.layout import COSTS, Layout, Panel
@@ -81,6 +83,12 @@ def test_a_panel_fills_the_screen_and_comes_back(board):
     assert [panel["title"] for panel in told["panels"]] == [titles_of_costs[1]]
     assert told["numbers"] is None, "the panel has the whole screen"
     assert fill(None) == whole
+    shared = work(at).shared
+    at.session_state["kanon-work"] = with_fields(
+        work(at), shared=replace(shared, on_projector=True)
+    )
+    assert [panel["title"] for panel in told_to_cursor(go(at))["panels"]] == titles_of_costs[:3]
+    at.session_state["kanon-work"] = with_fields(work(at), shared=shared)
     fill(5)
     at.button_group(key=f"board-number-{work(at).version}").set_value(2)
     assert len(told_to_cursor(go(at))["panels"]) == 2, "one that is gone fills nothing"

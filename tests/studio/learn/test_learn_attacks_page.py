@@ -105,7 +105,7 @@ def test_an_attack_is_told_in_four_steps_as_the_library_finds_it(page, kind):
 def test_projected_one_step_is_told_at_a_time(page):
     at = at_attack(page, kind="homogeneity", step=4)
     assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
-    at = ui.change(at, view=replace(ui.work(at).view(LessonsView), on_projector=True))
+    at = ui.change(at, shared=replace(ui.work(at).shared, on_projector=True))
     (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
     scene = run_attack("homogeneity", build_attack_case("homogeneity"))
     assert "4. What follows" in shown and escape(scene.finding) in shown
@@ -115,7 +115,7 @@ def test_projected_one_step_is_told_at_a_time(page):
     (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
     assert "3. Who fits" in shown and shown.count("● fits") == len(scene.left)
     at.session_state[ui.WORK] = with_fields(
-        ui.work(at), view=replace(ui.work(at).view(LessonsView), on_projector=False)
+        ui.work(at), shared=replace(ui.work(at).shared, on_projector=False)
     )
 
 

@@ -16,7 +16,8 @@ const itsOwn = (event) => event.key === " " &&
   event.target.matches(":focus-visible");
 
 const LONGEST = 600; // milliseconds until a page that is drawn at once counts as drawn
-let pressed = {}, waiting = [], timer, since = 0, begun = true;
+const pressed = {}; // per listener its buttons by key
+let waiting = [], timer, since = 0, begun = true;
 
 const drawing = () => {
   const app = document.querySelector("[data-test-script-state]");
@@ -47,7 +48,7 @@ const scrolls = (target) => {
 };
 
 function press(event) {
-  const names = pressed[event.key];
+  const names = Object.values(pressed).map((buttons) => buttons[event.key]).find(Boolean);
   const target = event.target instanceof Element ? event.target : document.body;
   if (!names || event.ctrlKey || event.altKey || event.metaKey) return;
   if (typing(target) || itsOwn(event) || scrolls(target)) return;
@@ -60,11 +61,12 @@ function press(event) {
 }
 
 export default function ({ data }) {
-  pressed = data.pressed;
+  pressed[data.name] = data.pressed;
   // Added twice, a listener listens once.
   document.addEventListener("keydown", press, true);
   return () => {
-    document.removeEventListener("keydown", press, true);
+    delete pressed[data.name];
+    if (!Object.keys(pressed).length) document.removeEventListener("keydown", press, true);
     waiting = [];
   };
 }

@@ -1,4 +1,4 @@
-"""One picture for a projector, which fills the window: a step of a story on the page Learn.
+"""One picture for a projector, which fills the window: a step of one story, or of two, on Learn.
 
 Made for 1024 × 720 pixels, it scales up. Text that is too long gets smaller; then the browser
 leaves out what ranks last (``data-rank``, the largest first) and says how much.
@@ -6,7 +6,6 @@ leaves out what ranks last (``data-rank``, the largest first) and says how much.
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -14,12 +13,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.charts.lesson_look import Room
-from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
+from kanon.studio.session.parts import SharedView
 from kanon.studio.session.text import trim_title
 from kanon.studio.widgets.picture import draw_chart
 
-PLACE = Room(560, 320, 16)  # the place of its picture; projector.css has the same
+# The place of its picture, or of each of two; projector.css has the same.
+PLACE, PLACE_OF_TWO = Room(560, 320, 16), Room(490, 270, 16)
 
 _HEADING = 85  # a longer heading does not find room in a line; the sentence says it too
 
@@ -32,7 +32,7 @@ _fit = st.components.v2.component(
 
 
 def show_on_projector(on: bool = True) -> None:
-    state.update_sections(replace(state.get_session().view(LessonsView), on_projector=on))
+    state.update_fields(SharedView, on_projector=on)
 
 
 def draw_stage(
@@ -40,18 +40,19 @@ def draw_stage(
     text: str,
     parts: str,
     buttons: Callable[[], object],
-    figure: go.Figure | None = None,
+    *figures: go.Figure | None,
 ) -> None:
-    title = escape(trim_title(heading, _HEADING))
+    title, kind = escape(trim_title(heading, _HEADING)), " two" * (len(figures) > 1)
     with st.container(key="projector"):
         st.html(_STYLE)
         st.html(
-            f'<div class="stage"><h3 class="head" data-fit>{title}</h3>'
-            f'<p class="words" data-fit>{_rank_sentences(text)}</p>{parts}</div>'
+            f'<div class="stage{kind}"><h3 class="head" data-fit>{title}</h3>'
+            f'<p class="words" data-fit>{rank_sentences(text)}</p>{parts}</div>'
         )
-        if figure is not None:
-            with st.container(key="projector-picture"):
-                draw_chart(figure, "lesson-projected", width="content")
+        for figure, side in zip(figures, ("", "-other"), strict=False):
+            if figure is not None:
+                with st.container(key=f"projector-picture{side}"):
+                    draw_chart(figure, f"lesson-projected{side}", width="content")
         with st.container(key="learn-buttons"):
             buttons()
             _fit(key="projector-fit")
@@ -64,7 +65,7 @@ def draw_stage(
         )
 
 
-def _rank_sentences(text: str) -> str:
+def rank_sentences(text: str) -> str:
     """Sentences; where there is no room for all, the last ones are left out first."""
     return " ".join(
         f"<span{f' data-rank={place}' if place else ''}>{escape(sentence)}</span>"
