@@ -6,8 +6,7 @@ hold that both take the same merges, and the benchmarks say how much faster the 
 """
 
 import numpy as np
-from numba import njit, types
-from numba.typed import Dict
+from numba import njit
 
 from kanon.algorithms.task import Task
 from kanon.kernels.hashing import hash_tuples
@@ -115,27 +114,65 @@ def _key(nodes, widths):
 
 
 @njit(cache=True)
+def _find(keys, key):
+    """The place of a key, or of its first empty one. Numba's own dict takes long to compile."""
+    room = keys.shape[0]
+    place = (key ^ (key >> 7) ^ (key >> 21)) % room
+    while keys[place] >= 0 and keys[place] != key:
+        place = (place + 1) % room
+    return place
+
+
+@njit(cache=True)
+def _add(both, dense, one, other, third):
+    for v in range(dense.shape[1]):
+        both[v] = dense[one, v] + dense[other, v] + (dense[third, v] if third >= 0 else 0)
+
+
+@njit(cache=True)
+def _count(open_):
+    found = 0
+    for is_open in open_:
+        found += is_open
+    return found
+
+
+@njit(cache=True)
+def _keep(open_, values, sign, most):
+    """Of the open ones, those whose value, times the sign, is at most so much."""
+    for i in range(open_.shape[0]):
+        open_[i] = open_[i] and sign * values[i] <= most
+
+
+@njit(cache=True)
 def _run(
     nodes, counts, ranks, dense, parents, depths, widths, name, whole, weighted, k, seed, below
 ):
     size, m = nodes.shape[0] // 2, nodes.shape[1]
     highest = name in (2, 3, 4, 8, 10)  # l and k are to be high, t low
-    total = dense[:size].sum(axis=0)
+    total = np.zeros(dense.shape[1], dtype=np.int64)
+    for e in range(size):
+        for v in range(dense.shape[1]):
+            total[v] += dense[e, v]
     live = np.arange(size)
     alive = size
     value = np.zeros(2 * size)
     for e in range(size):
         if name != 1:
             value[e] = _value(name, dense[e], total)
-    here = Dict.empty(types.int64, types.int64)
+    keys = np.full(8 * size, -1)  # of all classes that there ever are
+    here = np.full(8 * size, -1)  # the class with that key, while there is one
     for e in range(size):
-        here[_key(nodes[e], widths)] = e
+        found = _find(keys, _key(nodes[e], widths))
+        keys[found], here[found] = _key(nodes[e], widths), e
     parts = np.full((size, 3), -1, dtype=np.int32)
     smallest = np.zeros(size, dtype=np.int64)
     merges = 0
     joint = np.zeros(m, dtype=nodes.dtype)
+    both = np.zeros(dense.shape[1], dtype=np.int64)
     cost = np.zeros(size, dtype=np.int64)
     after = np.zeros(size)
+    score = np.zeros(size)
     third = np.zeros(size, dtype=np.int64)
     up = np.zeros(depths.shape, dtype=np.int64)
     down = np.zeros(depths.shape, dtype=np.int64)
@@ -165,8 +202,8 @@ def _run(
         if below > 0:
             for i in range(alive):
                 open_[i] = counts[live[i]] < below
-            if not open_.any():
-                open_[:] = True
+            if not _count(open_):
+                open_ = np.ones(alive, dtype=np.bool_)
         cheapest = np.int64(2**63 - 1)
         for i in range(alive):
             e = live[i]
@@ -183,12 +220,10 @@ def _run(
                 continue
             for j in range(m):
                 joint[j] = _lca(parents[j], nodes[chosen, j], nodes[e, j])
-            third[i] = here.get(_key(joint, widths), np.int64(-1))
+            third[i] = here[_find(keys, _key(joint, widths))]
             if third[i] in (e, chosen):
                 third[i] = -1
-            both = dense[chosen] + dense[e]
-            if third[i] >= 0:
-                both = both + dense[third[i]]
+            _add(both, dense, chosen, e, third[i])
             after[i] = _value(name, both, total)
             if whole:
                 for w in range(3):
@@ -200,28 +235,31 @@ def _run(
                         break
         slack = 1e-9
         if name in (1, 2, 5):  # cheapest first
-            open_ &= cost[:alive] == cheapest
+            _keep(open_, cost, 1, cheapest)
         if name in (2, 3, 8, 10):
             best = -np.inf
             for i in range(alive):
                 if open_[i]:
                     best = max(best, after[i])
-            open_ &= after[:alive] >= best * (1 - slack)
+            _keep(open_, after, -1, -best * (1 - slack))
         if name in (5, 6, 9):
             best = np.inf
             for i in range(alive):
                 if open_[i]:
                     best = min(best, after[i])
-            open_ &= after[:alive] <= best
+            _keep(open_, after, 1, best)
         if name in (4, 7):
-            score = cost[:alive] / after[:alive] if name == 4 else cost[:alive] * after[:alive]
-            open_ &= score <= score.min() * (1 + slack)
+            best = np.inf
+            for i in range(alive):
+                score[i] = cost[i] / after[i] if name == 4 else cost[i] * after[i]
+                best = min(best, score[i])
+            _keep(open_, score, 1, best * (1 + slack))
         if name in (3, 6, 10):
             least = np.int64(2**62)
             for i in range(alive):
                 if open_[i]:
                     least = min(least, cost[i])
-            open_ &= cost[:alive] == least
+            _keep(open_, cost, 1, least)
         best_place = -1
         for i in range(alive):
             if open_[i] and (best_place < 0 or _precedes(live[i], live[best_place], ranks, nodes)):
@@ -229,19 +267,19 @@ def _run(
         other, made = live[best_place], size + merges
         for j in range(m):
             nodes[made, j] = _lca(parents[j], nodes[chosen, j], nodes[other, j])
-        third[best_place] = here.get(_key(nodes[made], widths), np.int64(-1))
+        third[best_place] = here[_find(keys, _key(nodes[made], widths))]
         met = third[best_place]
         if met in (chosen, other):
             met = np.int64(-1)
         counts[made] = counts[chosen] + counts[other]
-        dense[made] = dense[chosen] + dense[other]
+        _add(dense[made], dense, chosen, other, met)
         if met >= 0:
             counts[made] += counts[met]
-            dense[made] += dense[met]
         for gone in (chosen, other, met):
             if gone >= 0:
-                del here[_key(nodes[gone], widths)]
-        here[_key(nodes[made], widths)] = made
+                here[_find(keys, _key(nodes[gone], widths))] = -1
+        found = _find(keys, _key(nodes[made], widths))
+        keys[found], here[found] = _key(nodes[made], widths), made
         if name != 1:
             value[made] = _value(name, dense[made], total)
         if seed >= 0:
