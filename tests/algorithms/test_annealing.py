@@ -257,6 +257,7 @@ def test_the_samples_lose_as_little_as_is_proved(name, k, share):
     check_beside_proof(read_prepared(path, folder, ""), k, share)
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.parametrize(("k", "share"), [pytest.param(5, 0.05), *NIGHTLY])
 def test_adult_loses_as_little_as_is_proved(adult_path, k, share):

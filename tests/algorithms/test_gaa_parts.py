@@ -444,6 +444,7 @@ def test_parts_lose_little_on_the_census(metric, parts):
     check_loss(census_task(metric), parts)
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.parametrize(("metric", "parts"), [("ncp", 16), *with_parts(2)])
 def test_parts_lose_little_on_adult(adult_path, metric, parts):

@@ -226,6 +226,7 @@ def test_a_chain_of_very_many_levels_is_refused():
         lattice_size.compute_nodes_by_level(Hierarchy.from_entries(chain))
 
 
+@pytest.mark.nightly
 def test_many_attributes_are_counted_as_by_hand():
     """By the hash of two parts, and where each pair has a place; rolled up, and from nothing."""
     problem = wide(900, 6, 24)
@@ -372,6 +373,7 @@ def test_the_trace_of_a_release():
 
 
 # --- Room: what is kept is bounded, and what was dropped is counted again -----------------------
+@pytest.mark.nightly
 def test_a_full_memory_changes_nothing(monkeypatch):
     problem = wide(300, 4, 12)
     for name in ("_MOST_SNAPSHOT_BYTES", "_MOST_PART_BYTES"):

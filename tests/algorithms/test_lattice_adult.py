@@ -106,6 +106,7 @@ def test_optimal_searches_agree(adult_path, metric, loss, k, share):
     check_agree(task_of(adult_path, metric, k, share, loss), searches)
 
 
+@pytest.mark.nightly
 def test_suppression_at_five_percent_is_bounded_well(adult_path):
     """The bounded search counts a few percent of the nodes, and no search counts half of them."""
     task = task_of(adult_path, "ncp", 5, 0.05)

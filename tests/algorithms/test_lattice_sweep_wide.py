@@ -92,6 +92,7 @@ def sets_of(group_of: np.ndarray) -> list[set[int]]:
     return [set(np.flatnonzero(group_of == g).tolist()) for g in range(group_of.max() + 1)]
 
 
+@pytest.mark.nightly
 @examples(40)
 @given(cases(max_records=24), st.data())
 def test_clusters_equal_those_of_the_slow_version(case, data):
@@ -221,6 +222,7 @@ def test_parts_and_few_visits_still_release_everything(monkeypatch):
     assert found.suppressed_records == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [5, 100])
 def test_the_nodes_of_clusters_lose_as_little_as_all_nodes(k):

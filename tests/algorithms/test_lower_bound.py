@@ -104,6 +104,7 @@ def plain_worth(records: list[tuple[int, int]], k: int) -> int:
     return max([0, *(sum(every[:size]) for size in range(k, len(every) + 1))])
 
 
+@pytest.mark.nightly
 @examples(200)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 9)), min_size=1, max_size=12),

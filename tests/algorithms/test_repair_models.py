@@ -182,6 +182,7 @@ def test_what_remains_joins_the_cheapest_class_that_can_take_it(table, wanted, d
     }
 
 
+@pytest.mark.nightly
 def test_no_merge_loses_more_after_the_sweep():
     table = build_table(4)
     for delta in (0.2, 0.6, 0.9):

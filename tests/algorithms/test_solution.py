@@ -1,6 +1,7 @@
 """Solutions for single k, and what is joined of them."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def solved(name, k, path=None, **keys):
     return solve_one_k(ignore_progress, name, prepared_for(name, **keys).task(), k, NCP, path)
 
 
+@pytest.mark.nightly
 @examples(40)
 @given(st.sets(st.integers(2, 6), min_size=1), st.sets(st.integers(2, 6), min_size=1))
 def test_joined_points_are_those_of_all_k_measured_at_once(some, others):

@@ -131,6 +131,7 @@ def test_where_strategies_alone_vary_colour_says_the_strategy():
     )
 
 
+@pytest.mark.nightly
 @given(st.data())
 def test_no_two_lines_look_alike(data):
     several = st.lists(

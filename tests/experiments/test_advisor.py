@@ -573,6 +573,7 @@ def test_without_a_sensitive_column_there_are_seven_ways_and_it_is_said(hospital
     assert len(found.proposals) == 1 and found.about_ties == ""
 
 
+@pytest.mark.nightly
 def test_the_table_of_all_has_every_way_once_the_best_first(advised):
     table = advised.table()
     assert len(table) == 95 and table["way"].is_unique and table["rank"].tolist()[-1] == 95

@@ -506,6 +506,7 @@ def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparis
     return Comparison(build_lines(wanted, found, measured), tuple(measured), n, tuple(ks))
 
 
+@pytest.mark.nightly
 @examples(20)
 @given(problems())
 def test_the_table_behind_the_curves_holds_every_seed(problem):

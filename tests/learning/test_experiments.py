@@ -325,6 +325,7 @@ def study(algorithms=("gaa", "mondrian", "optimal")):
     )
 
 
+@pytest.mark.nightly
 def test_releases_are_measured_and_learnt_from():
     prediction = study()
     names = (TREE, "logistic-regression")

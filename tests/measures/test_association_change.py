@@ -217,6 +217,7 @@ def plan_of(k: int, *sensitive: str) -> Plan:
     return make_plan(columns, k, algorithm, suppression_limit=1.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 def test_what_was_drawn_independently_does_not_go_together():
     table = extract(1)

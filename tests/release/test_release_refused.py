@@ -44,6 +44,7 @@ def test_nothing_is_written_to_a_file(people, tmp_path):
     done.write(Address(str(tmp_path / "released.csv")))
 
 
+@pytest.mark.nightly
 def test_an_engine_leaves_nothing_behind(people, tmp_path):
     plan, table, path = people
     done = run(plan, table)
@@ -61,6 +62,7 @@ def test_the_command_line_says_so_and_writes_nothing(kanon, folder, forgetful):
     assert files(folder) == before
 
 
+@pytest.mark.nightly
 def test_no_page_offers_it(start, forgetful):
     at = anonymised(with_people(go(start(), DATA)))
     offered = {one.proto.label: one.proto.disabled for one in at.get("download_button")}

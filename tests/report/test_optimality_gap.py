@@ -107,6 +107,7 @@ def test_the_bound_lies_between_its_definition_and_the_best_of_all_releases(k):
     )
 
 
+@pytest.mark.nightly
 @examples(25)
 @given(st.data())
 def test_no_algorithm_goes_below_the_bound(data):

@@ -221,6 +221,7 @@ def in_released_order(plan, table):
     return table.loc[[*order, *table.index.difference(order)]].reset_index(drop=True)
 
 
+@pytest.mark.nightly
 @examples(60)
 @given(tables_and_plans(), st.data())
 def test_two_tables_with_one_release_are_published_alike(given_table, data):

@@ -138,6 +138,7 @@ def spark() -> Iterator[None]:
         yield
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
 @examples(40, in_gate=2)

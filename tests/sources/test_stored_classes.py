@@ -59,6 +59,7 @@ def test_a_full_domain_search_finds_the_same_node(stored, tmp_path, name, engine
     check_same(run(plan, stored(engine)), ours, tmp_path / "out")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "suppressed"), [
     pytest.param(name, how, marks=[] if (name, how) == ("datafly", "keep") else NIGHTLY)
     for name in FULL_DOMAIN if name not in ("levels", "mingen")
@@ -84,6 +85,7 @@ def test_other_models_hold_as_well(stored, tmp_path, algorithm):
     check_same(run(plan, stored("duckdb")), ours, tmp_path / "out")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [pytest.param(3, marks=NIGHTLY, id="in the parts alone"),
                                pytest.param(60, id="and then together")])  # fmt: skip

@@ -70,6 +70,7 @@ def seen(at, downloads, pages=PAGES):
     return {name: make() for name, make in list(downloads.values())}
 
 
+@pytest.mark.nightly
 def test_no_file_or_picture_holds_original_values_unsaid(opened, downloads, pictures):
     seen(opened, downloads)
     asked = {"privacy-attack", "lesson-picture", "lesson-running"}

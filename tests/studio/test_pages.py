@@ -250,6 +250,7 @@ def sent(at):
             yield from texts_of(node.proto)
 
 
+@pytest.mark.nightly
 def test_names_never_reach_markdown_unescaped(start):
     table = pd.DataFrame(
         {
@@ -319,6 +320,7 @@ def test_two_sessions_do_not_see_each_others_work(start):
     assert not urls[0] & urls[1] - {""}
 
 
+@pytest.mark.nightly
 def test_leaving_a_page_and_returning_keeps_everything(start):
     at = ui.with_people(start(ui.DATA))
     ui.give_role(at, "name", "insensitive")

@@ -310,6 +310,7 @@ def test_a_click_on_a_table_that_was_replaced_changes_nothing(start, control):
 
 
 # --- sessions and cancelling ----------------------------------------------------------------
+@pytest.mark.nightly
 def test_two_sessions_share_nothing(start, folder, people):
     other = folder / "others.parquet"
     ui.PEOPLE.to_parquet(other)

@@ -77,11 +77,13 @@ def draw_learn_choices(work: SessionState) -> None:
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
+    with st.sidebar:
         if view.part != "exercises":
             st.button(
                 "Projector",
                 icon=":material/slideshow:",
                 key="learn-projector",
+                width="stretch",
                 on_click=show_on_projector,
                 help="One picture that fills the window, with letters large enough for the last "
                 "row. Use the keys or a presenter remote to move; Esc brings you back.",

@@ -90,7 +90,9 @@ def draw_playlist_menu(visible: Link | None, check_lesson: Callable[[Link], obje
         title = playlist.title if playlist else "My playlist"
         put(create_playlist(title, links) if links else None)
 
-    with open_closing_popover("Playlist", f"playlist-menu-{key}", icon=":material/playlist_play:"):
+    with open_closing_popover(
+        "Playlist", f"playlist-menu-{key}", icon=":material/playlist_play:", width="stretch"
+    ):
         st.markdown(
             "A lesson plan as a list of links, each to a page with its table, algorithm, k and "
             "step. Page down and page up, the keys of a presenter remote, go on and back. A link "

@@ -119,6 +119,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     assert at.selectbox(key="run-strategy").value == "s6"
 
 
+@pytest.mark.nightly
 def test_without_a_sensitive_column_what_looks_at_one_is_not_offered(start):
     at = start(sample="animals-v21")
     offered = at.selectbox(key="run-strategy").options
@@ -240,6 +241,7 @@ def test_one_of_several_sensitive_columns_is_looked_at_and_models_are_about_each
 
 
 # --- what is required beside k --------------------------------------------------------------
+@pytest.mark.nightly
 def test_models_are_added_changed_and_removed_and_gone_with_their_table(start):
     at = ui.anonymised(start())
     assert "Also require: nothing" in ui.popovers(at)

@@ -62,6 +62,7 @@ def test_what_loses_clearly_less_is_named_and_used_with_one_press(start):
     assert named(at) == [sentence] and not ui.warnings(at)
 
 
+@pytest.mark.nightly
 def test_it_gives_way_to_what_a_user_starts(start, monkeypatch):
     at = ui.settle_all(at_k(ui.anonymised(start()), 3))
     assert not named(at) and len(ui.work(at).findings.results) == 1, "nothing is tried unasked"

@@ -43,6 +43,7 @@ def digest_of(at):
     return hashlib.sha256(work(at).table.content).hexdigest()
 
 
+@pytest.mark.nightly
 def test_the_archive_holds_the_release_in_the_chosen_form(anonymised, downloads, tmp_path):
     at = anonymised
     for form in ("plain", "excel"):

@@ -20,6 +20,7 @@ def measured(at):
     return ui.settled(ui.press(at, "Run the three searches"))
 
 
+@pytest.mark.nightly
 def test_the_numbers_are_those_of_the_searches(start):
     """Of the page's own settings: metric, weights of columns, suppression, Samarati's choices."""
     at = searches(start())

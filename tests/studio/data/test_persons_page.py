@@ -36,6 +36,7 @@ def axes_of_k(at):
     return [title for title in titles if title.startswith("k")]
 
 
+@pytest.mark.nightly
 def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
     at = visits
     (said,) = [one for one in ui.warnings(at) if "k counts each row as a different person" in one]

@@ -61,6 +61,7 @@ def test_three_verdicts_are_side_by_side(hospital):
     assert "Thresholds that you set count only for: Anybody." in ui.page_text(at)
 
 
+@pytest.mark.nightly
 def test_a_floor_is_measured_and_missed_and_a_wrong_number_changes_nothing(hospital):
     at = want(hospital, "alteration", 120.0)
     (said,) = ui.problems(at)

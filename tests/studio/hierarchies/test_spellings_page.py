@@ -52,6 +52,7 @@ def test_spellings_that_differ_in_blanks_alone_do_not_look_the_same(page):
     assert any("␣ is a blank" in said for said in ui.captions(page))
 
 
+@pytest.mark.nightly
 def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert "2 groups of values look like spellings of the same thing" in with_jobs(page, FEW)
     before, cells = tree(page), ui.work(page).table.records.count_column_values("job").counts

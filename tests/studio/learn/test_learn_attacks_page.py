@@ -42,7 +42,7 @@ def forth(at):
 
 
 def texts(at):
-    return [one.value.replace("\\", "").replace("**", "") for one in at.markdown]
+    return [one.value.replace("\\", "").replace("**", "") for one in at.main.markdown]
 
 
 def findings(at):
@@ -156,6 +156,7 @@ def small(table, **roles):
     return at_attack(ui.go(at, LEARN), own=True, kind="homogeneity", step=4)
 
 
+@pytest.mark.nightly
 def test_cells_and_names_are_text_and_nothing_else(workers):
     strange = "**b** $x$ <script>alert(1)</script> ![i](http://a.b/c)"
     table = pd.DataFrame({"[a](b)": ["1", "1", "2", "2"], "ill": [strange, strange, "flu", "`"]})

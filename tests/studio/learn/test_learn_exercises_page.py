@@ -273,6 +273,7 @@ def test_an_exam_tells_nothing_of_what_answers_are_worth(page, downloads):
         assert not at.success and not at.error
 
 
+@pytest.mark.nightly
 def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, clock):
     at = load_set(opened(page), EXAM.to_json().encode())
     at = at_place(at, place(at, "count", EXAM))
@@ -403,12 +404,13 @@ def test_no_page_and_no_download_has_solutions_without_the_code(page, downloads)
 
 def test_no_lesson_is_shown_while_an_exam_is_open(page):
     at = load_set(opened(page), EXAM.to_json().encode())
-    shown = replace(work(at).view(LessonsView), part="steps", on_projector=True)
-    at = dashboard.change(at, view=shown)
+    shown = replace(work(at).view(LessonsView), part="steps")
+    shared = work(at).shared
+    at = dashboard.change(at, view=shown, shared=replace(shared, on_projector=True))
     assert any("An exam is open" in one.value for one in at.info)
     assert not [one for one in at.button if one.key == "learn-next"]
-    back = replace(shown, part="exercises", on_projector=False)
-    at = close_exam(dashboard.change(at, view=back), CODE)
+    back = replace(shown, part="exercises")
+    at = close_exam(dashboard.change(at, view=back, shared=shared), CODE)
     at = dashboard.change(at, view=replace(work(at).view(LessonsView), part="steps"))
     assert [one for one in at.button if one.key == "learn-next"]
 

@@ -79,6 +79,7 @@ def with_table(at):
     return typed(at, "text_area", "0-tree", TREE)
 
 
+@pytest.mark.nightly
 def test_a_set_with_each_kind_of_question_is_made_from_nothing(page, downloads):
     at = with_table(page)
     assert list_records(view(at).draft["tables"][0]) == [*RECORDS]

@@ -96,6 +96,7 @@ def test_a_cancelled_attack_changes_nothing(start):
     assert ui.work(at).message.notice == ui.CANCELLED
 
 
+@pytest.mark.nightly
 def test_a_protocol_is_text_and_belongs_to_its_session_alone(start):
     at, other = on_privacy(start), on_privacy(start)
     type_attempt(at, right=4)

@@ -145,6 +145,7 @@ def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch
     assert ui.problems(at)
 
 
+@pytest.mark.nightly
 def test_a_release_is_made_looked_at_and_outdated(start):
     at = ui.go(start(), PRIVACY)
     assert any(NOTHING_YET in one.value for one in at.info) and not at.get("plotly_chart")
@@ -219,6 +220,7 @@ def test_a_population_stands_behind_its_table_and_no_other(start):
     assert ui.button(at, "Anonymise")
 
 
+@pytest.mark.nightly
 def test_names_and_values_from_a_table_are_no_markdown(start):
     picture = "![x](http://a.b)"
     table = ui.PEOPLE.rename(

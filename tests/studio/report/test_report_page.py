@@ -260,6 +260,7 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
 
 
 # --- texts ------------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_whatever_is_typed_is_text_of_a_bounded_length(start):
     at = with_preview(made(start(REPORT)))
     for text in (HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"):

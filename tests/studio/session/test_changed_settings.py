@@ -26,6 +26,7 @@ def made(start):
     return ui.anonymised(start(sample="hospital"))
 
 
+@pytest.mark.nightly
 def test_what_matters_to_the_result_is_named_and_nothing_else(made):
     at = made
     assert changed(at) is None

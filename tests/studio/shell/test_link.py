@@ -116,6 +116,7 @@ def test_a_link_asks_before_it_replaces_work(opened):
     assert ui.work(at).table.origin == "animals-v21"
 
 
+@pytest.mark.nightly
 def test_a_wrong_link_is_said_and_changes_nothing(opened):
     at = opened(sample="hospital", k="1000")
     assert ui.work(at).table.origin == "census"

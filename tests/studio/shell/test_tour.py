@@ -1,5 +1,7 @@
 """The stops of the guided tour; the tour itself is taken in tests/browser/test_look.py."""
 
+import pytest
+
 from kanon.studio.shell.tour import STEPS
 from support.dashboard import APP, DATA, with_people, work
 from support.works import with_fields
@@ -11,6 +13,7 @@ def test_every_stop_is_a_page_of_its_own():
         assert (APP.parent / step.page).is_file()
 
 
+@pytest.mark.nightly
 def test_the_tour_goes_on_with_another_table(start):
     at = start(DATA)
     at.session_state["kanon-work"] = with_fields(work(at), tour=2)

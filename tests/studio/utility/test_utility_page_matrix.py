@@ -40,6 +40,7 @@ def heat_map(at):
     return found.proto.spec
 
 
+@pytest.mark.nightly
 def test_every_representation_is_drawn_and_said(opened):
     """[F, Mammal] of 2 lions and 2 dogs, [M, Felid] of 2 cats and 2 lions: sure by a half.
 

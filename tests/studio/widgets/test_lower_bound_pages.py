@@ -76,6 +76,7 @@ def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
     )
 
 
+@pytest.mark.nightly
 def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for):
     at = ui.anonymised(start())
     assert not said(at) and not ui.work(at).findings.bounds

@@ -79,6 +79,7 @@ def next_month(start):
     return ui.go(ui.upload(at, "next.csv", ui.as_bytes(table, "csv")), ui.COMPARE)
 
 
+@pytest.mark.nightly
 def test_next_month_a_kept_plan_says_what_is_new_and_is_used(next_month):
     at = next_month
     (kept,) = ui.work(at).kept.configurations
