@@ -244,6 +244,7 @@ PAIRS = list(product((2, 5, 100), (0.0, 0.05, 1.0)))
 NIGHTLY = [pytest.param(*pair, marks=pytest.mark.nightly) for pair in PAIRS]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "k", "share"),
     [

@@ -221,6 +221,7 @@ def skewed(seed: int) -> Problem:
     return Problem((tree,) * 3, tuple(tuple(tree.leaves[int(v)] for v in row) for row in drawn))
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("algorithm", OPTIMAL, ids=lambda one: one.CARD.name)
 @pytest.mark.parametrize("seed", seeds(2, in_gate=1))

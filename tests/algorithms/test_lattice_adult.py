@@ -123,6 +123,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("algorithm", "k", "share"), [*WALKS, *EVERY])
 def test_a_release_counted_by_rows_alone(adult_path, algorithm, k, share):

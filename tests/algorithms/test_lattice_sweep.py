@@ -189,6 +189,7 @@ def test_the_thorough_effort_with_too_little_room_on_more_classes(seed, monkeypa
 
 
 # --- The effort closest -------------------------------------------------------------------------
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", seeds(2, in_gate=1))
 def test_the_effort_closest_is_between_the_bound_and_the_thorough_effort(seed):
     problem, chosen = many_classes(seed, 300)

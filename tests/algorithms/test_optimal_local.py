@@ -64,6 +64,7 @@ def many_pairs(seed: int) -> tuple[Problem, dict]:
     return Problem((tree, tree), tuple(rows)), {"metric": "custom"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", seeds(6, in_gate=1))
 def test_no_partition_of_nine_tuples_loses_less(seed):
     problem, chosen = many_pairs(seed)

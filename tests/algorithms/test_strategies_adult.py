@@ -63,6 +63,7 @@ def check_same(task: Task) -> None:
             assert np.array_equal(found.at(k).targets, expected.at(k).targets), k
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.adult
 @pytest.mark.parametrize(("strategy", "scope", "column", "metric"), [

@@ -36,6 +36,7 @@ def test_it_is_said_in_sentences_and_nothing_is_written(folder, capsys):
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
 
 
+@pytest.mark.nightly
 def test_the_numbers_as_json_and_all_ways_in_a_file(folder, capsys):
     assert advise("--k", "2-3", "--limits", "l=2", "--json", "--out", "ways.csv") == 0
     found = json.loads(capsys.readouterr().out)

@@ -98,6 +98,7 @@ def borne_out() -> dict[tuple[str, float], Searches]:
 GAA, SWEEP, OLA = Way("gaa"), Way("lattice-sweep"), Way("ola", 0.05)
 
 
+@pytest.mark.nightly
 def test_a_sentence_on_the_searches_that_does_not_hold_stops_the_page():
     none = side({})
     runs = borne_out()

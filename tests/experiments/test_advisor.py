@@ -347,6 +347,7 @@ def by_pandas(table, persons, k, proposal):
     return 100 * (rows[[*"xyz"]] == "*").mean().mean(), min(levels), max(distances)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("persons", [False, pytest.param(True, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))]

@@ -193,6 +193,7 @@ def test_ranges_of_mondrian_are_attacked_too():
     assert found.shares.sureness >= found.release.sureness
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_of_a_merged_release_of_adult_no_cell_can_be_read_off(adult_path):
     """Nine quasi-identifiers, salary to be guessed, k = 5."""

@@ -214,6 +214,7 @@ def one_thread():
         yield
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_every_classifier_learns_what_is_plain_and_repeats_itself(name):

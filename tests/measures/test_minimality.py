@@ -200,6 +200,7 @@ def small_tables(draw, tree):
     return towns, ills
 
 
+@pytest.mark.nightly
 @examples(60)
 @given(trees(max_nodes=9), st.data(), st.sampled_from(MODELS),
        st.sampled_from(["incognito", "samarati", "ola", "flash", "optimal"]))  # fmt: skip

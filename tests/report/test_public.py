@@ -102,6 +102,7 @@ label = st.text(
 )
 
 
+@pytest.mark.nightly
 @settings(max_examples=5, deadline=None)
 @given(st.lists(label, min_size=10, max_size=10))
 def test_the_form_for_publication_shows_no_label_below_released_ones(texts):

@@ -276,6 +276,7 @@ def test_every_format_keeps_the_order_of_the_table(tmp_path, engine, ending):
     assert [visits for (visits,) in rows] == PEOPLE["visits"].to_pylist()
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("algorithm", "order", "engine"), [
     ({"name": "flash"}, "released", "duckdb"), ({"name": "gaa", "parts": "4"}, "table", "duckdb"),

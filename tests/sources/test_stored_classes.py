@@ -47,6 +47,7 @@ ENGINES = ["duckdb", pytest.param("other", marks=NIGHTLY)]  # SQLite is slow at 
 IN_GATE = {("levels", "duckdb"), ("ola", "duckdb")}
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "engine"), [
     pytest.param(name, engine, marks=[] if (name, engine) in IN_GATE else NIGHTLY)

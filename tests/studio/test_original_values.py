@@ -121,6 +121,7 @@ def test_it_is_asked_once_in_a_session(opened, downloads):
     assert asked_for(at) == []
 
 
+@pytest.mark.nightly
 def test_an_operator_forbids_them(opened, downloads, pictures, limits):
     limits("original_values_downloads = false\n")
     at, pages = opened, (PRIVACY, UTILITY, LEARN)

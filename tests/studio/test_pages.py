@@ -117,6 +117,7 @@ def test_an_algorithm_for_one_k_has_a_slider_and_runs_for_the_k_that_is_chosen(s
 
 
 # --- cancel ---------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_cancel_keeps_the_old_result(start):
     at = ui.anonymised(start())
     before = ui.numbers(at)

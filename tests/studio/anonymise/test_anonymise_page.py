@@ -479,6 +479,7 @@ def released_from(start, name, content):
     return ui.anonymised(at)
 
 
+@pytest.mark.nightly
 def test_a_download_is_written_as_the_upload_was_and_in_its_order_on_request(start, downloads):
     """Cells that were not blurred are the bytes that came: decimal commas too."""
     header, *lines = RAW.splitlines(keepends=True)

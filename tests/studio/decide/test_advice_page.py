@@ -198,6 +198,7 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     assert not cards(at)
 
 
+@pytest.mark.nightly
 def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
     weighed = rank_configurations(found[0], [3])
     first, *others = propose(weighed)

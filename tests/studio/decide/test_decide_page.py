@@ -47,6 +47,7 @@ def want(at, name, number):
     return ui.enter(at, field_of(at, name), number)
 
 
+@pytest.mark.nightly
 def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, downloads):
     at = hospital
     assert "0 of 5 thresholds are met" in ui.page_text(at)

@@ -34,6 +34,7 @@ def verdicts(at):
     return table.map(lambda cell: cell.replace("\\", "")).set_index("Threshold")
 
 
+@pytest.mark.nightly
 def test_answers_set_the_thresholds_and_the_multiplication_is_shown(hospital):
     at = ui.enter(hospital, hospital.button_group(key="decide-invasion"), "high")
     assert context(at) == Context(release="public", invasion="high")
@@ -80,6 +81,7 @@ def test_a_floor_is_measured_and_missed_and_a_wrong_number_changes_nothing(hospi
     assert not ui.problems(at)
 
 
+@pytest.mark.nightly
 def test_what_one_page_measured_the_others_do_not_measure_again(hospital):
     at = want(hospital, "linkability", 100.0)
     at = ui.settled(ui.press(at, MEASURE))

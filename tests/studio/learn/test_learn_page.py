@@ -245,6 +245,7 @@ def test_the_table_that_one_works_on(start):
     assert "MDAV takes means" in ui.warnings(at)[0] and not sheets(at)
 
 
+@pytest.mark.nightly
 def test_text_that_would_like_to_be_more_stays_text(start):
     table = pd.DataFrame({
         HOSTILE[0]: [f"{HOSTILE[place % 3]}{place // 3}" for place in range(9)],

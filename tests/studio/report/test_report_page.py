@@ -71,6 +71,7 @@ def same_but_for_the_day(one, other):
     return MADE.sub(b"", one) == MADE.sub(b"", other)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "public",
     [

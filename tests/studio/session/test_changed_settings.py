@@ -64,6 +64,7 @@ def test_roles_and_hierarchies_are_named_with_their_columns(made):
     assert changed(ui.go(at)) == ["Hierarchy of age", "Levels of coarsened columns"]
 
 
+@pytest.mark.nightly
 def test_what_is_chosen_while_a_run_is_under_way_has_changed_since_it_began(made):
     at = ui.press(ui.choose(made, ui.frame_metric(made), "ncp"), "Anonymise")
     ui.choose(at, "run-strategy", "s3")
