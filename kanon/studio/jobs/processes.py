@@ -87,8 +87,7 @@ def _read_bytes(stream: IO[bytes], length: int) -> bytearray:
 
 
 _ROOT = str(Path(__file__).resolve().parents[3])
-# By how much pages come before calculations, and short ones before those of a longer lane.
-BELOW_PAGES, _LOW = 4, 10
+_LOW = 10  # the niceness of a worker of a longer lane
 
 _THREADS = (
     "MKL_NUM_THREADS",

@@ -17,7 +17,6 @@ from typing import IO
 from kanon.base.progress import report_preparation
 from kanon.errors import KanonError
 from kanon.studio.jobs.processes import (
-    BELOW_PAGES,
     Frame,
     is_array_or_arrow,
     pack_frame,
@@ -155,7 +154,6 @@ def main() -> None:
 
         # The memory of a crashed worker holds personal data: no core file.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.nice(BELOW_PAGES)
     requests, answers = _take_pipes()
 
     writing = threading.Lock()

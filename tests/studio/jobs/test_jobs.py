@@ -19,7 +19,6 @@ from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.processes import (
-    BELOW_PAGES,
     is_array_or_arrow,
     pack_frame,
     read_frame,
@@ -280,8 +279,7 @@ def test_a_short_job_is_done_beside_a_long_one(listener):
         with contextlib.suppress(AttributeError):  # Windows
             low, usual = (os.getpriority(os.PRIO_PROCESS, pid) for pid in
                           (running_pid(long), short.result))  # fmt: skip
-            page = os.getpriority(os.PRIO_PROCESS, 0)
-            assert low > usual == page + BELOW_PAGES, "pages first, then short calculations"
+            assert low > usual == os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
@@ -291,8 +289,7 @@ def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
         assert (long.state, long.lane, running_pid(long)) == ("running", LONG, pid)
         lower = job_functions.pid, job_functions.niceness
         _, niceness = (finished(jobs.submit(one)) for one in lower)
-        usual = min(19, job_functions.niceness(None) + BELOW_PAGES)
-        assert niceness.result == usual, "a worker of its own came instead"
+        assert niceness.result == job_functions.niceness(None), "a worker of its own came instead"
     assert long.result == pid, "it was not begun anew"
 
 
