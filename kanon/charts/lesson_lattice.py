@@ -94,7 +94,7 @@ def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figu
     columns = ", ".join(escape_label(name, 16) for name in lesson.task.classes.attributes)
     figure.add_annotation(
         text=f"Numbers at a node: the levels of {columns}", font=LABEL, showarrow=False,
-        xref="paper", yref="paper", x=0, y=1, xanchor="left", yanchor="bottom",
+        xref="paper", yref="paper", x=0, y=1, xanchor="left", yanchor="bottom", yshift=_OVER,
     )  # fmt: skip
     return scale_letters(figure, room)
 
@@ -104,7 +104,7 @@ def _plan_lattice_layout(
 ) -> tuple[Scale, int, dict[str, float], dict[str, Any]]:
     """Where the lattice stands in the picture; below it the legend, on projectors beside others."""
     longest = max(estimate_text_width(meaning, room.letters) for meaning in _LEGEND) + 48
-    left_margin, top = 4.2 * room.letters, 58
+    left_margin, top = 4.2 * room.letters, 58 + _OVER
     right = 12 + (estimate_text_width(_ENDS, max(room.letters, 14)) if by_height else 0)
     legend: dict[str, Any] = {}
     if room.height:
@@ -163,7 +163,7 @@ def _place_labels(
             *map(create_node_label, rest),
         ],
         letters,
-        Box(scale.box.left, scale.box.top - 8, scale.box.right, scale.box.bottom + 8),
+        Box(scale.box.left, scale.box.top - _OVER, scale.box.right, scale.box.bottom + _OVER),
         dots,
     )
     return label_places[n:0:-1], dict(
@@ -194,9 +194,11 @@ _LEGEND = [*(look.meaning for look in _NODE_LOOKS.values()), "walk", _CURRENT_NO
 SIGNS = (
     *((look.sign, look.colour, look.meaning) for look in _NODE_LOOKS.values()),
     ("□", INK, _CURRENT_NODE),
+    ("★", INK, _RELEASED_NODE),
 )
 """The legend of the nodes as text, for projectors: sign, colour and meaning."""
 
+_OVER = 8  # how far labels of the first and last row may go beyond the axes, in pixels
 _MARK_SIZE = 20  # how large the mark of the step's node is
 
 _SIDES = ("middle right", "middle left", "top right", "bottom right", "bottom left", "top left")

@@ -43,7 +43,7 @@ class Step:
             return
         lines = path.read_text("utf-8").splitlines(keepends=True)
         (place,) = (i for i, line in enumerate(lines) if line.strip() == self.line)
-        inside = self.code.startswith((" ", "from "))
+        inside = self.code.startswith((" ", "from ")) or path.suffix == ".toml"
         apart = "" if inside else "\n\n"  # a function stands by itself
         lines.insert(place + self.below, self.code + apart)
         path.write_text("".join(lines), "utf-8")
