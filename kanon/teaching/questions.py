@@ -270,6 +270,9 @@ class ChoiceQuestion(Question):
         least = min(partner.cost for partner in step.partners)
         return _list_labels(table, [one.group for one in step.partners if one.cost == least])
 
+    def count_wrong_choices(self, table: SmallTable) -> int:
+        return len(self.options(table)) - len(self._list_right_choices(table))
+
     def list_merges(self, table: SmallTable) -> list[PlainMerge]:
         """All merges of GAA, down to one class."""
         return table.get_or_compute(

@@ -16,6 +16,7 @@ from support import browser as by
 pytestmark = pytest.mark.browser
 
 SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
+LARGER = {"width": 1920, "height": 1080}
 LEAST = 16  # of a letter, in pixels
 WRONG = (Path(by.__file__).parent / "fits.js").read_text("utf-8")
 
@@ -90,6 +91,23 @@ def walked(page, name, keys, sizes=SIZES):
         assert stood in (None, places), (name, number)
         stood = places
     return found
+
+
+@pytest.mark.nightly
+def test_the_picture_grows_and_shrinks_with_the_window(server, page):
+    opened(server, page)
+    project(page)
+    for size, zoom in ((LARGER, 1.5), (SIZES[0], 1)):
+        page.set_viewport_size(size)
+        page.wait_for_function(
+            """zoom => {
+              const chart = document.querySelector(".st-key-projector-picture .main-svg");
+              const box = chart.getBoundingClientRect();
+              return Math.hypot(box.width - 560 * zoom, box.height - 320 * zoom) < 3;
+            }""",
+            arg=zoom,
+        )
+    back(page)
 
 
 @pytest.mark.nightly

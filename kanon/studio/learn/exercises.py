@@ -28,7 +28,7 @@ from kanon.teaching.exercises import (
 )
 from kanon.teaching.marks import ClassMarks, check_answers, mark_class
 from kanon.teaching.question import Help, LevelsQuestion, Mark, RecodeQuestion
-from kanon.teaching.questions import AnyQuestion
+from kanon.teaching.questions import AnyQuestion, ChoiceQuestion
 
 _NOBODY = "(no name)"
 
@@ -133,9 +133,30 @@ def judge_answer(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion
 
 def mark_answer(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Attempt:
     name, mark = question.id, judge_answer(attempt, exercises, question)
+    if get_current_answer(attempt, exercises, question) is None:
+        return replace(attempt, marks={**attempt.marks, name: mark})
     is_miss = mark.share < 1 and name not in attempt.marks  # the same answer counts once
     misses = {**attempt.misses, name: attempt.misses.get(name, 0) + is_miss}
-    return replace(attempt, marks={**attempt.marks, name: mark}, misses=misses)
+    after = replace(attempt, marks={**attempt.marks, name: mark}, misses=misses)
+    if is_miss and isinstance(question, ChoiceQuestion):
+        wrong = question.count_wrong_choices(exercises.get_table(question))
+        if misses[name] >= wrong and name not in attempt.help_seen:
+            return open_help(after, name, "hint")  # nothing is left to guess
+    return after
+
+
+def show_place(exercises: ExerciseSet, place: int) -> None:
+    """Show a question or, after the last one, handing in, which checks what was practised."""
+
+    def mark_all(attempt: Attempt) -> Attempt:
+        for question in exercises.questions:
+            if question.id in attempt.answers:
+                attempt = mark_answer(attempt, exercises, question)
+        return attempt
+
+    if place == len(exercises.questions) and not exercises.exam:
+        update_attempt(exercises, mark_all)
+    apply_view("exercises", place=place)
 
 
 def count_marks(attempt: Attempt) -> dict[str, Mark]:

@@ -25,6 +25,7 @@ from kanon.studio.learn.exercises import (
     mark_answer,
     open_help,
     set_answer,
+    show_place,
     update_attempt,
 )
 from kanon.studio.learn.set_editor import show_set_editor
@@ -48,7 +49,8 @@ _MISSES_BEFORE_HINT = 2
 
 _HELP_RULE = (
     "A wrong answer gets a diagnosis. After two wrong answers you can open a hint, for half of the "
-    "points; after the hint the solution, for none."
+    "points; after the hint the solution, for none. Where a class is chosen, the hint opens by "
+    "itself after as many wrong answers as there are wrong classes."
 )
 
 
@@ -145,7 +147,7 @@ def _show_question(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the open set; a browser may still send one of the set before."""
     now = state.get_session().view(LessonsView).exercises.opened or _get_built_in_set()
     if place is not None and now.fingerprint == exercises.fingerprint:
-        apply_view("exercises", place=place)
+        show_place(exercises, place)
 
 
 def _get_mark_sign(attempt: Attempt, question: AnyQuestion) -> str:
@@ -203,8 +205,9 @@ def _draw_checking(
             draw("Start again", "restart_alt", "anew", lambda now: clear_answer(now, question.id))
         last = view.place + 1 == len(exercises.questions)
         next_label = "Hand in" if last else "Next question"
-        show_next = partial(apply_view, "exercises", place=view.place + 1)
-        draw_icon_button(next_label, "arrow_forward", "exercise-next", show_next)
+        draw_icon_button(
+            next_label, "arrow_forward", "exercise-next", show_place, exercises, view.place + 1
+        )
     if exercises.exam:
         return
     if mark is not None:

@@ -48,8 +48,8 @@ _NARROW = f"""<style>
 """On narrow screens buttons wrap, the grid scrolls, and on a phone columns are stacked."""
 
 _EXAM_OPEN = (
-    "An exam is open under Exercises, so no lesson is shown: it could answer a question. Lessons "
-    "open again once the exam is closed with its code, or another set is opened."
+    "An exam is open under Exercises, so no lesson or attack is shown: it could answer a question. "
+    "They open again once the exam is closed with its code, or another set is opened."
 )
 
 _BACK, _NEXT = ["learn-back", "attack-back"], ["learn-next", "attack-next"]
@@ -103,7 +103,7 @@ def page() -> None:
     about = _is_about_session(state.get_session().view(LessonsView))
     work = draw_page_head("How does it work, step by step?", line=about)
     view = work.view(LessonsView)
-    part, is_closed = view.part, view.part == "steps" and is_exam_open(view.exercises)
+    part, is_closed = view.part, view.part != "exercises" and is_exam_open(view.exercises)
     on_projector = work.shared.on_projector and part != "exercises" and not is_closed
     if part != "exercises":
         # Here, so that no key is lost while the page becomes one picture.

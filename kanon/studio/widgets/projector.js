@@ -32,7 +32,9 @@ let stage;
 const observer = new MutationObserver(refit);
 
 function refit() {
-  stage.style.zoom = Math.min(window.innerWidth / WIDE, window.innerHeight / HIGH);
+  const zoom = Math.min(window.innerWidth / WIDE, window.innerHeight / HIGH);
+  stage.style.zoom = zoom;
+  stage.style.setProperty("--zoom", zoom); // for what measures itself
   stage.querySelectorAll("[data-fit]").forEach(fit);
   observer.takeRecords(); // of what was done here
 }

@@ -131,9 +131,8 @@ def test_a_wrong_class_gets_a_diagnosis_then_a_hint_then_the_solution(page, down
     at = press(at, "Check")  # the same answer is one miss
     assert not {HINT, SOLUTION} & labels(at)
     at = check(at, wrong[1])
-    assert HINT in labels(at) and SOLUTION not in labels(at)
+    assert HINT not in labels(at), "no third class is wrong, so the hint is open"
     assert not [one for one in found.sentences if one in " ".join(texts(at))]
-    at = press(at, HINT)
     assert any(
         get_hint(question, table, None) == one.value.replace("\\", "") for one in at.info
     ) and SOLUTION in labels(at)
@@ -156,6 +155,27 @@ def test_a_wrong_class_gets_a_diagnosis_then_a_hint_then_the_solution(page, down
     assert mark_answers(SET, answers)[place(at, "partner")].share == 0
     at = go_on(opened(at), answers.to_json().encode())
     assert attempt(at).help_seen == {"partner": "solution"}
+
+
+def test_neither_guessing_nor_handing_in_avoids_the_hint(page):
+    (question,) = [each for each in SET.questions if each.id == "partner"]
+    options = question.options(SET.get_table(question))
+    at = to(page, "partner")
+    for _ in range(2):
+        at = press(at, "Check")  # without an answer
+    assert not attempt(at).misses and HINT not in labels(at)
+    for number, option in enumerate(options):
+        if list(option) != SOLUTIONS["partner"]:
+            assert not attempt(at).help_seen
+            at = to(at, "partner")
+            at = dashboard.enter(at, at.radio(key=key(at, "choice", "partner")), number)
+            at = to(at, "hand in")
+    assert attempt(at).help_seen == {"partner": "hint"}
+    for number in (17.0, 18.0):
+        at = to(at, "count")
+        at = dashboard.enter(at, at.number_input(key=key(at, "number", "count")), number)
+        at = press(at, "Check")
+    assert "count" not in attempt(at).help_seen and HINT in labels(at)
 
 
 def test_handing_in_practice_gives_no_answer_away(page):
@@ -402,15 +422,19 @@ def test_no_page_and_no_download_has_solutions_without_the_code(page, downloads)
     assert EXAM.questions[0].describe_solution(EXAM.get_table(EXAM.questions[0])) in handout
 
 
-def test_no_lesson_is_shown_while_an_exam_is_open(page):
+def test_no_lesson_or_attack_is_shown_while_an_exam_is_open(page):
     at = load_set(opened(page), EXAM.to_json().encode())
     shown = replace(work(at).view(LessonsView), part="steps")
-    shared = work(at).shared
-    at = dashboard.change(at, view=shown, shared=replace(shared, on_projector=True))
+    projected = replace(work(at).shared, on_projector=True)
+    at = dashboard.change(at, view=shown, shared=projected)
     assert any("An exam is open" in one.value for one in at.info)
     assert not [one for one in at.button if one.key == "learn-next"]
+    at = dashboard.change(at, view=replace(shown, part="attacks"))
+    assert any("An exam is open" in one.value for one in at.info)
+    assert not [one for one in at.button if one.key == "attack-next"]
     back = replace(shown, part="exercises")
-    at = close_exam(dashboard.change(at, view=back, shared=shared), CODE)
+    page_again = replace(projected, on_projector=False)
+    at = close_exam(dashboard.change(at, view=back, shared=page_again), CODE)
     at = dashboard.change(at, view=replace(work(at).view(LessonsView), part="steps"))
     assert [one for one in at.button if one.key == "learn-next"]
 
