@@ -147,6 +147,7 @@ def beside(page, name, strategy="", table="hospital"):
     return max(int(number) for text in texts for number in re.findall(r" of (\d+):", text))
 
 
+@pytest.mark.nightly
 def test_two_lessons_are_one_picture_that_one_key_moves(server, page):
     opened(server, page)
     last = beside(page, "gaa", "s3")
