@@ -14,6 +14,8 @@ from kanon.studio.jobs.worker import describe_failure
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
+_LEAST_SHARE = 0.1  # of the time of a job, however little of the processors it gets
+
 
 @dataclass(eq=False, repr=False)  # its text would hold the payload
 class Job:
@@ -38,6 +40,8 @@ class Job:
     _start_time: float | None = None
     _work_start_time: float | None = None  # later, if the worker had to be started
     _end_time: float | None = None
+    _processor_before: float | None = None  # what the worker had used when the work began
+    _worked: float | None = None  # once it has ended
     _last_progress: tuple[float, str, float] = (0.0, "", 0.0)  # and text, after how many seconds
     _stage: float = 0.0  # after how many seconds progress began anew, as once all is prepared
 
@@ -69,7 +73,20 @@ class Job:
 
     @property
     def worked(self) -> float:
-        return self._count_seconds(self._work_start_time)
+        """For how long a worker has worked on it.
+
+        Not counted is, as far as the system tells it, the time in which others had the processors:
+        a short calculation stays a short one however many wait. But a tenth of all time counts, so
+        that one that waits for a disk does not keep its place for long.
+        """
+        return self._count_work() if self._worked is None else self._worked
+
+    def _count_work(self) -> float:
+        seconds = self._count_seconds(self._work_start_time)
+        used = None if self._worker is None else self._worker.processor_seconds
+        if used is None or self._processor_before is None:
+            return seconds
+        return min(seconds, max(used - self._processor_before, _LEAST_SHARE * seconds))
 
     def _count_seconds(self, moment: float | None) -> float:
         if moment is None:
@@ -114,6 +131,7 @@ class Job:
             self._payload = ()
             self.result, self.error = result, error
             self._end_time = time.monotonic()
+            self._worked = self._count_work()
             if state == "cancelled":
                 self._last_progress = (self._last_progress[0], "Cancelled", self._last_progress[2])
             self.state = state
@@ -139,7 +157,7 @@ class Job:
         worker, self._worker = self._worker, None
         self.state = "queued"
         self._last_progress, self._stage = (0.0, "", 0.0), 0.0
-        self._start_time = self._work_start_time = None
+        self._start_time = self._work_start_time = self._processor_before = None
         self._parts.clear()
         if worker is not None:
             worker.kill()
@@ -148,6 +166,7 @@ class Job:
         with self._changed:
             if worker is self._worker:
                 self._work_start_time = time.monotonic()
+                self._processor_before = worker.processor_seconds
                 if not (self.behind or self._queue.can_restart(self.lane)):
                     self._payload = ()
 

@@ -135,6 +135,16 @@ class WorkerProcess:
     def receive(self) -> tuple[str, object]:
         return cast(tuple[str, object], unpack_frame(read_frame(self._answers)))
 
+    @property
+    def processor_seconds(self) -> float | None:
+        """What it has used of the processors so far; None where the system does not say."""
+        try:
+            text = Path(f"/proc/{self._process.pid}/stat").read_text("ascii", "replace")
+        except OSError:  # no Linux; a process that is gone
+            return None
+        user, system = text.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def alive(self) -> bool:
         """Whether the process lives; a dead one leaves no zombie."""
         return self._process.poll() is None

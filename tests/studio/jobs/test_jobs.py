@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import types
+from dataclasses import replace
 from pickle import PickleBuffer
 
 import numpy as np
@@ -19,6 +20,7 @@ from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.processes import (
+    WorkerProcess,
     is_array_or_arrow,
     pack_frame,
     read_frame,
@@ -280,6 +282,17 @@ def test_a_short_job_is_done_beside_a_long_one(listener):
             low, usual = (os.getpriority(os.PRIO_PROCESS, pid) for pid in
                           (running_pid(long), short.result))  # fmt: skip
             assert low > usual == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+@pytest.mark.parametrize(("used", "worked"), [(1.5, 1.0), (4.0, 3.0), (41.0, 10.0), (None, 10.0)])
+def test_what_others_use_of_the_processors_does_not_make_a_job_long(
+    listener, monkeypatch, used, worked
+):
+    monkeypatch.setattr(WorkerProcess, "processor_seconds", used)
+    with Jobs([1]) as jobs, held(jobs, listener) as job:
+        running_pid(job)
+        ten_seconds = {"_work_start_time": 0.0, "_end_time": 10.0, "_processor_before": 1.0}
+        assert replace(job, **ten_seconds).worked == worked
 
 
 def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
