@@ -88,6 +88,7 @@ def plan(privacy=({"model": "k-anonymity", "k": 3},), **algorithm):
     )
 
 
+@pytest.mark.nightly
 def test_every_k_has_the_releases_of_single_runs():
     found = every_k(plan(), PEOPLE)
     for k in range(2, len(PEOPLE) + 1):

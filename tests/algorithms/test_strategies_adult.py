@@ -75,6 +75,7 @@ def test_a_sample_is_merged_as_the_full_scan_merges_it(adult_path, strategy, sco
     check_same(replace(task, strategy=strategy, scope=scope))
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 @pytest.mark.parametrize(("strategy", "scope", "tie_seed"), [
     pytest.param(*one, seed, marks=[] if place % 5 == 0 else pytest.mark.nightly)

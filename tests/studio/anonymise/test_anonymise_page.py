@@ -337,6 +337,7 @@ def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
 
 
 # --- a larger k that costs less -------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_larger_k_that_costs_less_is_offered(start, monkeypatch):
     at = ui.anonymised(start())
     assert not [one for one in ui.infos(at) if "loses less" in one]

@@ -130,6 +130,7 @@ def test_the_unbalanced_tree_of_the_first_paper_is_shown_exactly(start, drawn):
     assert data["labels"][parent["f"]] == "*" and data["weights"][data["labels"].index("f")] == "7"
 
 
+@pytest.mark.nightly
 def test_one_two_and_the_difference(page, drawn):
     assert ui.title(page) == "What does blurring cost?"
     look_at(page, "race")

@@ -24,6 +24,7 @@ def measure(at, **asked):
     return at, risk
 
 
+@pytest.mark.nightly
 def test_a_share_gives_the_estimates_of_the_library(privacy):
     at = ui.enter(privacy, privacy.number_input(key="sample-percent"), 50.0)
     at, risk = measure(at, fraction=0.5)

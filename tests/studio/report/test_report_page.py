@@ -192,6 +192,7 @@ def test_the_fingerprint_is_that_of_the_downloaded_file(start, downloads, tmp_pa
 
 
 # --- making it --------------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_a_report_is_made_read_and_outdated(start):
     at = start(REPORT)
     assert [one.value for one in at.info] == [
