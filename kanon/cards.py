@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 from kanon.base.data_files import read_data
 
@@ -39,13 +39,7 @@ def read_cards(module: str) -> dict[str, Card]:
 
 def read_card(module: str, key: str = "") -> Card:
     """The card of a part in ``cards.toml`` of its folder, by the name of its file, or by a key."""
-    path = Path(module)
-    return Card(**_read_folder_cards(path.parent)[key or path.stem])
-
-
-@cache
-def _read_folder_cards(folder: Path) -> dict[str, dict[str, Any]]:
-    return read_data(str(folder / "cards.toml"))
+    return Card(**read_data(module, "cards.toml")[key or Path(module).stem])
 
 
 @dataclass(frozen=True)

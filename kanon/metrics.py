@@ -69,11 +69,14 @@ class Metric:
         return self.intermediate == RECORDS
 
 
+_WEIGHTS = ("intermediate", "multiplier")
+
+
 def _read_metrics(entries: Mapping[str, dict[str, Any]]) -> tuple[Metric, ...]:
     metrics = []
     for name, entry in entries.items():
-        intermediate, multiplier = entry.pop("intermediate"), entry.pop("multiplier")
-        metrics.append(Metric(Card(name, **entry), intermediate, multiplier))
+        texts = {key: text for key, text in entry.items() if key not in _WEIGHTS}
+        metrics.append(Metric(Card(name, **texts), *(entry[key] for key in _WEIGHTS)))
     return tuple(metrics)
 
 

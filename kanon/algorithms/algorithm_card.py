@@ -44,10 +44,10 @@ def read_algorithm_card(
     ``family_text`` comes first in ``how``.
     """
     entries = read_data(module)
-    entries.pop("parameters", None)
-    how = f"{family_text} {entries.pop('how')}".lstrip()
-    uses = tuple(entries.pop("uses", ()))
-    return AlgorithmCard(**entries, how=how, uses=uses, parameters=parameters)
+    how = f"{family_text} {entries['how']}".lstrip()
+    uses = tuple(entries.get("uses", ()))
+    own = entries | {"how": how, "uses": uses, "parameters": parameters}
+    return AlgorithmCard(**own)
 
 
 def read_parameter(module: str, name: str) -> Parameter:

@@ -2,16 +2,15 @@
 
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
+from kanon.base.data_files import read_data
 from kanon.cards import Card, parts_of
 from kanon.measures import alteration
 from kanon.metrics import METRICS
@@ -32,8 +31,7 @@ class Term:
 
 
 def _read_terms() -> Iterable[Term]:
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    for name, about in table.items():
+    for name, about in read_data(__file__).items():
         meaning = " ".join(about["told"].split())
         see, source = tuple(about.get("see", ())), about.get("source", "")
         forms = tuple(about.get("forms", ()))

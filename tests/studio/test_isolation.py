@@ -28,7 +28,7 @@ SHARED = {
         "kanon/studio/session/table_loading.py:_read_sample",
         "kanon/teaching/glossary.py:load_glossary",
         "kanon/cards.py:parts_of",
-        "kanon/cards.py:_read_folder_cards",
+        "kanon/base/data_files.py:_read_file",
         "kanon/teaching/handout.py:_load_templates",
         "kanon/teaching/playlist.py:load_built_in_playlists",
         "kanon/teaching/presets.py:_read_preset",

@@ -91,7 +91,7 @@ def _count_steps(work: SessionState, view: StepsView) -> int:
         if getattr(view, name) and getattr(view, name) not in usable:
             names = ", ".join(usable)
             raise PlanError(f"The lesson has no {name} {getattr(view, name)}; choose from {names}.")
-    lesson = build_table_lesson(work, view, lambda name, key, make: make()).lesson
+    lesson = build_table_lesson(work, view, state.get_or_compute).lesson
     return len(lesson.steps) - 1
 
 

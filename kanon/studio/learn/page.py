@@ -71,9 +71,7 @@ def draw_learn_choices(work: SessionState) -> None:
         st.segmented_control(
             "Look at",
             list(PARTS),
-            **attach_widget(
-                "learn-part", work.view(LessonsView).part, "part", into=LessonsView, keep=True
-            ),
+            **attach_widget("learn-part", view.part, "part", into=LessonsView, keep=True),
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
