@@ -133,11 +133,12 @@ class MemoryTable(Table):
         self.kinds = kinds or {}
         self.has_row_numbers = is_row_numbering(frame.index)
         self._frequencies: dict[str, Frequencies] = {}
+        self._incomplete: dict[tuple[str, ...], int] = {}
 
     def _replace_frame(self, frame: pd.DataFrame) -> MemoryTable:
         copied = copy(self)
         copied.frame = copied.given = frame
-        copied._frequencies, copied.latest = {}, None
+        copied._frequencies, copied._incomplete, copied.latest = {}, {}, None
         return copied
 
     @property
@@ -168,7 +169,10 @@ class MemoryTable(Table):
         return copied
 
     def incomplete(self, columns: Sequence[str]) -> int:
-        return int(find_incomplete_records(self.frame, columns).sum())
+        wanted = tuple(columns)
+        if wanted not in self._incomplete:
+            self._incomplete[wanted] = int(find_incomplete_records(self.frame, columns).sum())
+        return self._incomplete[wanted]
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
         frame = self.frame

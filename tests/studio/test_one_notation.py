@@ -92,7 +92,7 @@ def test_a_missing_cell_has_one_name_before_and_after(seed, suppressed):
     done = run(
         plan(algorithm="datafly", suppressed=suppressed, suppression_limit={"records": 20}), table
     )
-    before, after = (each.data for each in build_before_and_after(done))
+    before, after = (getattr(each, "data", each) for each in build_before_and_after(done))
     assert not before.isna().any(axis=None) and not after.isna().any(axis=None)
     rows = (
         table if suppressed == "keep" else table.loc[done.released(index=True, order="table").index]

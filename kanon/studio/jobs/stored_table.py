@@ -147,12 +147,12 @@ def repair_stored(
 
 
 def count_preview_rows(records: int, columns: int) -> int:
-    """The rows of a preview: at most 200, and fewer of a wide table.
+    """The rows of a preview: at most 100, and fewer of a wide table.
 
     >>> count_preview_rows(30_000, 10), count_preview_rows(30_000, 300), count_preview_rows(3, 2)
-    (200, 33, 3)
+    (100, 33, 3)
     """
-    return min(records, 200, max(10, 10_000 // columns))
+    return min(records, 100, max(10, 10_000 // columns))
 
 
 def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:

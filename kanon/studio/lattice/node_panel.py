@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
@@ -204,7 +205,9 @@ def show_node_tables(
     st.caption(f"{which} Stronger blue: the cell is generalised further, so it says less.")
 
 
-def build_node_preview(subject: LatticeInputs, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
+def build_node_preview(
+    subject: LatticeInputs, node: Node
+) -> tuple[Run, tuple[Styler | pd.DataFrame, Styler]]:
     run = build_node_release(subject, node)
     return run, build_before_and_after(run, ROWS)
 

@@ -1,6 +1,7 @@
 """What can still be found out about someone? Worst classes first, then an attack to try."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
@@ -241,7 +242,7 @@ def show_class(result: AnonymisationResult, run: Run, column: str, k: int, posit
             )
 
 
-def get_class_records(run: Run, position: int) -> tuple[Styler, Styler, int]:
+def get_class_records(run: Run, position: int) -> tuple[Styler | pd.DataFrame, Styler, int]:
     before, after = build_before_and_after(run, position=position)
     return before, after, len(after.data)
 

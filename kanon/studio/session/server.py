@@ -44,7 +44,8 @@ def get_session_store() -> SessionStore:
 
 def get_owner() -> str:
     """The unique id of the logged-in person; "" where there is no login."""
-    return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
+    claims = dict(st.user)  # Streamlit looks for its secrets at each look at one of them
+    return " ".join(str(claims[part]) for part in ("iss", "sub") if part in claims)
 
 
 def get_login_name() -> str:
