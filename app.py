@@ -22,7 +22,7 @@ def main() -> None:
     from kanon.studio.shell.glossary import draw_glossary
     from kanon.studio.shell.link import follow_link
     from kanon.studio.shell.login import check_login
-    from kanon.studio.shell.navigation import run_page, select_page
+    from kanon.studio.shell.navigation import reserve_sidebar_place, run_page, select_page
     from kanon.studio.shell.playlist import draw_playlist
     from kanon.studio.shell.project_menu import draw_project_menu
     from kanon.studio.shell.tour import draw_tour
@@ -35,6 +35,7 @@ def main() -> None:
     state.mark(state.ENTERED)
     follow_link(page)
     draw_playlist()
+    reserve_sidebar_place()
     draw_glossary()
     draw_project_menu()
     draw_tour(page)

@@ -67,7 +67,7 @@ def draw_lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figu
         _draw_lesson_walk(last.walk, at, steps, room.letters),
         *_draw_known_nodes(lesson, nodes, at, state_by_node, names, room.letters),
     ]
-    symbol = ("star", STAR, 22) if last.released else ("square-open", INK, _MARK_SIZE)
+    symbol = ("star", STAR, 18) if last.released else ("square-open", INK, _MARK_SIZE)
     data.append(
         {
             "type": "scatter", "mode": "markers", "hoverinfo": "skip",

@@ -97,12 +97,13 @@ def _ask_whether_region_is_cut(lesson: Lesson, at: int, view: RegionView) -> Ste
         span = labels[low] if low == high else f"{labels[low]} to {labels[high]}"
         extents.append(f"{axis.attribute} {span}")
     records = count_noun(region.records, "record")
-    reason = "a region is cut where every part of some cut meets the requirements"
+    cut = "a region is cut where every part of some cut meets the requirements"
+    stays = step.sentence[0].lower() + step.sentence[1:].rstrip(".")
     return _build_yes_no_question(
         f"Is the region of {records} ({', '.join(extents)}) cut?",
         ("It is cut", "It stays"),
         bool(step.choices),
-        reason if step.choices else step.sentence.rstrip("."),
+        cut if step.choices else stays,
     )
 
 

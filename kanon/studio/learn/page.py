@@ -19,6 +19,7 @@ from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.work import SessionState
 from kanon.studio.shell.frame import draw_page_head
+from kanon.studio.shell.navigation import get_sidebar_place
 from kanon.studio.shell.playlist import draw_playlist_menu
 from kanon.studio.widgets.controls import listen_to_keys
 from kanon.studio.widgets.projector import show_on_projector
@@ -75,7 +76,7 @@ def draw_learn_choices(work: SessionState) -> None:
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
-    with st.sidebar:
+    with get_sidebar_place():
         if view.part != "exercises":
             st.button(
                 "Projector",

@@ -103,7 +103,7 @@ def draw_prediction(pair: TableLesson, at: int, view: PredictionView) -> None:
                 st.button("Start the score again", key="learn-score", type="tertiary",
                           on_click=again)  # fmt: skip
         if at < last and not questions:
-            st.caption("The next step decides nothing that can be predicted; go on with *Next*.")
+            st.caption("The next step decides nothing that can be predicted.")
         for place, question in enumerate(questions):
             _ask_question(pair.key, (at + 1, place), question, given.get(place), answers)
             if place not in given:

@@ -1,9 +1,11 @@
 """The pages, in the order of the work."""
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.navigation.page import StreamlitPage
 
 from kanon.errors import KanonError
@@ -54,6 +56,18 @@ def _build_page(name: str, icon: str) -> StreamlitPage:
         url_path=name,
         default=name == "anonymise",
     )
+
+
+_sidebar_place: ContextVar[DeltaGenerator] = ContextVar("sidebar_place")
+
+
+def reserve_sidebar_place() -> None:
+    """Keep a place for the controls of the page above those that every page has."""
+    _sidebar_place.set(st.sidebar.container())
+
+
+def get_sidebar_place() -> DeltaGenerator:
+    return _sidebar_place.get(st.sidebar)
 
 
 def run_page(page: StreamlitPage) -> None:

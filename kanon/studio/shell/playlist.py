@@ -57,6 +57,7 @@ def _show_slide(at: int) -> None:
     playlist = state.get_session().shared.playlist
     if playlist is None:
         return
+    state.set_session(state.get_session_without_message())  # it was about what was on screen
     link = playlist.slides[at - 1]
     parts = link.address_parts
     if link.page != "learn":
