@@ -154,7 +154,8 @@ def serving(
         free.bind((HERE[0], port or 0))
         port = free.getsockname()[1]
     log, quiet = folder / f"server-{port}.log", folder / f"quiet-{port}.toml"
-    quiet.write_text("alternatives_seconds = 0\ncurve_seconds = 0\n", "utf-8")
+    few = "alternatives_seconds = 0\ncurve_seconds = 0\n"
+    quiet.write_text(f"{few}kept_sessions = 200\n", "utf-8")  # all tests leave theirs here
     environment = {"KANON_SETTINGS": str(quiet), **os.environ}
     command = [*program, str(port)]
     with log.open("wb") as out:

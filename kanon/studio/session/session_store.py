@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,6 +45,9 @@ class StoredSession:
         self.memory.clear()
 
 
+_REMEMBERED = 1000  # mere visits whose end is remembered
+
+
 @dataclass
 class _StoredPlace:
     desk: StoredSession
@@ -60,6 +64,7 @@ class SessionStore:
         self.seconds = seconds
         self._most_away = most if seconds > 0 else 0
         self._places: dict[str, _StoredPlace] = {}  # the one that was left last is last
+        self._cleared_visits: deque[str] = deque(maxlen=_REMEMBERED)
         self._lock = threading.RLock()
 
     @property
@@ -124,7 +129,13 @@ class SessionStore:
             place = self._places.pop(token, None)
             self._stop_timer(place)
         if place is not None:
+            if not place.desk.has_user_changes:
+                self._cleared_visits.append(token)
             place.desk.clear_all()
+
+    def was_mere_visit(self, token: str) -> bool:
+        """Whether what was cleared of a session was nothing that anybody chose."""
+        return token in self._cleared_visits
 
     def delete_all_of_owner(self, token: str) -> None:
         """Delete a session at once, and those that the same owner or its copies left behind."""

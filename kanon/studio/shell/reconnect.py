@@ -59,6 +59,7 @@ def _receive_token() -> None:
         isinstance(earlier_token, str)
         and earlier_token
         and not state.restore_session(earlier_token)
+        and not get_session_store().was_mere_visit(earlier_token)  # then there is nothing to miss
     ):
         state.mark(state.LOST)
     state.mark_settled()

@@ -208,6 +208,16 @@ def test_visits_push_out_no_work(clock):
     assert len(desks) == 3 and desks.take("work", "new") == ("work", work)
 
 
+def test_of_a_visit_that_is_gone_nothing_is_missed(clock):
+    desks = SessionStore(60, 1)
+    for token, changes in (("work", True), ("visit", False)):
+        desks.store_session(token, token, replace(at_work(), has_user_changes=changes))
+        desks.mark_abandoned(token)
+    assert desks.take("visit", "new") is None and desks.was_mere_visit("visit")
+    desks.clear("work")
+    assert desks.take("work", "new") is None and not desks.was_mere_visit("work")
+
+
 def test_a_visit_begins_nothing_and_a_choice_does():
     first = open_sample("hospital", version=1)
     assert not has_user_changes(first, first)
