@@ -11,7 +11,7 @@ endif
 # What a start imports Python compiles as it goes, and keeps, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
+.PHONY: app setup packages constraints test quick slow static types style docs pictures rooms nightly sbom audit bad-inputs vocabulary \
 	schemas benchmarks peers fidelity strategies simulated population algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
@@ -53,11 +53,12 @@ constraints:
 	$(MAKE) VENV=$(NEWEST) CONSTRAINTS= packages
 	$(NEWEST)/$(notdir $(BIN))/python -m pip freeze --all --exclude pip > constraints.txt
 
-# The kernels are compiled while packages are fetched, the types checked while the documentation is built.
+# The kernels are compiled while packages are fetched and types are checked. To rewrite each assert, so
+# that it tells the values it compares, takes a minute: only what has failed is run again in this way.
 test: $(VENV)/.kanon
-	$(MAKE) --jobs=2 $(VENV)/.warm packages
-	$(MAKE) --jobs=2 static docs
-	$(BIN)/python -m pytest -n 2 --durations 20
+	$(MAKE) --jobs=2 $(VENV)/.warm static
+	$(BIN)/python -m pytest -n 2 --assert=plain --durations 20 || \
+		{ $(BIN)/python -m pytest --last-failed --last-failed-no-failures=none; false; }
 
 # While working: without a browser, without tables of Adult's size and what tests/slow.txt names, and on
 # half of the random tables.
@@ -73,11 +74,15 @@ slow: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python tests/support/slow_tests.py build/tests.xml > build/slow.txt
 	mv build/slow.txt tests/slow.txt
 
-static: $(VENV)/.kanon-dev
+static: types style
+
+types: $(VENV)/.kanon-dev
+	$(BIN)/python -m mypy
+
+style: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python tests/support/names.py
-	$(BIN)/python -m mypy
 
 # The documentation as a site: build/docs/index.html.
 docs: $(VENV)/.kanon-dev
@@ -96,7 +101,7 @@ rooms: $(VENV)/.kanon-dev
 # What is too heavy for every change. EXAMPLES=1 tries all random tables, and takes hours.
 EXAMPLES ?= 0.25
 
-nightly: $(VENV)/.kanon-dev $(VENV)/.warm
+nightly: $(VENV)/.warm docs
 	KANON_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
 
 # What is installed where kanon runs, in environments of their own: without what the tests need, and

@@ -235,6 +235,7 @@ def squeezed(lines: list[str]) -> set[str]:
     return set(map("".join, zip(plain, plain[1:], plain[2:], strict=False)))
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_no_file_holds_records_of_adult(adult_path):
     adult = squeezed(adult_path.read_text("utf-8").splitlines()[1:5000])
@@ -305,6 +306,7 @@ def test_every_listed_card_is_read(room):
         assert by_key or "CARD = read_card(__file__)\n" in code.get(name, ""), name
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_keeps_its_contract(name):
     for k, tie_seed in product(range(1, 12), (None, 0, 11)):

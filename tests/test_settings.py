@@ -136,6 +136,7 @@ def row_of(name: str) -> str:
     return f"| `{name}` | {shown} | {least} to {most} | "
 
 
+@pytest.mark.nightly
 def test_the_page_on_limits_has_every_limit_with_its_default_and_sentence(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     lines = (DEFAULTS.parents[1] / "docs" / "operate" / "limits.md").read_text("utf-8").splitlines()

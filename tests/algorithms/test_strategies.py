@@ -521,6 +521,7 @@ def test_a_tie_seed_decides_ties(strategy, scope):
 
 
 # --- Against the pure version -------------------------------------------------------------------
+@pytest.mark.nightly
 @examples(20, in_gate=1)
 @given(cases(metrics=["custom"], max_records=12, max_nodes=7), st.data())
 def test_kernel_and_scan_equal_the_pure_version(case, data):

@@ -63,6 +63,7 @@ def status(url, **headers):
         connection.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C cannot be sent to one process there")
 def test_its_own_settings_hold_and_an_interruption_ends_it(elsewhere):
     with serving(elsewhere, APP, elsewhere) as server:

@@ -61,6 +61,7 @@ def test_the_help_text_imports_no_command_and_names_each(folder):
     assert "kanon.cli.main" in found and not of_commands & found
 
 
+@pytest.mark.nightly
 def test_run_imports_the_algorithm_of_its_plan_alone(folder):
     found = imported(folder, *RUN)
     others = ("sklearn", "networkx", "plotly", "streamlit", "ibis", "requests", "jinja2")

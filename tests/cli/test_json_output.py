@@ -55,6 +55,7 @@ def collect_numbers(content) -> Iterator[float]:
         yield content
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", CALLS)
 def test_json_holds_the_numbers_of_the_plain_text(kanon, ready, command):
     plain = kanon(*CALLS[command])

@@ -111,7 +111,7 @@ def dashboard() -> str:
 # --- the site ---------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """The built site; ``make test`` has built it already, as this does where it is not there."""
+    """The built site; ``make nightly`` has built it already, as this does where it is not there."""
     if not (BUILT / "index.html").exists():
         shutil.rmtree(BUILT, ignore_errors=True)
         command = [sys.executable, "-m", "sphinx", "-q", "-W", "-d", BUILT.parent / "doctrees"]
@@ -138,6 +138,7 @@ def from_elsewhere(text: str) -> list[str]:
     return [each for each in fetched if re.match(r"(https?:)?//", each)]
 
 
+@pytest.mark.nightly
 def test_nothing_is_fetched_from_elsewhere(site):
     pages = sorted(site.rglob("*.html"))
     styles = sorted((site / "_static").rglob("*.css"))
@@ -197,6 +198,7 @@ def test_everything_public_in_the_reference_has_a_docstring(configuration, asked
     assert bare == []
 
 
+@pytest.mark.nightly
 def test_the_reference_shows_docstrings_and_examples(site):
     text = (site / "reference" / "library" / "runs.html").read_text("utf-8")
     assert 'id="kanon.run.execution.run"' in text and "&gt;&gt;&gt; " in text
@@ -217,6 +219,7 @@ def split_prose(text: str) -> tuple[str, list[str]]:
     return " ".join(code), prose
 
 
+@pytest.mark.nightly
 def test_docstrings_and_comments_name_only_what_exists():
     paths = sorted((ROOT / "kanon").rglob("*.py"))
     split = {path: split_prose(path.read_text("utf-8")) for path in paths}

@@ -243,6 +243,7 @@ def plan_of_numbers(k, **further):
     return Plan.from_content(content | further)
 
 
+@pytest.mark.nightly
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 9)), min_size=4, max_size=6))
 @examples(60, in_gate=6)
 def test_the_best_assignment_is_that_of_all_orders(pairs):

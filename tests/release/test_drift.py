@@ -212,6 +212,7 @@ def people(seed, n=60):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", [None, 0.1])
 @pytest.mark.parametrize("name", FULL_DOMAIN)
 def test_the_pinned_plan_repeats_the_release(name, limit):

@@ -151,6 +151,7 @@ def test_what_holds_is_said_and_what_was_altered_is_noticed(tmp_path, capsys):
     ]
 
 
+@pytest.mark.nightly
 def test_it_runs_by_itself_without_kanon(tmp_path):
     """In a folder of its own, with nothing on the path but pandas and what that needs."""
     packages = tmp_path / "packages"

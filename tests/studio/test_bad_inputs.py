@@ -664,6 +664,7 @@ def test_what_the_page_calls_says_it(case, session, check):
     check("app", said_below_the_page(case.given, session.kept))
 
 
+@pytest.mark.sampled(3)
 @SAMPLED
 @along("app")
 def test_the_app_says_it_and_loses_nothing(case, session, check):

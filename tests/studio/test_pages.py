@@ -46,7 +46,7 @@ def test_the_first_start_shows_the_census_and_soon_a_result_for_every_k(start):
     }
     assert {"alteration-curve"} <= {chart.key for chart in at.get("plotly_chart")}
     before, released = (table.value for table in at.dataframe)
-    assert len(before) == len(released) == 200 and list(before) == list(released)
+    assert len(before) == len(released) == 100 and list(before) == list(released)
     assert "person" not in before and (before["age"] != released["age"]).any()
     assert (before["health"] == released["health"]).all()
 

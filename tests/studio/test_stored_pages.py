@@ -99,7 +99,7 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(
     at = opened(start(ui.DATA), people.name)
     assert ui.problems(at) == [] and ui.work(at).table.origin == "place"
     assert isinstance(ui.work(at).table.records, StoredTable)
-    assert "600 records" in ui.line(at) and len(ui.shown(at)) == 200
+    assert "600 records" in ui.line(at) and len(ui.shown(at)) == 100
     assert not [one for one in at.get("file_uploader") if one.label == "people.parquet"]
     found = escape_markdown(f"The table stays where it is ({people})")
     assert any(text.value.startswith(found) for text in at.markdown)
@@ -217,6 +217,7 @@ def refused(at, text):
     return said
 
 
+@pytest.mark.nightly
 def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
     at = start(ui.DATA)
     ui.PEOPLE.to_parquet(tmp_path / "outside.parquet")

@@ -203,6 +203,7 @@ def test_a_plan_is_exported_and_imported(start):
     assert not any(each.fits for each in ui.work(at).kept.configurations)
 
 
+@pytest.mark.nightly
 def test_the_page_says_what_lines_meet_and_k_only_changes_it(start, downloads):
     """Headline, captions and files name the models; the toggle brings the papers' curves back."""
     at = start()

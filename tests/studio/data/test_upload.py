@@ -35,6 +35,7 @@ def nothing_is_parsed_here(monkeypatch):
     monkeypatch.setattr("kanon.sources.opening.read_table", lambda *_: 1 / 0)
 
 
+@pytest.mark.nightly
 def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_parsed_here):
     at = start(ui.DATA)
     for kind in ("csv", "tsv", "xlsx", "parquet", "sav", "dta", "feather"):

@@ -40,6 +40,7 @@ def test_a_share_gives_the_estimates_of_the_library(privacy):
     assert risk.households is not None
 
 
+@pytest.mark.nightly
 def test_what_cannot_be_is_said_in_a_sentence(privacy):
     at = ui.enter(privacy, privacy.selectbox(key="sample-weights"), "disease")
     at = ui.settled(ui.press(at, "Estimate"))

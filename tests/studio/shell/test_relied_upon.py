@@ -58,6 +58,7 @@ GONE = [
 ]
 
 
+@pytest.mark.nightly
 def test_all_is_there():
     check_required_internals()
 
