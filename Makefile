@@ -74,7 +74,7 @@ slow: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python tests/support/slow_tests.py build/tests.xml > build/slow.txt
 	mv build/slow.txt tests/slow.txt
 
-static: types style
+static: style types
 
 types: $(VENV)/.kanon-dev
 	$(BIN)/python -m mypy

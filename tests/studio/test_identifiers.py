@@ -94,7 +94,6 @@ def opened(start, caplog):
     streamlit.logger.set_log_level("WARNING")
 
 
-@pytest.mark.nightly
 def test_no_page_download_log_or_address_has_an_identifier(opened, downloads, caplog, capfd):
     at = opened
     shown = [

@@ -60,7 +60,6 @@ def is_memoised(node):
     return False
 
 
-@pytest.mark.nightly
 def test_nothing_else_is_shared_or_written_to_a_module():
     """A module belongs to all sessions; what grows in one would outlive its owner."""
     shared = set()

@@ -217,7 +217,6 @@ def refused(at, text):
     return said
 
 
-@pytest.mark.nightly
 def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
     at = start(ui.DATA)
     ui.PEOPLE.to_parquet(tmp_path / "outside.parquet")

@@ -144,6 +144,7 @@ def serving(
     program: Sequence[str | Path] = AS_IN_README,
     current: Path = ROOT,
     port: int | None = None,
+    settings: str = "",
 ) -> Iterator[Server]:
     """Start the dashboard as the readme says; end it, and whatever it started.
 
@@ -154,8 +155,7 @@ def serving(
         free.bind((HERE[0], port or 0))
         port = free.getsockname()[1]
     log, quiet = folder / f"server-{port}.log", folder / f"quiet-{port}.toml"
-    few = "alternatives_seconds = 0\ncurve_seconds = 0\n"
-    quiet.write_text(f"{few}kept_sessions = 200\n", "utf-8")  # all tests leave theirs here
+    quiet.write_text(f"alternatives_seconds = 0\ncurve_seconds = 0\n{settings}", "utf-8")
     environment = {"KANON_SETTINGS": str(quiet), **os.environ}
     command = [*program, str(port)]
     with log.open("wb") as out:
@@ -588,7 +588,8 @@ def open_offline(chrome: Browser, path: Path, pictures: int = 3) -> None:
 @pytest.fixture(scope="session")
 def running(chromium, tmp_path_factory):
     """One server for all tests that need none of their own."""
-    with serving(tmp_path_factory.mktemp("server")) as server:
+    # All tests leave their sessions there: none pushes out another one's.
+    with serving(tmp_path_factory.mktemp("server"), settings="kept_sessions = 200\n") as server:
         yield server
 
 

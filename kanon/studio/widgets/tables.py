@@ -61,7 +61,7 @@ def build_before_and_after(
     untouched = dict.fromkeys(others, "")
     colours = pd.DataFrame({**tints, **untouched}, index=range(len(after)), columns=columns)
     tinted = _format_rows(after[columns]).apply(lambda _: colours, axis=None)
-    return _format_untinted_rows(before), tinted
+    return _drop_idle_styler(_format_rows(before)), tinted
 
 
 def _get_tint(share: float) -> str:
@@ -70,18 +70,13 @@ def _get_tint(share: float) -> str:
 
 def _format_rows(rows: pd.DataFrame) -> Styler:
     """Number rows from 0, as a styler needs unique labels; write 0.5, not 0.500000."""
-    numbered = _number_rows(rows)
-    return numbered.style.format(str, subset=_list_decimal_columns(numbered))
+    rows_numbered = name_missing_cells(rows.reset_index(drop=True))
+    return rows_numbered.style.format(str, subset=_list_decimal_columns(rows_numbered))
 
 
-def _format_untinted_rows(rows: pd.DataFrame) -> Styler | pd.DataFrame:
-    """The same without a styler where no column needs it: drawing one takes ten times as long."""
-    numbered = _number_rows(rows)
-    return _format_rows(rows) if _list_decimal_columns(numbered) else numbered
-
-
-def _number_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    return name_missing_cells(rows.reset_index(drop=True))
+def _drop_idle_styler(styled: Styler) -> Styler | pd.DataFrame:
+    """The plain rows of what is not tinted, unless numbers need it: to draw one takes long."""
+    return styled if _list_decimal_columns(styled.data) else styled.data
 
 
 def _list_decimal_columns(rows: pd.DataFrame) -> list[Hashable]:

@@ -94,7 +94,6 @@ def test_no_text_of_an_exception_reaches_the_log_or_the_page(log, capfd, where, 
     assert "SECRET" not in "".join(capfd.readouterr())
 
 
-@pytest.mark.nightly
 def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
     def fail():
         raise ValueError("SECRET")

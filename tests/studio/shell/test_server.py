@@ -57,7 +57,6 @@ def own_addresses():
     return found - {HERE[0]}
 
 
-@pytest.mark.nightly
 def test_no_other_machine_reaches_it(port):
     for address in own_addresses():
         with pytest.raises(OSError):
