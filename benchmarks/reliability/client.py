@@ -53,7 +53,7 @@ class Client:
     states
         What each widget shows, by its id.
     timers
-        The parts of the page that draw themselves again, by their id.
+        The timers that have parts of the page drawn again, by their id.
     errors
         Exceptions and problems that a page has shown.
     """
@@ -68,6 +68,7 @@ class Client:
     begun: int = 0
     ended: int = 0
     part_only: bool = False
+    being_drawn: bool = False
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     reader: asyncio.Task[None] | None = None
 
@@ -165,39 +166,43 @@ class Client:
         for element in self.elements.values():
             tab = element.bidi_component
             if tab.component_name == "kanon_tab" and json.loads(tab.json).get("waiting"):
-                trigger = _make_trigger_id(tab.id, "events")
-                said = json.dumps([{"event": "before", "value": ""}])
-                await self._change(WidgetState(id=trigger, json_trigger_value=said))
+                await self._change(_make_trigger(tab.id, "before", ""))
                 return
 
     # --- what is sent ---------------------------------------------------------------------------
     async def _change(self, state: WidgetState) -> None:
         if "trigger" not in str(state.WhichOneof("value")):
             self.states[state.id] = state
+        await self._send_and_wait(self._tell_of(state))
+
+    def _tell_of(self, state: WidgetState, part: str = "") -> BackMsg:
         message = BackMsg()
         message.rerun_script.page_script_hash = self.page
+        message.rerun_script.fragment_id = part
         message.rerun_script.widget_states.widgets.extend(
             [*(known for known in self.states.values() if known.id != state.id), state]
         )
-        await self._send_and_wait(message)
+        return message
 
     async def _send_and_wait(self, message: BackMsg) -> None:
         before = self.begun
         try:
-            await self.socket.send(message.SerializeToString())
+            await self._send(message)
         except ConnectionClosed:
             raise ClientError("The connection was dropped.") from None
         await self._wait(lambda: self.ended > before and self.ended == self.begun)
 
-    async def _draw_part_again(self, part: str, seconds: float) -> None:
-        message = BackMsg()
-        message.rerun_script.fragment_id = part
-        message.rerun_script.is_auto_rerun = True
-        while True:
-            await asyncio.sleep(seconds)
-            message.rerun_script.page_script_hash = self.page
-            with suppress(ConnectionClosed):  # the reader says so
-                await self.socket.send(message.SerializeToString())
+    async def _send(self, message: BackMsg) -> None:
+        self.being_drawn = True
+        await self.socket.send(message.SerializeToString())
+
+    async def _draw_again_after(self, timer: str, seconds: float, part: str) -> None:
+        """Ask for the page or a part of it after a while, as timer.js does."""
+        await asyncio.sleep(seconds)
+        async with self.changed:
+            await self.changed.wait_for(lambda: not self.being_drawn)
+        with suppress(ConnectionClosed):  # the reader says so
+            await self._send(self._tell_of(_make_trigger(timer, "over", 0), part))
 
     def _stop_timers(self, parts: Iterable[str]) -> None:
         for part in list(parts):
@@ -245,13 +250,9 @@ class Client:
         elif kind == "delta":
             if message.delta.WhichOneof("type") == "new_element":
                 self._take_element(tuple(message.metadata.delta_path), message.delta.new_element)
-        elif kind == "auto_rerun":
-            part, seconds = message.auto_rerun.fragment_id, message.auto_rerun.interval
-            if part not in self.timers:
-                timer = asyncio.create_task(self._draw_part_again(part, seconds))
-                self.timers[part] = timer
-        elif kind == "stop_auto_rerun":
-            self._stop_timers(message.stop_auto_rerun.fragment_ids)
+                self._take_timer(message.delta.new_element, message.delta.fragment_id)
+        elif kind == "session_status_changed":
+            self.being_drawn = message.session_status_changed.script_is_running
         elif kind == "script_finished":
             self._end_run(message.script_finished)
         elif kind in ("page_not_found", "session_event"):
@@ -265,6 +266,13 @@ class Client:
             ids = {state.id for state in map(read_state, self.elements.values()) if state}
             self.states = {id_: state for id_, state in self.states.items() if id_ in ids}
 
+    def _take_timer(self, element: Element, part: str) -> None:
+        timer = element.bidi_component
+        if timer.component_name == "kanon_timer":
+            self._stop_timers([timer.id])
+            waiting = self._draw_again_after(timer.id, json.loads(timer.json)["seconds"], part)
+            self.timers[timer.id] = asyncio.create_task(waiting)
+
     def _take_element(self, place: tuple[int, ...], element: Element) -> None:
         self.elements[place] = element
         kind = element.WhichOneof("type")
@@ -275,6 +283,11 @@ class Client:
         state = read_state(element)
         if state and (getattr(element, str(kind)).set_value or state.id not in self.states):
             self.states[state.id] = state
+
+
+def _make_trigger(component: str, event: str, value: object) -> WidgetState:
+    said = json.dumps([{"event": event, "value": value}])
+    return WidgetState(id=_make_trigger_id(component, "events"), json_trigger_value=said)
 
 
 _NUMBER, _TEXT, _FLAG = "double_value", "string_value", "bool_value"

@@ -1,7 +1,6 @@
 """Moving through the steps of a lesson, and drawing a step: its picture, its records."""
 
 from functools import partial
-from itertools import count
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -15,6 +14,7 @@ from kanon.studio.learn.widgets import draw_icon_button
 from kanon.studio.session import state
 from kanon.studio.session.state import attach_widget
 from kanon.studio.session.text import escape_markdown
+from kanon.studio.widgets.controls import draw_again_after
 from kanon.studio.widgets.picture import draw_data_button, show_picture
 from kanon.teaching.prediction import StepQuestion, count_right_answers, list_step_questions
 from kanon.teaching.tables import build_records_table, get_class_numbers
@@ -54,7 +54,7 @@ def draw_player(view: StepsView, last: int, can_play: bool = True) -> int:
             label_visibility="collapsed",
         )
     if view.playing:
-        _run_clock(last)
+        draw_again_after(PACE, "learn-clock", partial(move_forward, last))
     return at
 
 
@@ -66,18 +66,6 @@ def _move(by: int, last: int) -> None:
 def _show_step_at(step: int) -> None:
     """Show a step; moving by hand stops the automatic steps."""
     apply_view("steps", step=step, playing=False)
-
-
-def _run_clock(last: int) -> None:
-    """Draw the page again after a while, one step further; nothing runs once it is left."""
-    draws = count()
-
-    def update_page() -> None:
-        if next(draws):  # the first time it is drawn with the page
-            move_forward(last)
-            st.rerun()
-
-    st.fragment(update_page, run_every=PACE)()
 
 
 # --- what comes next ------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Controls of several pages: uploads, popovers that close, the fields of a builder."""
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -45,6 +46,22 @@ def listen_to_keys(key: str, buttons_by_key: Mapping[str, list[str]]) -> None:
     """
     st.html(f"<style>.st-key-{key} {{ display: none; }}</style>")
     _listen(key=key, data={"name": key, "pressed": buttons_by_key})
+
+
+_wait = st.components.v2.component(
+    "kanon_timer", js=(Path(__file__).parent / "timer.js").read_text("utf-8")
+)
+
+
+def draw_again_after(seconds: float, key: str, change: Callable[[], None] = lambda: None) -> None:
+    """Draw the page, or the fragment that this stands in, again after a while, once.
+
+    A fragment's ``run_every`` goes on asking while the whole page is drawn; Streamlit can then
+    lose the end of that page.
+    """
+    st.html(f"<style>.st-key-{key} {{ display: none; }}</style>")
+    data = {"seconds": seconds, "drawn": time.monotonic_ns()}  # never the same: it begins anew
+    _wait(key=key, data=data, on_over_change=change)
 
 
 def draw_segments(

@@ -15,6 +15,9 @@ from kanon.studio.session.work import (
     SessionState,
     get_job_title,
 )
+from kanon.studio.widgets.controls import draw_again_after
+
+_PACE = 0.4  # seconds
 
 _UNNOTICED = 1.0  # seconds; what begins by itself and takes less is not shown
 
@@ -27,7 +30,7 @@ _EARLIER = (
 def draw_running_jobs() -> None:
     """Draw a line for each calculation, on every page; once one has ended, draw the whole page."""
     with st.container(key="calculations"):
-        st.fragment(_draw_lines, run_every=0.4 if state.get_session().running else None)()
+        st.fragment(_draw_lines)()
 
 
 def _draw_lines() -> None:
@@ -49,6 +52,8 @@ def _draw_lines() -> None:
                 args=(doing,),
                 key=f"cancel-{doing}",
             )
+    if running:
+        draw_again_after(_PACE, "calculations-timer")
 
 
 def _describe_job(doing: str, job: JobHandle) -> str:
