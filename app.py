@@ -17,7 +17,7 @@ def main() -> None:
     get_jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio.jobs.anonymisation import run_first_time
     from kanon.studio.session import state
-    from kanon.studio.session.server import collect_garbage_regularly
+    from kanon.studio.session.server import collect_garbage_regularly, take_turn
     from kanon.studio.shell import reconnect
     from kanon.studio.shell.glossary import draw_glossary
     from kanon.studio.shell.link import follow_link
@@ -28,19 +28,20 @@ def main() -> None:
     from kanon.studio.shell.tour import draw_tour
 
     collect_garbage_regularly()
-    if not check_login():
-        return
-    page = select_page()
-    reconnect.restore_or_start()
-    state.mark(state.ENTERED)
-    follow_link(page)
-    draw_playlist()
-    reserve_sidebar_place()
-    draw_glossary()
-    draw_project_menu()
-    draw_tour(page)
-    run_first_time()
-    run_page(page)
+    with take_turn():
+        if not check_login():
+            return
+        page = select_page()
+        reconnect.restore_or_start()
+        state.mark(state.ENTERED)
+        follow_link(page)
+        draw_playlist()
+        reserve_sidebar_place()
+        draw_glossary()
+        draw_project_menu()
+        draw_tour(page)
+        run_first_time()
+        run_page(page)
 
 
 # Streamlit's server imports this module to serve what is called app; to draw a page, it runs it.

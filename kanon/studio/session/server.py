@@ -3,6 +3,9 @@
 import gc
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import streamlit as st
@@ -36,15 +39,49 @@ def _collect_garbage() -> None:
         time.sleep(max(_SECONDS, (_PARTS - 1) * (time.perf_counter() - began)))
 
 
+_TURNS, _PATIENCE = threading.Semaphore(2), 5.0
+"""So many pages are drawn at once; who has waited so many seconds, waits no more."""
+
+
+@contextmanager
+def take_turn() -> Iterator[None]:
+    """Wait until few other pages are being drawn.
+
+    Python runs one thread at a time. Sixty pages that are drawn at once all take as long as the
+    last of them, and longer than one after the other, for they also wait for each other's locks.
+    """
+    taken = _TURNS.acquire(timeout=_PATIENCE)
+    try:
+        yield
+    finally:
+        if taken:
+            _TURNS.release()
+
+
 @st.cache_resource(show_spinner=False)
 def get_session_store() -> SessionStore:
     limits = get_settings()
     return SessionStore(60 * limits.keep_minutes, limits.kept_sessions)
 
 
+_claims: ContextVar[dict[str, object]] = ContextVar("claims")
+
+
+def read_claims() -> dict[str, object]:
+    """What the login says of the visitor, also to the rest of this run.
+
+    Streamlit parses its secrets at each look.
+    """
+    claims = dict(st.user)
+    _claims.set(claims)
+    return claims
+
+
 def get_owner() -> str:
     """The unique id of the logged-in person; "" where there is no login."""
-    claims = dict(st.user)  # Streamlit looks for its secrets at each look at one of them
+    claims = _claims.get(None)
+    if claims is None:
+        claims = dict(st.user)
     return " ".join(str(claims[part]) for part in ("iss", "sub") if part in claims)
 
 

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 import streamlit as st
 
 from kanon.studio.session import state
+from kanon.studio.session.server import read_claims
 from kanon.studio.shell.navigation import show_only_page
 
 
@@ -29,7 +30,7 @@ def needs_login(environment: Mapping[str, str] = os.environ) -> bool:
 def check_login() -> bool:
     """Whether the pages may be drawn; if not, draw the login page."""
     # Streamlit says True or False where a login is set up, and nothing where none is.
-    logged_in = st.user.get("is_logged_in")
+    logged_in = read_claims().get("is_logged_in")
     if logged_in is None and not needs_login():
         return True
     if logged_in:
