@@ -20,6 +20,7 @@ SHARED = {
     # what belongs to the server, and what a session's end is noticed by
     *("kanon/studio/jobs/runner.py:get_jobs", "kanon/studio/jobs/durations.py:get_durations"),
     *(f"kanon/studio/session/server.py:{name}" for name in ("get_session_store", "get_connection")),
+    "kanon/studio/session/sample_results.py:get_sample_results",
     # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session
     "kanon/studio/session/server.py:collect_garbage_regularly",

@@ -19,6 +19,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from kanon.settings import get_settings
 from kanon.studio.anonymise import alternatives
 from kanon.studio.jobs import anonymisation, processes, runner
+from kanon.studio.session.sample_results import get_sample_results
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.shell.guard import Guard
 from support import job_functions
@@ -150,6 +151,8 @@ def start(workers, no_job_is_left, monkeypatch):
     typed in the frame is ``typed``, by key, before it is drawn. Nothing begins by itself behind a
     result, unless ``behind`` says for how many seconds what does.
     """
+
+    get_sample_results.clear()  # what another test has computed
 
     def begin(page=ANONYMISE, sample="hospital", typed=None, **behind):
         limit_behind(monkeypatch, **behind)
@@ -327,6 +330,12 @@ def told_to_cursor(at):
     every = [one.proto for one in at.get("bidi_component")]
     (found,) = [one for one in every if one.component_name == "kanon_cursor"]
     return json.loads(found.json)
+
+
+def waits(at):
+    """The seconds after which the page, or a part of it, asks to be drawn again."""
+    every = [one.proto for one in at.get("bidi_component")]
+    return [json.loads(one.json)["seconds"] for one in every if one.component_name == "kanon_timer"]
 
 
 def board_lines(at):

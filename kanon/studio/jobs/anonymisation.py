@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from kanon.algorithms.catalogue import algorithm_named
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.algorithms.solution import Solution, run_algorithm, solve_one_k
 from kanon.algorithms.task import Task
 from kanon.base.progress import scale_progress
@@ -34,6 +34,7 @@ from kanon.studio.session.changed_settings import (
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.parts import Message, RunSettings, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
+from kanon.studio.session.sample_results import build_sample_key
 from kanon.studio.session.work import JobRequest, SessionState
 
 _SOON = 0.5
@@ -48,7 +49,7 @@ def run_first_time() -> None:
     if state.is_first_time("first-run", work.version):
         runner.run_request(request_anonymisation)
         if (calculation := state.get_session().running.get("run")) is not None:
-            calculation.job.wait(_SOON)
+            runner.wait_for_job(calculation.job, _SOON)
 
 
 def request_anonymisation(work: SessionState) -> JobRequest:
@@ -61,12 +62,19 @@ def request_anonymisation(work: SessionState) -> JobRequest:
             "run", prepare_and_solve, (content, work.table.records), then, limit="engine_minutes"
         )
     prepared = prepare(plan, work.table.records)
-    arguments = (plan.algorithm.name, prepared.check(), measured_metrics(plan, [plan.metric.name]))
+    task = prepared.check()
+    arguments = (plan.algorithm.name, task, measured_metrics(plan, [plan.metric.name]))
+    settings = hash_run_inputs(work, plan)
+    serves_all = serves_every_k(plan.algorithm.name, task.outliers or task.level_bounds)
+    k = None if serves_all and not (task.others or task.of_release) else plan.k
     return JobRequest(
         "run",
         run_algorithm,
         arguments,
-        partial(_store_result, prepared, hash_run_inputs(work, plan)),
+        partial(_store_result, prepared, settings),
+        sample_key=build_sample_key(
+            work, "run", hash_run_inputs(replace(work, version=0), plan), k
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from kanon.run import PreparedRun
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.findings import LowerBoundResult
 from kanon.studio.session.run_plan import hash_run_inputs
+from kanon.studio.session.sample_results import build_sample_key, get_sample_results
 from kanon.studio.session.work import JobRequest, SessionState
 
 _QUICK_SHARE = 0.1  # the share of the time of a close search after the quick one, about
@@ -72,6 +73,17 @@ def list_missing_bounds(
     ]
 
 
+def take_sample_bounds(work: SessionState, wanted: Sequence[BoundTask]) -> SessionState:
+    """The state with the bounds that any session has found for this sample."""
+    found = {
+        bound.key: known
+        for bound in list_missing_bounds(work, wanted, closely=False)
+        if (known := get_sample_results().get(build_sample_key(work, "bound", bound.key)))
+    }
+    bounds = {**work.findings.bounds, **found}
+    return work.replace_sections(replace(work.findings, bounds=bounds)) if found else work
+
+
 def request_bounds(
     work: SessionState, wanted: Sequence[BoundTask], closely: bool
 ) -> JobRequest | None:
@@ -95,6 +107,7 @@ def _store_bounds(doing: str, work: SessionState, _: object) -> SessionState:
     for key, bound in parts:
         if key not in bounds or not bounds[key].closely:
             bounds[key] = bound
+            get_sample_results().put(build_sample_key(work, "bound", key), bound)
     return work.replace_sections(replace(work.findings, bounds=bounds))
 
 

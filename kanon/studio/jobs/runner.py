@@ -15,10 +15,13 @@ from kanon.studio.jobs.processes import load_kernels, start_compiling_rest
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import record_start_state
 from kanon.studio.session.parts import Message
+from kanon.studio.session.sample_results import get_sample_results
+from kanon.studio.session.server import give_turn_away
 from kanon.studio.session.work import (
     BEHIND,
     BY_ITSELF,
     OPENINGS,
+    JobHandle,
     JobRequest,
     RunningJob,
     SessionState,
@@ -64,9 +67,12 @@ def run_request(
             return
         if request.job_name not in BY_ITSELF:
             _stop_behind()
+        known = get_sample_results().get(request.sample_key)
+        if known is not None:
+            _use_known_result(request, known)
+            return
         job = _start_request(state.get_session(), request, effort or {})
-        if wait:
-            job.wait(wait)
+        wait_for_job(job, wait)
     elif request is not None:
         state.set_session(request.replace_sections(Message()))
 
@@ -78,6 +84,19 @@ def _stop_behind() -> None:
             cancel_job(doing)
             state.clear_cache_entry(f"{doing}-begun")
     collect_jobs()
+
+
+def _use_known_result(request: JobRequest, known: object) -> None:
+    work = state.get_session()
+    new = request.store_result(request.begins(work.replace_sections(Message())), known)
+    state.set_session(record_start_state(new, request.job_name, work))
+
+
+def wait_for_job(job: JobHandle, seconds: float) -> None:
+    """Wait a moment for a short one, so that no bar is drawn; meanwhile others' pages are drawn."""
+    if seconds:
+        with give_turn_away():
+            job.wait(seconds)
 
 
 def _start_request(work: SessionState, request: JobRequest, effort: Effort) -> Job:
@@ -123,6 +142,7 @@ def _take_over(work: SessionState, calculation: RunningJob) -> SessionState:
         return request.store_result(work, job.result)
     if job.state == "done":
         get_durations().learn(calculation.effort, job.seconds)
+        get_sample_results().put(request.sample_key, job.result)
         try:
             new = request.store_result(work, job.result)  # with what was said while it ran
         except KanonError as error:  # the table has changed meanwhile

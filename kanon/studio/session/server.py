@@ -42,6 +42,8 @@ def _collect_garbage() -> None:
 _TURNS, _PATIENCE = threading.Semaphore(2), 5.0
 """So many pages are drawn at once; who has waited so many seconds, waits no more."""
 
+_turn: ContextVar[bool] = ContextVar("turn")
+
 
 @contextmanager
 def take_turn() -> Iterator[None]:
@@ -50,12 +52,26 @@ def take_turn() -> Iterator[None]:
     Python runs one thread at a time. Sixty pages that are drawn at once all take as long as the
     last of them, and longer than one after the other, for they also wait for each other's locks.
     """
-    taken = _TURNS.acquire(timeout=_PATIENCE)
+    before = _turn.set(_TURNS.acquire(timeout=_PATIENCE))
     try:
         yield
     finally:
-        if taken:
+        if _turn.get():
             _TURNS.release()
+        _turn.reset(before)
+
+
+@contextmanager
+def give_turn_away() -> Iterator[None]:
+    """Let another page be drawn while this one waits for something else."""
+    if not _turn.get(False):
+        yield
+        return
+    _TURNS.release()
+    try:
+        yield
+    finally:
+        _turn.set(_TURNS.acquire(timeout=_PATIENCE))
 
 
 @st.cache_resource(show_spinner=False)
@@ -72,7 +88,7 @@ def read_claims() -> dict[str, object]:
 
     Streamlit parses its secrets at each look.
     """
-    claims = dict(st.user)
+    claims: dict[str, object] = dict(st.user)
     _claims.set(claims)
     return claims
 

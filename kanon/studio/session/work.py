@@ -251,6 +251,7 @@ class JobRequest:
     handle_failure: Callable[[SessionState, str], SessionState] = add_problem
     death_message: str = ""  # The message where its worker died
     study_key: str = ""  # The fingerprint under which a study's results are kept
+    sample_key: str = ""  # Under which its result is kept for all sessions, if it is of a sample
     noun: str = "search"  # What a sentence calls it if it ends early and leaves partial results
     keep_user_items: bool = True  # Whether the user's own metrics and configurations come along
 

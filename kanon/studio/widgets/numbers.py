@@ -25,7 +25,12 @@ from kanon.privacy.model import rounded
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, explain_no_bound
 from kanon.run import Run
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.lower_bounds import BoundTask, list_missing_bounds, request_bounds
+from kanon.studio.jobs.lower_bounds import (
+    BoundTask,
+    list_missing_bounds,
+    request_bounds,
+    take_sample_bounds,
+)
 from kanon.studio.jobs.stored_table import ExposureNumbers
 from kanon.studio.session import state
 from kanon.studio.session.text import escape_markdown, trim_title
@@ -175,6 +180,10 @@ def show_gap(run: Run, depends_on: Hashable, place: str) -> OptimalityGap | None
 def find_quick_bounds(wanted: Sequence[BoundTask], most: int = QUICKLY) -> None:
     """Have bounds computed, unasked, that take an effort of at most ``most``."""
     work, keys = state.get_session(), tuple(bound.key for bound in wanted)
+    known = take_sample_bounds(work, wanted)
+    if known is not work:
+        state.set_session(known)
+        work = known
     lacking = list_missing_bounds(work, wanted, closely=False)
     if not lacking or "bound" in work.running or sum(bound.effort for bound in lacking) > most:
         return

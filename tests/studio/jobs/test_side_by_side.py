@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,31 @@ def test_two_visitors_one_in_the_advisor_one_anonymises(own_workers, start):
         ui.settled(ui.anonymised(second))  # and the lower bound
         assert ui.numbers(second)["Minimum k"] and advisor.state in ("running", "queued")
         assert "advising" not in ui.work(second).running and not bars(second)
+
+
+def test_a_page_asks_to_be_drawn_again_only_while_something_runs(start):
+    at = start(sample="hospital")
+    assert ui.waits(at) == []
+    with ui.held_worker():
+        ui.press(at, "Anonymise")
+        assert ui.waits(at) == [0.4]
+    ui.settled(at)
+    assert ui.numbers(at)["Minimum k"] and bool(ui.waits(at)) == bool(ui.work(at).running)
+
+
+def test_what_a_sample_gives_is_computed_once_for_all(start):
+    first = ui.settled(ui.anonymised(start(sample="hospital")))
+    with ui.held_worker():
+        second = ui.press(start(sample="hospital"), "Anonymise")
+        assert ui.work(second).running == {} and ui.numbers(second) == ui.numbers(first)
+        assert ui.work(second).findings.bounds == ui.work(first).findings.bounds != {}
+        own = start(sample="hospital")
+        changed = replace(ui.work(own).table, title="mine")
+        own.session_state[ui.WORK] = ui.work(own).replace_sections(changed)
+        assert "run" in ui.work(ui.press(own, "Anonymise")).running, "only samples as they came"
+        other = ui.change(start(sample="hospital"), k=3)
+        assert "run" not in ui.work(ui.press(other, "Anonymise")).running, "one run has every k"
+        assert int(ui.numbers(other)["Minimum k"]) >= 3
 
 
 @pytest.mark.nightly

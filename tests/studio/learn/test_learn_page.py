@@ -199,10 +199,10 @@ def test_back_and_forth(start):
 def test_steps_that_follow_by_themselves_end_with_the_page_or_the_lesson(start, monkeypatch):
     at = start(LEARN, "hospital")
     ui.press(at, "Play")
-    assert steps(at).playing and steps(at).step == 0
+    assert steps(at).playing and steps(at).step == 0 and ui.waits(at) == [PACE]
     assert "Play" not in ui.button_labels(at)
     ui.press(at, "Pause")
-    assert not steps(at).playing
+    assert not steps(at).playing and ui.waits(at) == []
     ui.press(at, "Play")
     ui.press(at, "Next")
     assert not steps(at).playing and steps(at).step == 1, "who goes by hand is not taken further"

@@ -1,9 +1,12 @@
 """The visitor without a browser of the load test, who speaks Streamlit's protocol."""
 
+import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.reliability.classroom import hold_class
@@ -74,6 +77,39 @@ def test_a_part_that_is_drawn_again_ends_no_run_of_the_page(client):
     assert client.read_headings() == ["Two"] and client.get_widget("number_input", "n")
     take(client, BOX, status=ForwardMsg.FINISHED_EARLY_FOR_RERUN)
     assert (client.begun, client.ended) == (2, 1), "another run follows"
+
+
+def test_a_timer_asks_once_for_its_part_and_not_while_the_page_is_drawn():
+    sent = []
+
+    class Socket:
+        async def send(self, message):
+            sent.append(BackMsg.FromString(message).rerun_script)
+
+    async def wait():
+        client = Client(Socket(), being_drawn=True)
+        timer = {"id": "$$ID-5-t", "component_name": "kanon_timer", "json": '{"seconds": 0}'}
+        for message in draw(K, ("bidi_component", timer)):
+            if message.HasField("delta"):
+                message.delta.fragment_id = "f"
+            client.take(message)
+        await asyncio.sleep(0.05)
+        assert not sent and list(client.timers) == ["$$ID-5-t"]
+        status = ForwardMsg()
+        status.session_status_changed.script_is_running = False
+        client.take(status)
+        async with client.changed:
+            client.changed.notify_all()
+        await client.timers["$$ID-5-t"]
+        take(client, K)
+        assert not client.timers, "the page has no timer any more"
+
+    with ThreadPoolExecutor() as threads:
+        threads.submit(asyncio.run, wait()).result()
+    (asked,) = sent
+    number, trigger = asked.widget_states.widgets
+    assert (asked.fragment_id, number.id) == ("f", "$$ID-3-n")
+    assert json.loads(trigger.json_trigger_value) == [{"event": "over", "value": 0}]
 
 
 def test_exceptions_and_problems_are_errors_and_notices_are_not(client):
