@@ -5,6 +5,7 @@ from streamlit.starlette import App
 
 from kanon.studio.jobs.runner import get_jobs
 from kanon.studio.shell.guard import Guard
+from kanon.studio.shell.page_files import PageFiles
 from kanon.studio.shell.serving import check_settings, end_cleanly, prepare_server
 
 
@@ -49,4 +50,4 @@ if __name__ == "__main__":
     main()
 else:
     prepare_server()
-    app = App(__file__, middleware=[Middleware(Guard)], lifespan=end_cleanly)
+    app = App(__file__, middleware=[Middleware(Guard), Middleware(PageFiles)], lifespan=end_cleanly)

@@ -95,8 +95,8 @@ def _use_known_result(request: JobRequest, known: object) -> None:
 def wait_for_job(job: JobHandle, seconds: float) -> None:
     """Wait a moment for a short one, so that no bar is drawn; meanwhile others' pages are drawn."""
     if seconds:
-        with give_turn_away():
-            job.wait(seconds)
+        give_turn_away()
+        job.wait(seconds)
 
 
 def _start_request(work: SessionState, request: JobRequest, effort: Effort) -> Job:

@@ -61,17 +61,11 @@ def take_turn() -> Iterator[None]:
         _turn.reset(before)
 
 
-@contextmanager
-def give_turn_away() -> Iterator[None]:
-    """Let another page be drawn while this one waits for something else."""
-    if not _turn.get(False):
-        yield
-        return
-    _TURNS.release()
-    try:
-        yield
-    finally:
-        _turn.set(_TURNS.acquire(timeout=_PATIENCE))
+def give_turn_away() -> None:
+    """Let another page be drawn, for this one only waits now; it goes on without."""
+    if _turn.get(False):
+        _TURNS.release()
+        _turn.set(False)
 
 
 @st.cache_resource(show_spinner=False)

@@ -22,6 +22,12 @@ from kanon.studio.shell.relied_upon import check_required_internals
 
 GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
 
+_SWITCH = 0.001
+"""The seconds after which a thread lets another one run.
+
+Python's 0.005 are what each file and each message waits for while a page is drawn, several times.
+"""
+
 FAILED = (
     "This page has failed because of an error in kanon. What you have chosen and typed is kept. "
     "Please report it to the operator: the log says where it happened, without any values from "
@@ -40,6 +46,7 @@ def prepare_server() -> None:
         sys.exit(error.sentence)
     keep_quiet()
     keep_old_addresses()
+    sys.setswitchinterval(_SWITCH)
 
 
 @asynccontextmanager

@@ -74,7 +74,7 @@ def test_what_a_sample_gives_is_computed_once_for_all(start):
         assert "run" in ui.work(ui.press(own, "Anonymise")).running, "only samples as they came"
         other = ui.change(start(sample="hospital"), k=3)
         assert "run" not in ui.work(ui.press(other, "Anonymise")).running, "one run has every k"
-        assert int(ui.numbers(other)["Minimum k"]) >= 3
+        assert int(ui.numbers(other)["Minimum k"].split()[0]) >= 3
 
 
 @pytest.mark.nightly

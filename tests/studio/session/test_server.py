@@ -40,9 +40,9 @@ def test_who_has_waited_long_is_drawn_nevertheless(one_place, monkeypatch):
 
 def test_another_page_is_drawn_while_this_one_waits(one_place):
     with server.take_turn():
-        with server.give_turn_away():
-            assert server._TURNS.acquire(blocking=False)
-            server._TURNS.release()
-        assert not server._TURNS.acquire(blocking=False)
-    with server.give_turn_away():  # without a turn, as in a fragment
+        server.give_turn_away()
         assert server._TURNS.acquire(blocking=False)
+        server._TURNS.release()
+        server.give_turn_away()
+    assert server._TURNS.acquire(blocking=False)
+    assert not server._TURNS.acquire(blocking=False), "a turn is given back once"

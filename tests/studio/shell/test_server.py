@@ -4,9 +4,11 @@ import contextlib
 import http.client
 import json
 import socket
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from streamlit import file_util
 
 from support.browser import AS_IN_README, HERE, serving
 
@@ -61,6 +63,20 @@ def test_no_other_machine_reaches_it(port):
     for address in own_addresses():
         with pytest.raises(OSError):
             socket.create_connection((address, port), timeout=5)
+
+
+def test_files_of_the_page_come_from_memory_as_from_the_disk(port):
+    folder = Path(file_util.get_static_dir())
+    script = min((folder / "static" / "js").glob("index.*.js"))
+    path, content = f"/{script.relative_to(folder).as_posix()}", script.read_bytes()
+    for _ in range(2):
+        status, body, headers = ask(port, "GET", path)
+        assert (status, body) == (200, content)
+    assert headers["X-Frame-Options"] == "DENY" and "immutable" in headers["Cache-Control"]
+    streamlits = ask(port, "HEAD", path)[2]
+    for name in ("Cache-Control", "Content-Type", "Content-Length"):
+        assert headers[name] == streamlits[name]
+    assert ask(port, "GET", path, Range="bytes=0-9")[:2] == (206, content[:10])
 
 
 def test_no_page_of_another_site_gets_in(port):
