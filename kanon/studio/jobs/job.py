@@ -148,8 +148,6 @@ class Job:
         self._queue.move(self, lane)
         if not self.behind:
             self._payload = ()
-        if self._worker is not None:
-            self._worker.lower()
 
     def set_aside(self, lane: int) -> None:
         """Wait again in a lane, as if not begun. The caller holds the lock."""

@@ -16,6 +16,13 @@ from kanon.studio.jobs.processes import WorkerProcess, pack_frame
 
 _IDLE = 1.0  # seconds after which an idle slot looks whether its worker has died
 _LOOK = 0.2  # seconds between two looks whether a job has to make room
+_OWN = 10.0
+"""Seconds of work after which the worker of a job that has left the first lane gets low priority.
+
+Nothing raises it again, and another worker needs three seconds of a processor to be ready: so many
+as there are jobs of little more than two seconds would make a server slower and slower.
+"""
+
 _KEPT = 300.0  # seconds that a worker of a longer lane, or in reserve, is kept without work
 
 
@@ -30,7 +37,10 @@ class _Slot:
     since: float = 0.0  # when it did something last
 
     def has_worker(self) -> bool:
-        return self.worker is not None and not (self.lane == SHORT and self.worker.has_low_priority)
+        return self.worker is not None and (self.lane != SHORT or self.has_usual_worker())
+
+    def has_usual_worker(self) -> bool:
+        return self.worker is not None and not self.worker.has_low_priority
 
     def dismiss(self) -> None:
         if self.worker is not None:
@@ -214,6 +224,7 @@ class Jobs:
             with self._changed:
                 self._make_room()
                 self._give_way()
+                self._lower_workers()
                 if not self._closed:
                     self._changed.wait(_LOOK if self._queue.waiting else _IDLE)
         if self._reserve is not None:
@@ -260,14 +271,16 @@ class Jobs:
             worked, slot, job = max(busy, key=lambda each: each[0])
             if worked <= self._queue.bound(lane):
                 continue
-            idle = (
+            idle = [
                 free_slot
                 for free_slot in self._slots
                 if free_slot.lane == beyond
                 and free_slot.job is None
                 and self._queue.can_admit(job, beyond)
-            )
-            if (other := next(idle, None)) is not None:
+            ]
+            # One whose worker can go on in the first lane, if there is one.
+            other = max(idle, key=lambda free: free.has_usual_worker(), default=None)
+            if other is not None:
                 slot.lane, other.lane = beyond, lane
                 job.move(beyond)
             elif waited_for and self._queue.can_restart(lane):
@@ -285,6 +298,13 @@ class Jobs:
                 slot.job = None
                 job.set_aside(slot.lane)
                 self._changed.notify_all()
+
+    def _lower_workers(self) -> None:
+        for slot in self._slots:
+            if slot.lane != SHORT and slot.job is not None and slot.has_usual_worker():
+                assert slot.worker is not None
+                if slot.job.worked > _OWN:
+                    slot.worker.lower()
 
     def _start_worker(self) -> WorkerProcess | None:
         try:
