@@ -6,7 +6,7 @@ from streamlit.starlette import App
 from kanon.studio.jobs.runner import get_jobs
 from kanon.studio.shell.guard import Guard
 from kanon.studio.shell.page_files import PageFiles
-from kanon.studio.shell.serving import check_settings, end_cleanly, prepare_server
+from kanon.studio.shell.serving import check_settings, end_cleanly, get_ready, prepare_server
 
 
 def main() -> None:
@@ -50,4 +50,5 @@ if __name__ == "__main__":
     main()
 else:
     prepare_server()
+    get_ready(get_jobs)
     app = App(__file__, middleware=[Middleware(Guard), Middleware(PageFiles)], lifespan=end_cleanly)

@@ -168,15 +168,13 @@ def _attend_lesson(
 ) -> None:  # fmt: skip
     students = [Student(Random(f"{seed}/{place}"), figures) for place in range(sessions)]
     files: list[str] = []
-    opened = threading.Event()
-    threads = [
-        threading.Thread(target=_use_browser, args=(chromium, server, student, files, opened))
-        for student in students[:browsers]
-    ]
+    threads = []
     with watch_memory(server, figures.memory, _measure_memory):
-        for thread in threads:
-            thread.start()
-        if threads:
+        for student in students[:browsers]:  # one after the other: each takes both processors
+            opened = threading.Event()
+            arguments = (chromium, server, student, files, opened)
+            threads.append(threading.Thread(target=_use_browser, args=arguments))
+            threads[-1].start()
             opened.wait()  # from then on it is known which files a browser fetches
         began, used = time.monotonic(), _read_processor_seconds(server.process.pid)
         for student in students:
@@ -306,9 +304,9 @@ def _use_browser(
                 page.goto(f"{server.url}/learn")
                 expect(page.get_by_text("Step 0 of")).to_be_visible(timeout=60_000)
                 by.idle(page)
-            if not opened.is_set():
+            if not files:
                 files += [url for url in visitor.asked if "/static/" in url]
-                opened.set()
+            opened.set()
             with contextlib.suppress(LessonOver):
                 while True:
                     _follow_lesson_in_browser(page, student)

@@ -9,7 +9,7 @@ from kanon.algorithms.repair_models import repair_for_models
 from kanon.algorithms.task import Task
 from kanon.algorithms.written import write_values
 from kanon.base.formatting import write_count
-from kanon.base.progress import Progress, scale_progress
+from kanon.base.progress import KeepingProgress, Progress, scale_progress
 from kanon.errors import KanonError
 from kanon.measures.along import Curves, Points, join_points, measure_curves, measure_points
 from kanon.metrics import Metric
@@ -87,6 +87,29 @@ def solve_one_k(
         return Solution(None, recoding, None, seconds)
     recodings = {k: recoding}
     return Solution(None, recoding, measure_points(recodings, metrics), seconds, recodings)
+
+
+def solve_more_k(
+    progress: KeepingProgress,
+    algorithm: str,
+    task: Task,
+    ks: Sequence[int],
+    metrics: Sequence[Metric],
+    path: MergePath | None,
+    seconds: float,
+) -> None:
+    """Run for one k after the other in a worker, as many as fit in the seconds, but one at least.
+
+    Each is handed over at once. Levels chosen for a smaller k end it with Unsatisfiable.
+    """
+    begin = before = time.perf_counter()
+    for place, k in enumerate(ks):
+        own = scale_progress(progress, place / len(ks), (place + 1) / len(ks))
+        solution = solve_one_k(own, algorithm, task, k, metrics, path)
+        took, before = time.perf_counter() - before, time.perf_counter()
+        progress.keep((solution, took))
+        if before - begin + took > seconds:
+            return
 
 
 def join_solutions(solution: Solution, other: Solution) -> Solution:

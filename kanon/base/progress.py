@@ -2,9 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 Progress = Callable[[float, str], None]
 """Receives the share of the task that is done, from 0 to 1, and what is being done."""
+
+
+class KeepingProgress(Protocol):
+    """Progress of a task that hands over each result at once, so that it outlives a cancel."""
+
+    def __call__(self, fraction: float, text: str) -> None: ...
+
+    def keep(self, part: object) -> None: ...
 
 
 def ignore_progress(fraction: float, text: str) -> None:

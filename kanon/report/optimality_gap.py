@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon.algorithms.catalogue import needs_hierarchies
 from kanon.algorithms.lattice_size import MOST_NODES, can_search_lattice, count_lattice_nodes
 from kanon.algorithms.lower_bound import LowerBound, lower_bound
+from kanon.algorithms.task import Task
 from kanon.base.formatting import write_count
-from kanon.base.progress import Progress
+from kanon.base.progress import KeepingProgress, Progress, scale_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.plan import Plan
@@ -18,6 +20,8 @@ from kanon.run import PreparedRun, Run
 
 QUICKLY, CLOSELY = 50_000_000, 200_000
 """The most nodes times classes for which a quick, and a close, bound takes about a second."""
+
+_QUICK_SHARE = 0.1  # the share of the time of a close search after the quick one, about
 
 
 @dataclass(frozen=True)
@@ -206,6 +210,23 @@ def compute_quick_bound(prepared: PreparedRun, progress: Progress) -> LowerBound
     if size > QUICKLY or explain_no_bound(prepared.classes):
         return None
     return lower_bound(prepared.task_of_bound(), progress, closely=size <= CLOSELY)
+
+
+def find_bounds(
+    progress: KeepingProgress, wanted: Sequence[tuple[str, Task]], closely: bool
+) -> None:
+    """Find the lower bounds of tasks; hand over each with its task's name and whether it is close.
+
+    Where ``closely`` asks for all as close as can be, a quick one comes before each.
+    """
+    for place, (name, task) in enumerate(wanted):
+        own = scale_progress(progress, place / len(wanted), (place + 1) / len(wanted))
+        if closely:
+            quick = lower_bound(task, scale_progress(own, 0, _QUICK_SHARE), closely=False)
+            progress.keep((name, quick, False))
+            own = scale_progress(own, _QUICK_SHARE, 1)
+        close = closely or estimate_bound_effort(task.classes) <= CLOSELY
+        progress.keep((name, lower_bound(task, own, closely=close), close))
 
 
 def can_show_ranges(plan: Plan) -> bool:

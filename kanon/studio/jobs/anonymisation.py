@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k
-from kanon.algorithms.solution import Solution, run_algorithm, solve_one_k
-from kanon.algorithms.task import Task
-from kanon.base.progress import scale_progress
+from kanon.algorithms.solution import Solution, run_algorithm, solve_more_k
 from kanon.errors import KanonError
-from kanon.metrics import Metric
 from kanon.plan import Plan
-from kanon.recoding import MergePath, Recoding
+from kanon.recoding import Recoding
 from kanon.run import PreparedRun, Run, measured_metrics, prepare
 from kanon.settings import get_settings
 from kanon.sources.stored import StoredTable
@@ -23,7 +19,6 @@ from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Table
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
-from kanon.studio.jobs.worker import Progress
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import (
     SettingsChange,
@@ -144,29 +139,6 @@ def put_together(parts: ReleaseParts) -> Run:
 
 # --- more k -------------------------------------------------------------------------------------
 _CHUNK = 4.0  # seconds of runs behind the page after which the curve is drawn with their k
-
-
-def solve_more_k(
-    progress: Progress,
-    algorithm: str,
-    task: Task,
-    ks: Sequence[int],
-    metrics: Sequence[Metric],
-    path: MergePath | None,
-    seconds: float,
-) -> None:
-    """Run for one k after the other in a worker, as many as fit in the seconds, but one at least.
-
-    Each is handed over at once. Levels chosen for a smaller k end it with Unsatisfiable.
-    """
-    begin = before = time.perf_counter()
-    for place, k in enumerate(ks):
-        own = scale_progress(progress, place / len(ks), (place + 1) / len(ks))
-        solution = solve_one_k(own, algorithm, task, k, metrics, path)
-        took, before = time.perf_counter() - before, time.perf_counter()
-        progress.keep((solution, took))
-        if before - begin + took > seconds:
-            return
 
 
 def run_chosen_k() -> None:

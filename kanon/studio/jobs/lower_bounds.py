@@ -7,20 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kanon.algorithms.lower_bound import least_k, lower_bound
+from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.task import Task
 from kanon.base.fingerprint import compute_fingerprint
-from kanon.base.progress import scale_progress
 from kanon.plan import Plan
-from kanon.report.optimality_gap import CLOSELY, QUICKLY, estimate_bound_effort
+from kanon.report.optimality_gap import QUICKLY, estimate_bound_effort, find_bounds
 from kanon.run import PreparedRun
-from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.findings import LowerBoundResult
 from kanon.studio.session.run_plan import hash_run_inputs
 from kanon.studio.session.sample_results import build_sample_key, get_sample_results
 from kanon.studio.session.work import JobRequest, SessionState
-
-_QUICK_SHARE = 0.1  # the share of the time of a close search after the quick one, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +40,6 @@ class BoundTask:
     @property
     def effort(self) -> int:
         return estimate_bound_effort(self.task.classes)
-
-
-def find_bounds(progress: Progress, wanted: Sequence[BoundTask], closely: bool) -> None:
-    """Find lower bounds in a worker, and hand over each at once."""
-    for place, bound in enumerate(wanted):
-        own = scale_progress(progress, place / len(wanted), (place + 1) / len(wanted))
-        close = closely or bound.effort <= CLOSELY
-        if closely:
-            quick = lower_bound(bound.task, scale_progress(own, 0, _QUICK_SHARE), closely=False)
-            progress.keep((bound.key, LowerBoundResult(quick, False)))
-            own = scale_progress(own, _QUICK_SHARE, 1)
-        progress.keep(
-            (bound.key, LowerBoundResult(lower_bound(bound.task, own, closely=close), close))
-        )
 
 
 def list_missing_bounds(
@@ -91,9 +73,9 @@ def request_bounds(
     todo = list_missing_bounds(work, wanted, closely)
     if not todo:
         return None
-    doing = "closer" if closely else "bound"
+    doing, tasks = "closer" if closely else "bound", [(bound.key, bound.task) for bound in todo]
     return JobRequest(
-        doing, find_bounds, (todo, closely), partial(_store_bounds, doing),
+        doing, find_bounds, (tasks, closely), partial(_store_bounds, doing),
         limit="study_minutes" if closely else "job_minutes",
         lane="long" if closely else "short",
         # A quick search begins by itself, so the message of the last action stays.
@@ -104,7 +86,8 @@ def request_bounds(
 def _store_bounds(doing: str, work: SessionState, _: object) -> SessionState:
     bounds = dict(work.findings.bounds)
     parts: Any = work.running[doing].job.parts
-    for key, bound in parts:
+    for key, *result in parts:
+        bound = LowerBoundResult(*result)
         if key not in bounds or not bounds[key].closely:
             bounds[key] = bound
             get_sample_results().put(build_sample_key(work, "bound", key), bound)

@@ -6,14 +6,15 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Any
 
 import streamlit as st
 from streamlit import error_util, net_util
 from streamlit.elements import exception
-from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.media_file_manager import MediaFileManager, _get_session_id
 from streamlit.starlette import App
 
 from kanon.errors import TRACEBACK, SettingsError, describe_safely
@@ -27,6 +28,8 @@ _SWITCH = 0.001
 
 Python's 0.005 are what each file and each message waits for while a page is drawn, several times.
 """
+
+_FIRST_PAGES = ("anonymise", "learn")  # people begin with one of them
 
 FAILED = (
     "This page has failed because of an error in kanon. What you have chosen and typed is kept. "
@@ -47,6 +50,17 @@ def prepare_server() -> None:
     keep_quiet()
     keep_old_addresses()
     sys.setswitchinterval(_SWITCH)
+
+
+def get_ready(start_worker: Callable[[], object]) -> None:
+    """Start a worker and import the first pages meanwhile, so that no visitor waits for them."""
+
+    def prepare() -> None:
+        start_worker()
+        for name in _FIRST_PAGES:
+            import_module(f"kanon.studio.{name}.page")
+
+    threading.Thread(target=prepare, name="kanon-ready", daemon=True).start()
 
 
 @asynccontextmanager
@@ -104,36 +118,68 @@ def _log_thread_failure(failure: threading.ExceptHookArgs) -> None:
 
 
 def keep_old_addresses() -> None:
-    """Have Streamlit drop the addresses of downloads after some seconds, or with their session.
+    """Have Streamlit drop the files of a page after some seconds, or with their session.
 
     It gives each button of a page that is drawn anew another address, and drops the old one at
-    once: a browser that has not drawn the new button yet asked for a file that was nowhere.
+    once: a browser that has not drawn the new button yet asked for a file that was nowhere. So did
+    one whose page was about to be drawn when another session's had just been.
     """
     if not hasattr(MediaFileManager, "_remove_orphaned_deferred_callables"):
         return  # another version of Streamlit, which may drop them in another way
     MediaFileManager._remove_orphaned_deferred_callables = _remove_old_addresses  # type: ignore[assignment, method-assign]
+    MediaFileManager._get_inactive_file_ids = _list_old_files  # type: ignore[assignment, method-assign]
     MediaFileManager.clear_session_refs = _clear_session  # type: ignore[assignment, method-assign]
 
 
 def _remove_old_addresses(manager: Any) -> None:
     """Called under the manager's lock, when a page was drawn or a session ended."""
-    moment = time.monotonic()
-    files = manager._files_by_session_and_coord.values()
-    there = {address for by_place in files for address in by_place.values()}
+    shown = _list_shown_ids(manager)
     for address, entry in list(manager._deferred_callables.items()):
-        if address in there:
-            entry.pop("kanon_since", None)
-        elif moment - entry.setdefault("kanon_since", moment) > GRACE:
+        if _is_old(entry, address in shown):
             manager._drop_deferred_id(address)
+
+
+def _list_old_files(manager: Any) -> set[str]:
+    """Called under the manager's lock."""
+    shown = _list_shown_ids(manager)
+    files = manager._file_metadata.items()
+    return {name for name, file in files if _is_old(vars(file), name in shown)}
+
+
+def _list_shown_ids(manager: Any) -> set[str]:
+    files = manager._files_by_session_and_coord.values()
+    return {name for by_place in files for name in by_place.values()}
+
+
+def _is_old(entry: dict[str, Any], shown: bool) -> bool:
+    """Whether what an entry is about has been on no page for some seconds."""
+    moment = time.monotonic()
+    if shown:
+        entry.pop("kanon_since", None)
+    return not shown and moment - entry.setdefault("kanon_since", moment) > GRACE
 
 
 def _clear_session(manager: Any, session_id: str | None = None) -> None:
     """Called before a page is drawn, and with the id of a session that has ended."""
+    with manager._lock:
+        own = session_id or _get_session_id()
+        files = manager._file_metadata
+        for name in manager._files_by_session_and_coord.get(own, {}).values():
+            if name in files:
+                vars(files[name]).setdefault("kanon_sessions", set()).add(own)
     _clear_refs(manager, session_id)
-    if session_id is not None:
-        with manager._lock:
-            for address in list(manager._deferred_ids_by_session.get(session_id, ())):
-                manager._drop_deferred_id(address)
+    if session_id is None:
+        return
+    with manager._lock:
+        for address in list(manager._deferred_ids_by_session.get(session_id, ())):
+            manager._drop_deferred_id(address)
+        shown = _list_shown_ids(manager)
+        for name, file in list(files.items()):
+            sessions = vars(file).get("kanon_sessions", set())
+            if session_id in sessions:
+                sessions.remove(session_id)
+                if not sessions and name not in shown:
+                    manager._delete_file(name)
 
 
 def check_settings() -> bool:

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from kanon.algorithms import mondrian
-from kanon.algorithms.solution import FINISHED_K
+from kanon.algorithms.solution import FINISHED_K, solve_more_k
 from kanon.base.formatting import write_percent
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.run import prepare, run
 from kanon.studio.anonymise import alternatives
-from kanon.studio.jobs import anonymisation
 from kanon.studio.jobs.anonymisation import request_anonymisation
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.run_plan import build_plan
@@ -152,9 +151,9 @@ def test_runs_for_more_k_stop_in_time_and_keep_what_they_have():
     work = with_fields(open_sample("hospital"), algorithm="gaa-small")
     name, task, metrics = request_anonymisation(work).arguments
     told = Collected()
-    anonymisation.solve_more_k(told, name, task, [3, 4], metrics, None, 0.0)
+    solve_more_k(told, name, task, [3, 4], metrics, None, 0.0)
     assert [solution.known for solution, _ in told] == [(3,)], "one at least, and what fits"
     told = Collected()
     with pytest.raises(Unsatisfiable, match="k = 11 cannot be reached"):
-        anonymisation.solve_more_k(told, name, task, [3, 11], metrics, None, 60.0)
+        solve_more_k(told, name, task, [3, 11], metrics, None, 60.0)
     assert [solution.known for solution, _ in told] == [(3,)]

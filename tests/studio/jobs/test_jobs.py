@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.reliability.kills import STAGES, kill_workers
+from kanon.studio.jobs import pool
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.processes import (
@@ -306,6 +307,16 @@ def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
     assert long.result == pid, "it was not begun anew"
 
 
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="Windows has no niceness")
+def test_a_job_that_turns_out_long_gets_low_priority_after_a_while(listener, monkeypatch):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener) as long:
+        pid = running_pid(long)
+        until(lambda: long.lane == LONG)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0)
+        monkeypatch.setattr(pool, "_OWN", 0.0)
+        until(lambda: os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0))
+
+
 @pytest.mark.nightly
 def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG) as first:
@@ -525,6 +536,7 @@ SERVER = """
 import sys
 sys.path[:0] = {paths!r}
 from support import job_functions
+from kanon.studio.jobs import pool
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 jobs = Jobs()

@@ -12,7 +12,9 @@ SESSION = "dontcare"  # what Streamlit calls the session of a plain script
 
 @pytest.fixture
 def manager(monkeypatch):
-    for name in ("_remove_orphaned_deferred_callables", "clear_session_refs"):
+    for name in (
+        "_remove_orphaned_deferred_callables", "_get_inactive_file_ids", "clear_session_refs"
+    ):  # fmt: skip
         monkeypatch.setattr(MediaFileManager, name, getattr(MediaFileManager, name))
     serving.keep_old_addresses()
     return MediaFileManager(MemoryMediaFileStorage("/media"))
@@ -56,3 +58,33 @@ def test_nothing_outlives_its_page(manager):
     for address in addresses:
         with pytest.raises(MediaFileStorageError):
             manager.execute_deferred(address)
+
+
+def drawn_file(manager, content):
+    """The address of a file on a page that is drawn anew, while others' pages are drawn too."""
+    manager.clear_session_refs()
+    manager.remove_orphaned_files()
+    manager.remove_orphaned_files()
+    address = manager.add(content, "text/csv", "1.2", "released.csv", is_for_static_download=True)
+    manager.remove_orphaned_files()
+    return address.split("/")[-1]
+
+
+def test_a_file_stays_while_its_page_waits_to_be_drawn_anew(manager, monkeypatch):
+    old, new = drawn_file(manager, b"old"), drawn_file(manager, b"new")
+    manager.clear_session_refs()
+    manager.remove_orphaned_files()
+    assert [manager.read_file(name).content for name in (old, new)] == [b"old", b"new"]
+    assert drawn_file(manager, b"new") == new
+    later = serving.time.monotonic() + serving.GRACE + 1
+    monkeypatch.setattr(serving.time, "monotonic", lambda: later)
+    for _ in range(2):
+        manager.remove_orphaned_files()
+    assert manager.read_file(new).content == b"new", "it is on the page"
+    assert manager.read_file(old) is None
+
+
+def test_no_file_outlives_its_session(manager):
+    names = [drawn_file(manager, b"old"), drawn_file(manager, b"new")]
+    manager.clear_session_refs(SESSION)
+    assert [manager.read_file(name) for name in names] == [None, None]
