@@ -322,6 +322,7 @@ def _use_browser(
 
 def _follow_lesson_in_browser(page: Page, student: Student) -> None:
     draw, titles = student.draw, [module.CARD.title for module in algorithms().values()]
+    _look_at_page(page, student, READING)
     with student.wait_for("open Learn (browser)"):
         by.go(page, "Learn")
     _look_at_page(page, student, READING)
