@@ -13,7 +13,8 @@ class KeepingProgress(Protocol):
 
     def __call__(self, fraction: float, text: str) -> None: ...
 
-    def keep(self, part: object) -> None: ...
+    def keep(self, part: object) -> None:
+        """Hand over a result."""
 
 
 def ignore_progress(fraction: float, text: str) -> None:
