@@ -1,12 +1,17 @@
 """The dashboard: ``streamlit run app.py``."""
 
+import threading
+from contextlib import suppress
+from importlib import import_module
+
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from kanon.errors import SettingsError
 from kanon.studio.jobs.runner import get_jobs
 from kanon.studio.shell.guard import Guard
 from kanon.studio.shell.page_files import PageFiles
-from kanon.studio.shell.serving import check_settings, end_cleanly, get_ready, prepare_server
+from kanon.studio.shell.serving import check_settings, end_cleanly, prepare_server
 
 
 def main() -> None:
@@ -15,7 +20,6 @@ def main() -> None:
         raise RuntimeError("Nothing but the app below may serve the dashboard.")
     if not check_settings():
         return
-    get_jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio.jobs.anonymisation import run_first_time
     from kanon.studio.session import state
     from kanon.studio.session.server import collect_garbage_regularly, take_turn
@@ -45,10 +49,18 @@ def main() -> None:
         run_page(page)
 
 
+def get_ready() -> None:
+    """Start a worker, and import the first pages meanwhile, so that no visitor waits for them."""
+    with suppress(SettingsError):  # every page says so
+        get_jobs()
+    for name in ("anonymise", "learn"):
+        import_module(f"kanon.studio.{name}.page")
+
+
 # Streamlit's server imports this module to serve what is called app; to draw a page, it runs it.
 if __name__ == "__main__":
     main()
 else:
     prepare_server()
-    get_ready(get_jobs)
+    threading.Thread(target=get_ready, name="kanon-ready", daemon=True).start()
     app = App(__file__, middleware=[Middleware(Guard), Middleware(PageFiles)], lifespan=end_cleanly)

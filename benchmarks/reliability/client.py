@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -324,14 +323,12 @@ def read_state(element: Element) -> WidgetState | None:
     return state
 
 
-async def fetch_files(addresses: Iterable[str]) -> float:
-    """Fetch files of one server as a browser does that comes for the first time, in how many s.
+async def fetch_files(addresses: Sequence[str]) -> None:
+    """Fetch files of one server as a browser does that comes for the first time.
 
     As a browser's, its connection stays open from one file to the next.
     """
-    began = time.perf_counter()
-    await asyncio.to_thread(_fetch, list(addresses))
-    return time.perf_counter() - began
+    await asyncio.to_thread(_fetch, addresses)
 
 
 def _fetch(addresses: Sequence[str]) -> None:
@@ -339,13 +336,12 @@ def _fetch(addresses: Sequence[str]) -> None:
     with closing(connection):
         for address in addresses:
             try:
-                connection.request("GET", urlsplit(address).path, headers=_ASKED)
+                connection.request(
+                    "GET", urlsplit(address).path, headers={"Accept-Encoding": "gzip"}
+                )
                 answer = connection.getresponse()
                 answer.read()
             except (OSError, HTTPException) as error:
                 raise ClientError(f"{address} was not sent: {error}") from None
             if answer.status != 200:
                 raise ClientError(f"{address} was not sent: {answer.status} {answer.reason}")
-
-
-_ASKED = {"Accept-Encoding": "gzip"}

@@ -98,9 +98,10 @@ def solve_more_k(
     path: MergePath | None,
     seconds: float,
 ) -> None:
-    """Run for one k after the other in a worker, as many as fit in the seconds, but one at least.
+    """Run for one k after the other, as many as fit in the seconds, but one at least.
 
-    Each is handed over at once. Levels chosen for a smaller k end it with Unsatisfiable.
+    Each solution is handed over at once, with the seconds it took. Levels chosen for a smaller k
+    end it with Unsatisfiable.
     """
     begin = before = time.perf_counter()
     for place, k in enumerate(ks):

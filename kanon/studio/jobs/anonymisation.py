@@ -67,9 +67,7 @@ def request_anonymisation(work: SessionState) -> JobRequest:
         run_algorithm,
         arguments,
         partial(_store_result, prepared, settings),
-        sample_key=build_sample_key(
-            work, "run", hash_run_inputs(replace(work, version=0), plan), k
-        ),
+        sample_key=build_sample_key(work, hash_run_inputs(replace(work, version=0), plan), k),
     )
 
 

@@ -60,7 +60,7 @@ def take_sample_bounds(work: SessionState, wanted: Sequence[BoundTask]) -> Sessi
     found = {
         bound.key: known
         for bound in list_missing_bounds(work, wanted, closely=False)
-        if (known := get_sample_results().get(build_sample_key(work, "bound", bound.key)))
+        if (known := get_sample_results().get(build_sample_key(work, bound.key)))
     }
     bounds = {**work.findings.bounds, **found}
     return work.replace_sections(replace(work.findings, bounds=bounds)) if found else work
@@ -90,7 +90,7 @@ def _store_bounds(doing: str, work: SessionState, _: object) -> SessionState:
         bound = LowerBoundResult(*result)
         if key not in bounds or not bounds[key].closely:
             bounds[key] = bound
-            get_sample_results().put(build_sample_key(work, "bound", key), bound)
+            get_sample_results().put(build_sample_key(work, key), bound)
     return work.replace_sections(replace(work.findings, bounds=bounds))
 
 

@@ -301,10 +301,11 @@ class Jobs:
 
     def _lower_workers(self) -> None:
         for slot in self._slots:
-            if slot.lane != SHORT and slot.job is not None and slot.has_usual_worker():
-                assert slot.worker is not None
-                if slot.job.worked > _OWN:
-                    slot.worker.lower()
+            job, worker = slot.job, slot.worker
+            if slot.lane == SHORT or job is None or worker is None or worker.has_low_priority:
+                continue
+            if job.worked > _OWN:
+                worker.lower()
 
     def _start_worker(self) -> WorkerProcess | None:
         try:

@@ -51,8 +51,14 @@ def get_sample_results() -> SampleResults:
 
 
 def build_sample_key(work: SessionState, *parts: object) -> str:
-    """A key for what depends only on these parts and a sample as it came; "" for other tables."""
+    """A key for what depends only on these parts and a sample as it came; "" for all else.
+
+    A table whose roles, hierarchies or cells were changed is no sample, and a metric that somebody
+    composed is in what is measured by it.
+    """
     table = work.table
     if table.origin not in SAMPLES or table is not open_sample(table.origin).table:
+        return ""
+    if work.settings.composed:
         return ""
     return compute_fingerprint(table.origin, *parts)

@@ -6,9 +6,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 from typing import Any
 
 import streamlit as st
@@ -29,8 +28,6 @@ _SWITCH = 0.001
 Python's 0.005 are what each file and each message waits for while a page is drawn, several times.
 """
 
-_FIRST_PAGES = ("anonymise", "learn")  # people begin with one of them
-
 FAILED = (
     "This page has failed because of an error in kanon. What you have chosen and typed is kept. "
     "Please report it to the operator: the log says where it happened, without any values from "
@@ -50,17 +47,6 @@ def prepare_server() -> None:
     keep_quiet()
     keep_old_addresses()
     sys.setswitchinterval(_SWITCH)
-
-
-def get_ready(start_worker: Callable[[], object]) -> None:
-    """Start a worker and import the first pages meanwhile, so that no visitor waits for them."""
-
-    def prepare() -> None:
-        start_worker()
-        for name in _FIRST_PAGES:
-            import_module(f"kanon.studio.{name}.page")
-
-    threading.Thread(target=prepare, name="kanon-ready", daemon=True).start()
 
 
 @asynccontextmanager

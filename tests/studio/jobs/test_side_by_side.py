@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kanon.plan_parts import MetricPlan
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import request_anonymisation
 from kanon.studio.jobs.lanes import SHORT, STUDY
@@ -72,6 +73,9 @@ def test_what_a_sample_gives_is_computed_once_for_all(start):
         changed = replace(ui.work(own).table, title="mine")
         own.session_state[ui.WORK] = ui.work(own).replace_sections(changed)
         assert "run" in ui.work(ui.press(own, "Anonymise")).running, "only samples as they came"
+        mine = {"mine": MetricPlan(intermediate="levels", multiplier="w1")}
+        composed = ui.change(start(sample="hospital"), composed=mine)
+        assert "run" in ui.work(ui.press(composed, "Anonymise")).running, "nor with own metrics"
         other = ui.change(start(sample="hospital"), k=3)
         assert "run" not in ui.work(ui.press(other, "Anonymise")).running, "one run has every k"
         assert int(ui.numbers(other)["Minimum k"].split()[0]) >= 3
