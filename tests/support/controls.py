@@ -1,6 +1,6 @@
 """How many controls a page shows at first look, in a real browser."""
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 FIRST_LOOK = {"width": 1440, "height": 900}
 MOST_CONTROLS = 20
@@ -71,6 +71,8 @@ def measure_height(page: Page) -> int:
 def look_first(page: Page) -> tuple[list[str], int]:
     """The controls in sight at 1440 × 900, and how high the page is; it stays that large."""
     page.set_viewport_size(FIRST_LOOK)
+    # A placeholder of what the browser still loads is not as high as what it stands for.
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     page.wait_for_function(  # drawn anew for this window
         """() => [...document.querySelectorAll('[data-testid=stMain] .js-plotly-plot')].every(
             chart => Math.abs(chart.clientWidth - chart.querySelector('svg').clientWidth) < 2)"""
