@@ -29,7 +29,7 @@ from kanon.studio.session.changed_settings import (
 from kanon.studio.session.findings import AnonymisationResult
 from kanon.studio.session.parts import Message, RunSettings, StateSection
 from kanon.studio.session.run_plan import build_plan, hash_run_inputs
-from kanon.studio.session.sample_results import build_sample_key
+from kanon.studio.session.sample_results import build_sample_key, get_sample_results
 from kanon.studio.session.work import JobRequest, SessionState
 
 _SOON = 0.5
@@ -67,8 +67,12 @@ def request_anonymisation(work: SessionState) -> JobRequest:
         run_algorithm,
         arguments,
         partial(_store_result, prepared, settings),
-        sample_key=build_sample_key(work, hash_run_inputs(replace(work, version=0), plan), k),
+        sample_key=_build_run_key(work, plan, k),
     )
+
+
+def _build_run_key(work: SessionState, plan: Plan, k: int | None) -> str:
+    return build_sample_key(work, hash_run_inputs(replace(work, version=0), plan), k)
 
 
 def _store_result(
@@ -179,21 +183,30 @@ def _build_k_request(
     task = replace(result.prepared, plan=plan).task()
     task.for_k(ks[0]).check()
     metrics = measured_metrics(plan, [plan.metric.name])
+    keys = {k: "" if path is not None else _build_run_key(work, plan, k) for k in ks}
     return JobRequest(
         doing,
         solve_more_k,
         (plan.algorithm.name, task, ks, metrics, path, seconds),
-        partial(_store_more_k, doing, result.settings),
+        partial(_store_more_k, doing, result.settings, keys),
         lane="long" if doing == "curve" else "short",
         begins=lambda new: replace(new, message=work.message),  # moving k answers no message
         handle_cancel=lambda work: work,
+        sample_key="" if doing == "curve" else keys[ks[0]],
     )
 
 
-def _store_more_k(doing: str, settings: str, work: SessionState, _: object) -> SessionState:
-    parts: Any = work.running[doing].job.parts
+def _store_more_k(
+    doing: str,
+    settings: str,
+    keys: Mapping[int, str],
+    work: SessionState,
+    of_sample: Solution | None,
+) -> SessionState:
+    parts: Any = [(of_sample, 0.0)] if of_sample else work.running[doing].job.parts
     findings = work.findings
-    for solution, seconds in parts:
+    for key, (solution, seconds) in zip(keys.values(), parts, strict=False):  # that fitted in time
+        get_sample_results().put(key, solution)
         if known := findings.results.get(settings):
             behind = seconds if doing == "curve" else 0.0
             findings = findings.keep_solution(known.prepared, solution, settings, False, behind)

@@ -11,7 +11,7 @@ from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import open_sample
 from kanon.studio.session.work import SessionState
 
-_MOST = 64
+_MOST = 256
 """A class works on the same samples: so many results are kept, the latest used."""
 
 
@@ -36,8 +36,8 @@ class SampleResults:
             return self._results.get(key)
 
     def put(self, key: str, result: object) -> None:
-        """Keep a result under its key, if it has one."""
-        if key:
+        """Keep a result under its key, if there are both."""
+        if key and result is not None:
             with self._lock:
                 self._results[key] = result
                 self._results.move_to_end(key)

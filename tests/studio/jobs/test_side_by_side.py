@@ -81,6 +81,20 @@ def test_what_a_sample_gives_is_computed_once_for_all(start):
         assert int(ui.numbers(other)["Minimum k"].split()[0]) >= 3
 
 
+def test_a_k_of_a_sample_is_computed_once_for_all_too(start):
+    def anonymise_and_move():
+        at = ui.change(start(sample="hospital"), algorithm="mondrian", k=2)
+        ui.settled(ui.press(at, "Anonymise"))
+        return at, ui.change(at, k=3)
+
+    first, moved = anonymise_and_move()
+    ui.settled(moved)
+    with ui.held_worker():
+        second, _ = anonymise_and_move()
+        assert ui.work(second).running == {} and ui.numbers(second) == ui.numbers(first)
+        assert ui.work(second).findings.result.k_for(3) == 3
+
+
 @pytest.mark.nightly
 def test_every_page_shows_each_calculation_with_its_own_cancel(start):
     at = ui.go(start(sample="hospital"), ui.COMPARE)
