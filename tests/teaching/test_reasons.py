@@ -49,7 +49,7 @@ DIMENSIONS = ("widest", "most-distinct", "least-loss", "best-balance")
 IN_TREES = [
     module
     for name, module in algorithms().items()
-    if name not in ("mdav", "mondrian", "levels", "optimal-local", "local-suppression")
+    if name not in ("mdav", "optimal-local", "local-suppression")
 ]
 """What releases nodes of trees, and takes any table."""
 
@@ -719,6 +719,8 @@ def test_the_alteration_of_a_release_is_written_out_as_the_fraction_that_pandas_
     assume(len(problem.rows) >= 2)
     classes = problem.classes()
     task = Task(classes, scale_metric_potentials(classes, metric_named(metric)), 2)
+    if "node" in module.CARD.uses:
+        task = replace(task, node=tuple(tree.height - 1 for tree in problem.trees))
     try:
         lesson = build_lesson(module, task, metric_named(metric))
     except Unsatisfiable:
