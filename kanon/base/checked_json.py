@@ -48,13 +48,17 @@ def load_json(path: Path, file_name: str) -> Any:
     return read_json(text, file_name)
 
 
-def read_json(text: str, file_name: str = "The plan") -> Any:
-    """Read JSON in which no object has a key twice.
+def read_json(text: str | bytes, file_name: str = "The plan") -> Any:
+    """Read JSON, as bytes in UTF-8, in which no object has a key twice.
 
     >>> read_json('{"k": 5}')
     {'k': 5}
     """
     _check_size(len(text), file_name)
+    try:
+        text = text if isinstance(text, str) else text.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError(f"{file_name} is not UTF-8 text.") from None
     if sum(map(text.count, "[{,")) > _MOST_VALUES:  # an empty list has two bytes, and takes 64
         raise PlanError(f"{file_name} exceeds the limit of {write_count(_MOST_VALUES)} values.")
 

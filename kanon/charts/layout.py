@@ -155,7 +155,7 @@ class _LayoutFile(Strict):
     panels: tuple[_PanelFile, ...]
 
 
-def read_layout(text: str, kinds: Collection[str]) -> Layout:
+def read_layout(text: str | bytes, kinds: Collection[str]) -> Layout:
     """Read and check a layout.
 
     >>> read_layout('{"version": 1, "panels": [], "k": 5}', ["curve"])

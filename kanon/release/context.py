@@ -104,7 +104,7 @@ class Context(Strict):
     thresholds: Thresholds = Thresholds()  # the replaced ones
 
     @classmethod
-    def from_json(cls, text: str, what: str = "The context") -> Context:
+    def from_json(cls, text: str | bytes, what: str = "The context") -> Context:
         return cls.from_content(read_json(text, what))
 
     @classmethod

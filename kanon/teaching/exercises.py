@@ -187,15 +187,14 @@ def _read_checked_json(source: Path | bytes, kind: str) -> Any:
             if isinstance(source, Path)
             else (source, len(source))
         )
-        text = data.decode("utf-8-sig")
     except (OSError, ValueError):
-        raise ExerciseError(f"The {kind} cannot be read; it has to be JSON in UTF-8.") from None
+        raise ExerciseError(f"The {kind} cannot be read.") from None
     if size > MEGABYTES * MEGABYTE:
         raise ExerciseError(
             f"The {kind} is {write_count(size)} bytes; the limit is {write_count(_MOST_BYTES)}."
         )
     try:
-        return read_json(text, f"The {kind}")
+        return read_json(data, f"The {kind}")
     except PlanError as error:
         raise ExerciseError(str(error)) from None
 

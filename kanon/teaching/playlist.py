@@ -170,8 +170,4 @@ def load_built_in_playlists() -> tuple[Playlist, ...]:
 def _load(source: Path | bytes) -> Any:
     if isinstance(source, Path):
         return load_json(source, "The playlist")
-    try:
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise PlanError("The playlist cannot be read; it has to be JSON in UTF-8.") from None
-    return read_json(text, "The playlist")
+    return read_json(source, "The playlist")

@@ -416,7 +416,7 @@ def test_answers_to_another_set_are_told_and_stop_nobody_else(by_hand):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"\xff\xfe", "The answer file cannot be read; it has to be JSON in UTF-8."),
+        (b"\xff\xfe", "The answer file is not UTF-8 text."),
         (b" " * (2**20 + 1), "The answer file is 1\u202f048\u202f577 bytes; the limit is"),
         (Path("nowhere.json"), "The answer file cannot be read"),
         (b'{"format": "kanon-answers"}', "The answer file lacks the key set."),

@@ -76,7 +76,7 @@ def test_a_wrong_link_is_named_with_what_is_allowed(link, sentence):
     ("content", "sentence"),
     [
         (b"{", "is not valid JSON"),
-        (b"\xff", "has to be JSON in UTF-8"),
+        (b"\xff", "The playlist is not UTF-8 text."),
         (b"[]", "This is not a playlist"),
         (b'{"format": "kanon-exercises"}', "This is not a playlist"),
         (b'{"format": "kanon-playlist", "title": "a", "links": []}', "links is empty"),

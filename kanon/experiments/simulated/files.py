@@ -186,14 +186,13 @@ def _read_content(source: Path | bytes) -> Any:
     most = MEGABYTES * MEGABYTE
     try:
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
-        text = data.decode("utf-8-sig")
     except (OSError, ValueError):
-        raise StudyError(f"The {_FILE_TYPE} cannot be read; it has to be JSON in UTF-8.") from None
+        raise StudyError(f"The {_FILE_TYPE} cannot be read.") from None
     if size > most:
         raise StudyError(
             f"The {_FILE_TYPE} is {write_count(size)} bytes; the limit is {write_count(most)}."
         )
     try:
-        return read_json(text, f"The {_FILE_TYPE}")
+        return read_json(data, f"The {_FILE_TYPE}")
     except PlanError as error:
         raise StudyError(str(error)) from None

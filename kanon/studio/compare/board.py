@@ -137,11 +137,7 @@ def set_panel(work: SessionState, layout: Layout, place: int, panel: Panel) -> S
 def load_layout(work: SessionState, content: bytes) -> SessionState:
     if len(content) > _LARGEST:
         raise PlanError("This file is not a layout: it is larger than 200 kB.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise PlanError("This file is not a layout: it is not UTF-8 text.") from None
-    layout = read_layout(text, KINDS)
+    layout = read_layout(content, KINDS)
     return work.replace_sections(
         replace(work.compare, layout=layout), Message(notice="The layout was loaded.")
     )

@@ -10,7 +10,7 @@ from kanon.base.how_texts import Sections
 from kanon.base.sentences import write_records_or_persons
 from kanon.charts.decision import draw_decision
 from kanon.classes import EquivalenceClasses
-from kanon.errors import KanonError, PlanError
+from kanon.errors import KanonError
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import IN_PERSONS
 from kanon.release.attack_and_use import AttackAndUse
@@ -392,11 +392,7 @@ def set_context(work: SessionState, context: Context) -> SessionState:
 
 
 def load_context(work: SessionState, content: bytes) -> SessionState:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise PlanError("The purpose file is not UTF-8 text.") from None
-    opened = set_context(work, Context.from_json(text))
+    opened = set_context(work, Context.from_json(content))
     deciding = replace(opened.view(DecideView), uploads=work.view(DecideView).uploads + 1)
     return opened.replace_sections(
         deciding, replace(opened.message, notice="The purpose was loaded.")

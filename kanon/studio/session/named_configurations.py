@@ -86,11 +86,7 @@ def get_saved_configuration(work: SessionState, title: str) -> SavedConfiguratio
 
 
 def import_configuration(work: SessionState, content: bytes, title: str) -> SessionState:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise PlanError("This file is not a plan: it is not UTF-8 text.") from None
-    document = read_json(text)
+    document = read_json(content)
     if isinstance(document, dict) and "project" in document:
         raise PlanError(
             "This is a project, not a plan: open it under Project, below the navigation."

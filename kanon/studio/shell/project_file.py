@@ -153,10 +153,7 @@ def open_project(
 
 
 def _parse_document(content: bytes) -> dict[str, Any]:
-    try:
-        document = read_json(content.decode("utf-8-sig"), "The project file")
-    except UnicodeDecodeError:
-        raise PlanError("The project file is not UTF-8 text.") from None
+    document = read_json(content, "The project file")
     if isinstance(document, dict) and "project" not in document and "algorithm" in document:
         raise PlanError("This is a plan, not a project: import it on the Compare page.")
     if not isinstance(document, dict) or document.get("project") != _FORMAT:
