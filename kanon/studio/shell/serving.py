@@ -13,7 +13,9 @@ from typing import Any
 import streamlit as st
 from streamlit import error_util, net_util
 from streamlit.elements import exception
+from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.media_file_manager import MediaFileManager, _get_session_id
+from streamlit.runtime.scriptrunner import RerunData
 from streamlit.starlette import App
 
 from kanon.errors import TRACEBACK, SettingsError, describe_safely
@@ -36,6 +38,7 @@ FAILED = (
 
 _make_record = logging.getLogRecordFactory()
 _clear_refs = MediaFileManager.clear_session_refs
+_create_runner = AppSession._create_scriptrunner
 
 
 def prepare_server() -> None:
@@ -46,6 +49,7 @@ def prepare_server() -> None:
         sys.exit(error.sentence)
     keep_quiet()
     keep_old_addresses()
+    keep_last_events()
     sys.setswitchinterval(_SWITCH)
 
 
@@ -166,6 +170,33 @@ def _clear_session(manager: Any, session_id: str | None = None) -> None:
                 sessions.remove(session_id)
                 if not sessions and name not in shown:
                     manager._delete_file(name)
+
+
+def keep_last_events() -> None:
+    """Have Streamlit hear a page to its end before a fragment of it is drawn again.
+
+    A fragment that was asked for while the last elements of its page were on their way was drawn
+    by another runner, and what the former one had still said was ignored: the page lacked its
+    end, and a browser that found no place for the fragment showed an error instead of the page.
+    """
+    if hasattr(AppSession, "_create_scriptrunner"):
+        AppSession._create_scriptrunner = _create_runner_in_turn  # type: ignore[assignment, method-assign]
+
+
+def _create_runner_in_turn(session: Any, rerun: RerunData) -> None:
+    former = session._scriptrunner
+    if former is None or not rerun.fragment_id:
+        _create_runner(session, rerun)
+        return
+
+    def start() -> None:
+        if session._state == AppSessionState.SHUTDOWN_REQUESTED:
+            return
+        runner = session._scriptrunner  # by now perhaps one that draws the whole page
+        if runner in (former, None) or not runner.request_rerun(rerun):
+            _create_runner(session, rerun)
+
+    session._event_loop.call_soon(start)  # what the former one said is in the loop already
 
 
 def check_settings() -> bool:

@@ -56,7 +56,7 @@ _wait = st.components.v2.component(
 def draw_again_after(seconds: float, key: str, change: Callable[[], None] = lambda: None) -> None:
     """Draw the page, or the fragment that this stands in, again after a while, once.
 
-    A fragment's ``run_every`` goes on asking while the whole page is drawn; Streamlit can then
+    Streamlit's own timer of a fragment goes on asking while the whole page is drawn, and can then
     lose the end of that page.
     """
     st.html(f"<style>.st-key-{key} {{ display: none; }}</style>")
