@@ -188,7 +188,7 @@ def _read_checked_json(source: Path | bytes, kind: str) -> Any:
             else (source, len(source))
         )
     except (OSError, ValueError):
-        raise ExerciseError(f"The {kind} cannot be read.") from None
+        raise ExerciseError(f"The {kind} cannot be read; it has to be JSON in UTF-8.") from None
     if size > MEGABYTES * MEGABYTE:
         raise ExerciseError(
             f"The {kind} is {write_count(size)} bytes; the limit is {write_count(_MOST_BYTES)}."

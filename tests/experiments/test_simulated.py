@@ -485,7 +485,7 @@ def test_every_cut_of_a_file_is_refused(study):
     for end in range(0, len(file) - 2, 61):
         with pytest.raises(StudyError):
             read_study(file[:end], study)
-    with pytest.raises(StudyError, match="cannot be read"):
+    with pytest.raises(StudyError, match="The study file is not UTF-8 text"):
         read_study(b"\xff\xfe\x00", study)
     with pytest.raises(StudyError, match="the limit is 1\u202f048\u202f576"):
         read_study(file + b" " * 2**20, study)

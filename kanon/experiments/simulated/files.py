@@ -187,7 +187,7 @@ def _read_content(source: Path | bytes) -> Any:
     try:
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
     except (OSError, ValueError):
-        raise StudyError(f"The {_FILE_TYPE} cannot be read.") from None
+        raise StudyError(f"The {_FILE_TYPE} cannot be read; it has to be JSON in UTF-8.") from None
     if size > most:
         raise StudyError(
             f"The {_FILE_TYPE} is {write_count(size)} bytes; the limit is {write_count(most)}."
