@@ -1,6 +1,7 @@
 """A fragment that is asked for as its page ends is drawn after all that the page has to say."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -46,7 +47,9 @@ def ask(create, rerun, between=lambda session: None):
         await asyncio.sleep(0.01)
         return session
 
-    return asyncio.run(act()), happened
+    # This thread may have a browser's loop, which runs.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(lambda: asyncio.run(act())).result(), happened
 
 
 FRAGMENT, PAGE = RerunData(fragment_id="line of progress"), RerunData()
