@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import time
+from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
@@ -89,6 +90,28 @@ def test_cancel_on_every_page(server, page, folder):
     expect(by.button(page, "Cancel")).to_be_enabled()
     took["Data"] = cancelled(page, server)
     MEASURED["cancel, s"] = took
+
+
+LEAVE = """title => {
+    const find = (within, name) => [...document.querySelectorAll(within)]
+        .find(one => one.innerText.includes(name)).click();
+    find('[data-testid=stSidebarNav] a', title);
+    find('[data-testid=stMain] button', 'Cancel');
+}"""
+
+
+def test_a_page_that_is_left_may_still_ask(server, page):
+    """It names itself, and the page that was chosen is drawn all the same."""
+    hard_run(page, server)
+    for title in ("Privacy", "Compare", "Data"):
+        begin(page)
+        by.idle(page)
+        page.evaluate(LEAVE, title)
+        expect(page.get_by_role("heading", level=1)).to_contain_text(by.QUESTIONS[title])
+        expect(page.get_by_text("cancelled").first).to_be_visible()
+        expect(by.button(page, "Cancel")).to_have_count(0)
+        by.idle(page)
+        assert urlsplit(page.url).path == f"/{title.lower()}"
 
 
 def press(slider, key, heading, before):

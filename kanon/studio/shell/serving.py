@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,7 +16,8 @@ from streamlit import error_util, net_util
 from streamlit.elements import exception
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.media_file_manager import MediaFileManager, _get_session_id
-from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
 from streamlit.starlette import App
 
 from kanon.errors import TRACEBACK, SettingsError, describe_safely
@@ -38,7 +40,10 @@ FAILED = (
 
 _make_record = logging.getLogRecordFactory()
 _clear_refs = MediaFileManager.clear_session_refs
-_create_runner = AppSession._create_scriptrunner
+# None in another version of Streamlit, which may do in another way what is mended here.
+_create_runner: Any = getattr(AppSession, "_create_scriptrunner", None)
+_run_script: Any = getattr(ScriptRunner, "_run_script", None)
+_request_rerun: Any = getattr(ScriptRequests, "_request_rerun_locked", None)
 
 
 def prepare_server() -> None:
@@ -50,6 +55,7 @@ def prepare_server() -> None:
     keep_quiet()
     keep_old_addresses()
     keep_last_events()
+    keep_chosen_page()
     sys.setswitchinterval(_SWITCH)
 
 
@@ -179,7 +185,7 @@ def keep_last_events() -> None:
     by another runner, and what the former one had still said was ignored: the page lacked its
     end, and a browser that found no place for the fragment showed an error instead of the page.
     """
-    if hasattr(AppSession, "_create_scriptrunner"):
+    if _create_runner:
         AppSession._create_scriptrunner = _create_runner_in_turn  # type: ignore[assignment, method-assign]
 
 
@@ -216,3 +222,38 @@ def check_settings() -> bool:
         show_only_page(show_problem, "Settings")
         return False
     return True
+
+
+def keep_chosen_page() -> None:
+    """Have Streamlit draw a fragment on the page that was chosen last, whichever asked for it.
+
+    What a page that is being left still asks for, as a line of progress does, names that page. The
+    browser threw the new page away when the fragment was drawn; and where the new page had not
+    been begun, the old one was drawn instead.
+    """
+    if _run_script:
+        ScriptRunner._run_script = _run_on_chosen_page  # type: ignore[assignment, method-assign]
+    if _request_rerun:
+        ScriptRequests._request_rerun_locked = _request_on_chosen_page  # type: ignore[assignment, method-assign]
+
+
+def _run_on_chosen_page(runner: Any, rerun: RerunData) -> None:
+    page = runner._pages_manager.current_page_script_hash
+    if rerun.fragment_id_queue and page:
+        rerun = replace(rerun, page_script_hash=page, page_name="")
+    _run_script(runner, rerun)
+
+
+def _request_on_chosen_page(requests: Any, rerun: RerunData) -> bool:
+    """Called under the lock of the requests of a runner, which makes one of those that wait."""
+    waiting = requests._rerun_data
+    is_page = not (waiting.fragment_id_queue or waiting.is_fragment_scoped_rerun)
+    if rerun.fragment_id and requests._state is ScriptRequestType.RERUN and is_page:
+        rerun = replace(
+            rerun,
+            page_script_hash=waiting.page_script_hash,
+            page_name=waiting.page_name,
+            query_string=waiting.query_string,
+            is_history_navigation=waiting.is_history_navigation,
+        )
+    return _request_rerun(requests, rerun)
